@@ -1,0 +1,1 @@
+"""What the tests take from the real world: sources that nobody made for a test."""

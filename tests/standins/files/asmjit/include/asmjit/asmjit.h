@@ -1,0 +1,2 @@
+#pragma once
+#define ASMJIT_STANDIN 1

@@ -1,0 +1,2 @@
+#pragma once
+#define FMT_STANDIN 1

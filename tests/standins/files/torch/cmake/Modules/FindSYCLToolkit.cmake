@@ -1,0 +1,28 @@
+# Sets SYCL_FOUND, SYCL_COMPILER, SYCL_INCLUDE_DIR, SYCL_LIBRARY, SYCL_VERSION, else SYCL_REASON_FAILURE.
+# TORCH_SYCL_DEFAULT_ROOTS is what this era tries beyond the two variables.
+set(SYCL_FOUND FALSE)
+set(_sycl_root "")
+foreach(_root IN LISTS SYCL_ROOT ITEMS "$ENV{SYCL_ROOT}" "$ENV{CMPLR_ROOT}" ${TORCH_SYCL_DEFAULT_ROOTS})
+  if(_root AND EXISTS "${_root}")
+    set(_sycl_root "${_root}")
+    break()
+  endif()
+endforeach()
+if(NOT _sycl_root)
+  set(SYCL_REASON_FAILURE "no SYCL_ROOT and no CMPLR_ROOT: the environment of the oneAPI compiler is not active")
+  return()
+endif()
+
+find_program(SYCL_COMPILER NAMES icpx icx PATHS "${_sycl_root}/bin" NO_DEFAULT_PATH)
+find_path(SYCL_INCLUDE_DIR NAMES sycl/sycl.hpp PATHS "${_sycl_root}/include" NO_DEFAULT_PATH)
+find_library(SYCL_LIBRARY NAMES sycl PATHS "${_sycl_root}/lib" NO_DEFAULT_PATH)
+foreach(_part SYCL_COMPILER SYCL_INCLUDE_DIR SYCL_LIBRARY)
+  if(NOT ${_part})
+    set(SYCL_REASON_FAILURE "${_part} not found in ${_sycl_root}")
+    return()
+  endif()
+endforeach()
+
+execute_process(COMMAND "${SYCL_COMPILER}" --version OUTPUT_VARIABLE _banner)
+string(REGEX MATCH "20[0-9][0-9]\\.[0-9]+\\.[0-9]+" SYCL_VERSION "${_banner}")
+set(SYCL_FOUND TRUE)

@@ -1,0 +1,8 @@
+execute_process(
+  COMMAND git rev-parse HEAD
+  WORKING_DIRECTORY "${TORCH_ROOT}"
+  OUTPUT_VARIABLE TORCH_GIT_VERSION
+  OUTPUT_STRIP_TRAILING_WHITESPACE
+  ERROR_QUIET)
+configure_file(cmake/version.py.cmake version.py @ONLY)
+install(FILES "${PROJECT_BINARY_DIR}/version.py" DESTINATION "${TORCH_INSTALL_DIR}")

@@ -1,0 +1,164 @@
+"""Stand-ins for the upstream repositories of the torch profiles, in the layout of their two build eras.
+
+Words: the *era* is how torch is built; an *upstream* is a repository at its real URL; its *rev* is the pinned commit,
+which no branch points at. `git_environment` makes git go to the local repositories wherever a real URL is written.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+from standins.repository import Source, Submodule, write_repository
+
+Era = Literal["setup.py", "scikit-build-core"]
+
+GITHUB = "https://github.com/"
+TORCH = f"{GITHUB}pytorch/pytorch"
+TORCH_XPU_OPS = f"{GITHUB}intel/torch-xpu-ops"
+VISION = f"{GITHUB}pytorch/vision"
+AUDIO = f"{GITHUB}pytorch/audio"
+TRITON = f"{GITHUB}intel/intel-xpu-backend-for-triton"
+FMT = f"{GITHUB}fmtlib/fmt"
+PYBIND11 = f"{GITHUB}pybind/pybind11"
+FBGEMM = f"{GITHUB}pytorch/FBGEMM"
+ASMJIT = f"{GITHUB}asmjit/asmjit"
+
+
+@dataclass(frozen=True)
+class Upstreams:
+    """Real URL -> bare repository, component -> pinned commit, component -> tag of that commit."""
+
+    base: Path
+    repos: Mapping[str, Path]
+    revs: Mapping[str, str]
+    tags: Mapping[str, str]
+    refuse_sha: bool = False
+
+
+@dataclass(frozen=True)
+class Release:
+    """What belongs to one torch release."""
+
+    torch: str
+    vision: str
+    audio: str
+    triton: str
+    triton_under: str
+    arch_source: str
+    arch_default: str
+    pkg_resources: str
+
+
+RELEASES: dict[Era, Release] = {
+    "setup.py": Release(
+        torch="2.5.1",
+        vision="0.20.1",
+        audio="2.5.1",
+        triton="3.1.0",
+        triton_under="python",
+        arch_source="$ENV{TORCH_XPU_ARCH_LIST}",
+        arch_default="pvc,xe-lpg,ats-m150",
+        pkg_resources="import pkg_resources",
+    ),
+    "scikit-build-core": Release(
+        torch="2.14.1",
+        vision="0.29.1",
+        audio="2.11.0",
+        triton="3.8.0",
+        triton_under="",
+        arch_source="${TORCH_XPU_ARCH_LIST}",
+        arch_default="pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u",
+        pkg_resources="import packaging.version",
+    ),
+}
+
+
+def make_upstreams(base: Path, *, era: Era, version: str | None = None, refuse_sha: bool = False) -> Upstreams:
+    """All repositories of one era below `base`; `refuse_sha`: a server that hands out branches and tags alone."""
+    release = RELEASES[era]
+    version = version or release.torch
+    repos: dict[str, Path] = {}
+    revs: dict[str, str] = {}
+    tags: dict[str, str] = {}
+
+    def add(component: str, source: Source) -> None:
+        repos[source.url] = base / f"{source.url.removeprefix(GITHUB)}.git"
+        revs[component] = write_repository(repos[source.url], source, refuse_sha=refuse_sha)
+        if source.tag:
+            tags[component] = source.tag
+
+    for component, source in _libraries(release):
+        add(component, source)
+    add("fbgemm", Source(FBGEMM, ("fbgemm",), submodules=(Submodule("external/asmjit", ASMJIT, revs["asmjit"]),)))
+    add("torch", _torch(era, version, revs))
+    return Upstreams(base, repos, revs, tags, refuse_sha)
+
+
+def git_environment(upstreams: Upstreams) -> dict[str, str]:
+    """GIT_CONFIG_* that send the real URLs to the local repositories, and every other one of the host nowhere."""
+    settings = [("protocol.file.allow", "always")]
+    settings += [
+        (f"url.file://{path}.insteadOf", url + ending)
+        for url, path in upstreams.repos.items()
+        for ending in ("", ".git")
+    ]
+    settings.append((f"url.file://{upstreams.base}/absent/.insteadOf", GITHUB))
+    if upstreams.refuse_sha:
+        settings.append(("protocol.version", "0"))  # protocol 2 hands out any commit, whatever the server's settings
+    numbered = {
+        f"GIT_CONFIG_{part}_{number}": value
+        for number, setting in enumerate(settings)
+        for part, value in zip(("KEY", "VALUE"), setting, strict=True)
+    }
+    return {"GIT_CONFIG_COUNT": str(len(settings)), **numbered}
+
+
+def _libraries(release: Release) -> tuple[tuple[str, Source], ...]:
+    arch = {"XPU_ARCH_SOURCE": release.arch_source, "XPU_ARCH_DEFAULT": release.arch_default}
+    return (
+        ("fmt", Source(FMT, ("fmt",))),
+        ("pybind11", Source(PYBIND11, ("pybind11",))),
+        ("asmjit", Source(ASMJIT, ("asmjit",))),
+        ("torch-xpu-ops", Source(TORCH_XPU_OPS, ("torch-xpu-ops",), words=arch)),
+        ("torchvision", _extension(release, VISION)),
+        ("torchaudio", _extension(release, AUDIO)),
+        ("triton", _triton(release)),
+    )
+
+
+def _extension(release: Release, url: str) -> Source:
+    vision = url == VISION
+    version = release.vision if vision else release.audio
+    words = {
+        "NAME": "torchvision" if vision else "torchaudio",
+        "EXTENSION": "_C" if vision else "_torchaudio",
+        "SOURCE_DIR": "" if vision else "src/",
+        "SOURCES": "torchvision/csrc/vision.cpp" if vision else "src/libtorchaudio/audio.cpp",
+        "IMPORT_PKG_RESOURCES": release.pkg_resources,
+    }
+    templates = ("extension", "vision" if vision else "audio")
+    return Source(url, templates, words=words, files={"version.txt": f"{version}a0\n"}, tag=f"v{version}")
+
+
+def _triton(release: Release) -> Source:
+    words = {"TRITON_VERSION": release.triton}
+    return Source(TRITON, ("triton",), release.triton_under, words, tag=f"v{release.triton}")
+
+
+def _torch(era: Era, version: str, revs: Mapping[str, str]) -> Source:
+    files = {
+        "version.txt": f"{version.rpartition('.')[0]}.0a0\n",
+        "third_party/xpu.txt": revs["torch-xpu-ops"] + "\n",
+        ".ci/docker/ci_commit_pins/triton-xpu.txt": revs["triton"] + "\n",
+        ".ci/docker/triton_xpu_version.txt": RELEASES[era].triton + "\n",
+        ".github/ci_commit_pins/vision.txt": revs["torchvision"] + "\n",
+        ".github/ci_commit_pins/audio.txt": revs["torchaudio"] + "\n",
+    }
+    submodules = (
+        Submodule("third_party/fbgemm", FBGEMM, revs["fbgemm"]),
+        Submodule("third_party/fmt", f"{FMT}.git", revs["fmt"]),
+        Submodule("third_party/pybind11", f"{PYBIND11}.git", revs["pybind11"]),
+    )
+    templates = ("torch", f"torch-{era}")
+    return Source(TORCH, templates, files=files, submodules=submodules, tag=f"v{version}", annotated=True)

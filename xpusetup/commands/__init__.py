@@ -1,0 +1,1 @@
+"""Commands: each takes values and returns a Result; nothing here prints or exits."""

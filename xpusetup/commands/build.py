@@ -1,0 +1,147 @@
+"""build: the main job, from a profile to verified wheels."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.commands.prepare import Prepared, prepare
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import Workspace, open_workspace
+from xpusetup.effects import files
+from xpusetup.effects.lock import hold_lock
+from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
+from xpusetup.effects.runner import Outcome, Run, run_plan
+from xpusetup.errors import NoDeviceError
+from xpusetup.events import Event
+from xpusetup.explain.first_error import find_first_error
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from xpusetup.commands.workspace import Where
+    from xpusetup.model import Request
+
+LAST_LINES = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildOptions:
+    """How to run a plan. `jobs` 0: as many as processors and memory allow."""
+
+    jobs: int = 0
+    events: str = ""
+    force: tuple[str, ...] = ()
+    observe: Callable[[Event], None] = field(default=lambda _event: None)
+
+
+def build(where: Where, request: Request, options: BuildOptions) -> Result:
+    """Build a profile, going on where the last run stopped."""
+    workspace = open_workspace(where)
+    prepared = prepare(workspace, request)
+    observe = _with_file(options)
+    observe(_plan_event(workspace, prepared))
+    with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
+        run = Run(
+            root=prepared.root,
+            plan=prepared.plan,
+            scripts=prepared.scripts,
+            lock=lock,
+            tuning=tuning(workspace, prepared, options.jobs),
+            observe=observe,
+        )
+        outcome = run_plan(run)
+        if outcome.ran:
+            write_manifest(prepared, workspace, outcome)
+    return _make_result(workspace, prepared, outcome, request)
+
+
+def _plan_event(workspace: Workspace, prepared: Prepared) -> Event:
+    target = prepared.plan.target
+    kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
+    words = (workspace.profile.name, kit, ",".join(target.arch), str(prepared.root.path))
+    text = " · ".join(word for word in words if word)
+    return Event(kind="plan", time=_now(), text=text, total=len(prepared.plan.steps))
+
+
+def _note(text: str) -> Event:
+    return Event(kind="note", time=_now(), text=text)
+
+
+def _now() -> float:
+    from xpusetup.effects.clock import now  # noqa: PLC0415 - clocks are read in effects
+
+    return now()
+
+
+def _with_file(options: BuildOptions) -> Callable[[Event], None]:
+    if not options.events:
+        return options.observe
+    path = files.Path(options.events)
+
+    def observe(event: Event) -> None:
+        files.append_line(path, json.dumps(event.document()))
+        options.observe(event)
+
+    return observe
+
+
+def tuning(workspace: Workspace, prepared: Prepared, jobs: int) -> dict[str, str]:
+    """Give the variables that no key sees: how many jobs a compiling step runs."""
+    from xpusetup.checks.resources import choose_jobs  # noqa: PLC0415 - a build that is done needs none
+
+    wanted = jobs or workspace.settings.jobs or int(os.environ.get("MAX_JOBS", "0") or 0)
+    if not wanted and prepared.facts is not None and prepared.facts.resources is not None:
+        wanted = choose_jobs(prepared.facts.resources, workspace.profile.memory_per_job_gib)
+    return {"MAX_JOBS": str(wanted), "CMAKE_BUILD_PARALLEL_LEVEL": str(wanted)} if wanted else {}
+
+
+def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Result:
+    verified = read_manifest(prepared.root).get("verified")
+    data: dict[str, Any] = {
+        "profile": workspace.profile.name,
+        "root": str(prepared.root.path),
+        "ran": outcome.ran,
+        "skipped": outcome.skipped,
+        "failed": outcome.failed or None,
+        "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile)],
+        "verified": verified,
+        "seconds": round(outcome.seconds, 3),
+    }
+    if outcome.failed:
+        data["failure"] = _failure(prepared, outcome.failed)
+        return Result("build", data, code=1)
+    if request.verify == "require" and outcome.no_device:
+        raise NoDeviceError(
+            f"{workspace.profile.name} is built, and there is no {workspace.device.title} here to verify it on",
+            fix="verify it on a machine that has one: xpusetup verify",
+        )
+    return Result("build", data)
+
+
+def _failure(prepared: Prepared, step: str) -> dict[str, Any]:
+    log = prepared.root.log(step)
+    found = _first_error(log)
+    return {
+        "step": step,
+        "log": str(log),
+        "first_error_line": found[0] if found else None,
+        "first_error": found[1] if found else "",
+        "last_lines": _tail(log),
+        "again": f"bash {prepared.root.script(step)}",
+    }
+
+
+def _first_error(log: Path) -> tuple[int, str] | None:
+    with log.open(errors="replace") as lines:
+        return find_first_error(lines)
+
+
+def _tail(log: Path) -> list[str]:
+    from collections import deque  # noqa: PLC0415 - failures only
+
+    with log.open(errors="replace") as lines:
+        return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]

@@ -1,0 +1,129 @@
+"""verify, status, env and run: what the built environment is, proves and does."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.commands.prepare import parse_target
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import Workspace, open_workspace
+from xpusetup.effects.files import Path
+from xpusetup.effects.manifest import list_wheels, read_document, read_manifest
+from xpusetup.effects.root import Root, find_damage, read_lock
+from xpusetup.effects.toolkit import Change, capture
+from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
+from xpusetup.model import ROOT
+from xpusetup.plan import verify_options
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xpusetup.commands.workspace import Where
+    from xpusetup.model import Target
+
+NO_DEVICE = 4
+
+
+def _built(workspace: Workspace) -> tuple[Root, Target]:
+    root = Root(workspace.root)
+    target = parse_target((read_lock(root) or {}).get("target", {}))
+    if target is None or not _python(workspace, root).exists():
+        again = f"xpusetup build --profile {workspace.profile.name}"
+        raise NotReadyError(f"nothing is built in {root.path}", fix=again)
+    return root, target
+
+
+def _venv(workspace: Workspace, root: Root) -> Path:
+    return Path(workspace.layout.venv.replace(ROOT, str(root.path)))
+
+
+def _python(workspace: Workspace, root: Root) -> Path:
+    return _venv(workspace, root) / "bin/python"
+
+
+def status(where: Where) -> Result:
+    """Say what is built and from what, from what is on disk."""
+    workspace = open_workspace(where)
+    root, _target = _built(workspace)
+    manifest = read_manifest(root)
+    wheels = list_wheels(root, workspace.profile)
+    data: dict[str, Any] = {
+        "profile": workspace.profile.name,
+        "root": str(root.path),
+        "ran": [],
+        "skipped": sorted(path.name for path in (root / "stamps").iterdir() if not path.name.startswith(".")),
+        "failed": manifest.get("failed"),
+        "wheels": [asdict(wheel) for wheel in wheels],
+        "damaged": find_damage(root),
+        "verified": manifest.get("verified"),
+        "seconds": 0.0,
+        "pins": manifest.get("pins", []),
+    }
+    return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
+
+
+def verify(where: Where) -> Result:
+    """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
+    workspace = open_workspace(where)
+    root, target = _built(workspace)
+    result = root / "results/verify.json"
+    result.unlink(missing_ok=True)
+    argv = (str(_python(workspace, root)), str(root / "helpers/verify_device.py"), *verify_options(target))
+    code, words = _call((*argv, "--out", str(result)), _run_environment(workspace, root, target))
+    document = read_document(result)
+    if code == NO_DEVICE:
+        raise NoDeviceError(
+            f"there is no {workspace.device.title} here to verify {workspace.profile.name} on",
+            fix="verify it on a machine that has one; xpusetup doctor says what is missing",
+        )
+    if not document:
+        raise WorkFailedError(f"the verification ended without a result: {words}", fix=f"try: {' '.join(argv)}")
+    return Result("verify", document, code=code)
+
+
+def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
+    from xpusetup.effects.process import run_process  # noqa: PLC0415 - status needs none
+
+    output = run_process(argv, seconds=900, env=env)
+    words = (output.err.strip() or output.out.strip() or output.why).splitlines()
+    return (1 if output.code is None else output.code), words[-1] if words else ""
+
+
+def env(where: Where, *, build: bool) -> Result:
+    """Give what to set for using the result, or what a build step sees."""
+    workspace = open_workspace(where)
+    root, target = _built(workspace)
+    change = _change(workspace, root, target, build=build)
+    return Result("env", {"set": dict(change.sets), "unset": list(change.unsets)})
+
+
+def _change(workspace: Workspace, root: Root, target: Target, *, build: bool) -> Change:
+    venv = _venv(workspace, root)
+    kit = target.toolkit
+    change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
+    path = f"{venv}/bin:{change.sets.get('PATH', os.environ.get('PATH', ''))}"
+    unsets = tuple(name for name in ("PYTHONHOME", "PYTHONPATH") if name in os.environ)
+    return Change({**change.sets, "VIRTUAL_ENV": str(venv), "PATH": path}, (*change.unsets, *unsets))
+
+
+def _run_environment(workspace: Workspace, root: Root, target: Target) -> dict[str, str]:
+    change = _change(workspace, root, target, build=False)
+    kept = {name: value for name, value in os.environ.items() if name not in change.unsets}
+    return {**kept, **change.sets}
+
+
+def run(where: Where, command: Sequence[str]) -> int:
+    """Run a command in the built environment; gives its exit code. Never returns when it can become the command."""
+    if not command:
+        raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
+    workspace = open_workspace(where)
+    root, target = _built(workspace)
+    environment = _run_environment(workspace, root, target)
+    try:
+        os.execvpe(command[0], list(command), environment)  # noqa: S606 - becoming the user's command is the point
+    except FileNotFoundError as error:
+        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling") from error
+    except PermissionError as error:
+        raise UsageError(f"{command[0]} may not be started", fix="chmod +x it") from error

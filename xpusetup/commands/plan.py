@@ -1,0 +1,67 @@
+"""plan: build's steps and why each would run; emit: the same steps as files for elsewhere."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.commands.prepare import preview
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import open_workspace
+from xpusetup.effects import files
+from xpusetup.effects.root import helper_files, lock_document
+from xpusetup.emit.shell import render_shell
+from xpusetup.errors import UsageError
+
+if TYPE_CHECKING:
+    from xpusetup.commands.workspace import Where
+    from xpusetup.keys import Status
+    from xpusetup.model import Request, Step
+
+KINDS = ("shell",)
+
+
+def plan(where: Where, request: Request) -> Result:
+    """Give the steps in order, with their state in the root; writes nothing."""
+    workspace = open_workspace(where)
+    steps_plan, statuses = preview(workspace, request)
+    steps = [_row(step, status) for step, status in zip(steps_plan.steps, statuses, strict=True)]
+    data = {
+        "profile": workspace.profile.name,
+        "root": str(workspace.root),
+        "steps": steps,
+        "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
+        "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
+    }
+    return Result("plan", data)
+
+
+def _row(step: Step, status: Status) -> dict[str, Any]:
+    return {
+        "id": step.id,
+        "title": step.title,
+        "needs": list(step.needs),
+        "after": list(step.after),
+        "run": [list(argv) for argv in step.run],
+        "env": dict(step.env),
+        "makes": list(step.makes),
+        "state": status.state,
+        "why": status.why,
+    }
+
+
+def emit(where: Where, request: Request, kind: str, out: str) -> Result:
+    """Write the same steps as files that need no xpusetup. The folder is a root: it builds as it lies."""
+    if kind not in KINDS:
+        raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+    workspace = open_workspace(where)
+    steps_plan, _statuses = preview(workspace, request)
+    texts = {
+        **render_shell(steps_plan),
+        **helper_files(workspace.profile),
+        "profile.lock.json": lock_document(workspace.profile, steps_plan.target),
+    }
+    folder = Path(out)
+    for name, text in texts.items():
+        files.write_text(folder / name, text, executable=name.endswith(".sh"))
+    return Result("emit", {"kind": kind, "files": [str(folder / name) for name in sorted(texts)]})

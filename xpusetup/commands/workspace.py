@@ -1,0 +1,131 @@
+"""What nearly every command begins with: settings, the profile, its device, and the folder of its root."""
+
+from __future__ import annotations
+
+import difflib
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from xpusetup.catalog import Device, parse_device
+from xpusetup.effects import files
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.model import Layout
+from xpusetup.profile import Profile
+from xpusetup.settings import Settings, merge_settings
+
+DEFAULT_PROFILE = "torch-2.14"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """The options that say which profile and which folders; empty means not given."""
+
+    profile: str = ""
+    root: str = ""
+    name: str = ""
+    build_dir: str = ""
+    prefix: str = ""
+    python: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """A profile in its place. `chosen_by` says where the profile's name came from."""
+
+    profile: Profile
+    device: Device
+    settings: Settings
+    root: Path
+    layout: Layout
+    python: str
+    chosen_by: str
+
+
+def open_workspace(where: Where) -> Workspace:
+    """Load settings and profile. Raises UsageError for what can't be read."""
+    settings = load_settings()
+    name = where.profile or settings.profile or DEFAULT_PROFILE
+    chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
+    profile = load_profile(name)
+    return Workspace(
+        profile=profile,
+        device=load_device(profile.accelerator),
+        settings=settings,
+        root=_root(where, settings, where.name or root_name(name)),
+        layout=_layout(where, settings),
+        python=where.python,
+        chosen_by=chosen_by,
+    )
+
+
+def load_settings() -> Settings:
+    """Merge the site files and the project's xpusetup.toml."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
+    found = ((place, files.read_text(place)) for place in places)
+    return merge_settings([(str(place), text) for place, text in found if text is not None])
+
+
+def profile_names() -> list[str]:
+    """List the profiles that ship with the program."""
+    return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
+
+
+def load_profile(name: str) -> Profile:
+    """Load a profile by its name or its file."""
+    path = Path(name) if _is_path(name) else files.package_file("profiles") / f"{name}.toml"
+    text = files.read_text(path)
+    if text is None and _is_path(name):
+        raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
+    if text is None:
+        close = difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
+    return parse_profile(text, name if _is_path(name) else f"{name}.toml")
+
+
+def _is_path(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name
+
+
+def root_name(name: str) -> str:
+    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies."""
+    if not _is_path(name):
+        return name
+    path = Path(name).resolve()
+    return f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+
+
+def _root(where: Where, settings: Settings, name: str) -> Path:
+    if where.root:
+        return Path(where.root).absolute()
+    if "/" in name or name in {".", ".."}:
+        raise UsageError(f"--name {name!r} is not a folder name", fix="use --root DIR for a folder elsewhere")
+    parent = os.environ.get("XPUSETUP_ROOT") or settings.root or _data_home()
+    return Path(parent).expanduser().absolute() / name
+
+
+def _data_home() -> str:
+    return f"{os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+
+
+def _layout(where: Where, settings: Settings) -> Layout:
+    default = Layout()
+    build, prefix = where.build_dir or settings.build_dir, where.prefix or settings.prefix
+    return Layout(
+        src=str(Path(build).expanduser().absolute()) if build else default.src,
+        venv=str(Path(prefix).expanduser().absolute()) if prefix else default.venv,
+    )
+
+
+def load_device(name: str) -> Device:
+    """Load what is known of an accelerator."""
+    try:
+        path = files.package_file(f"data/devices/{name}.toml")
+    except UsageError as error:
+        known = ", ".join(sorted(each.stem for each in files.package_file("data/devices").glob("*.toml")))
+        raise UsageError(f"nothing is known of an accelerator {name!r}", fix=f"known: {known}") from error
+    return parse_device(path.read_text())

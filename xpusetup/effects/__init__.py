@@ -1,0 +1,1 @@
+"""The only folder that starts, reads, writes and waits."""

@@ -1,0 +1,82 @@
+"""Files: read as text, written whole through a temporary name; and where the package's own data lies."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import tempfile
+from pathlib import Path
+
+from xpusetup.errors import NotReadyError, UsageError
+
+PACKAGE = Path(__file__).resolve().parent.parent
+
+
+def package_file(name: str) -> Path:
+    """Find a data file in a checkout, an editable install and a wheel. `name` is as in the checkout's top level.
+
+    `profiles/x.toml` lies at the top level for people and inside the package in a wheel.
+    """
+    for base in (PACKAGE / "_shipped", PACKAGE, PACKAGE.parent):
+        if (base / name).exists():
+            return base / name
+    raise UsageError(f"xpusetup was installed without its file {name}", fix="install it again: pip install xpusetup")
+
+
+def read_text(path: Path) -> str | None:
+    """Read a small text file; None where there is none that may be read."""
+    try:
+        return path.read_text(errors="replace")
+    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
+        return None
+    except OSError:  # /sys and /proc answer some reads with EIO or EINVAL: the kernel has nothing to say
+        return None
+
+
+def write_text(path: Path, text: str, *, executable: bool = False) -> None:
+    """Write a file whole or not at all; one that holds this text already is left alone."""
+    if read_text(path) == text:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+        with os.fdopen(handle, "w") as stream:
+            stream.write(text)
+        Path(temporary).chmod(0o755 if executable else 0o644)
+        Path(temporary).replace(path)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line to a file that only grows."""
+    try:
+        with path.open("a") as stream:
+            stream.write(line + "\n")
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def make_folder(path: Path) -> None:
+    """Make a folder and those above it."""
+    try:
+        path.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def cannot_write(path: Path, error: OSError) -> NotReadyError:
+    """Say why a place can't be written to, and what to do."""
+    return NotReadyError(
+        f"cannot write {path}: {error.strerror}",
+        fix="free space or choose another place: --root DIR (or XPUSETUP_ROOT)",
+    )
+
+
+def hash_file(path: Path) -> str:
+    """Hash a file without reading it into memory whole."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,85 @@
+"""The manifest: what was built from what, on which machine, and what of it was verified."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup import __version__
+from xpusetup.effects import files
+from xpusetup.keys import parse_stamp
+from xpusetup.model import Wheel
+from xpusetup.recipes import file_name
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.commands.prepare import Prepared
+    from xpusetup.commands.workspace import Workspace
+    from xpusetup.effects.root import Root
+    from xpusetup.effects.runner import Outcome
+    from xpusetup.profile import Profile
+
+
+def read_manifest(root: Root) -> dict[str, Any]:
+    """Read manifest.json; empty where there is none."""
+    return read_document(root / "manifest.json")
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read a JSON document; empty where there is none, or none that can be read."""
+    try:
+        found = json.loads(files.read_text(path) or "{}")
+    except json.JSONDecodeError:
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def list_wheels(root: Root, profile: Profile) -> list[Wheel]:
+    """List the wheels of a profile that are in its root, with the hashes that their steps wrote down."""
+    return list(_wheels(root, profile))
+
+
+def _wheels(root: Root, profile: Profile) -> Iterator[Wheel]:
+    for part in profile.components:
+        if part.kind == "skip":
+            continue
+        step = f"{part.name}.{'build' if part.kind == 'source' else 'fetch'}"
+        stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
+        for made in stamp.made if stamp else ():
+            if Path(made.path).name.startswith(f"{file_name(part.distribution)}-"):
+                yield Wheel(name=part.distribution, version=part.version, path=made.path, sha256=made.sha256)
+
+
+def write_manifest(prepared: Prepared, workspace: Workspace, outcome: Outcome) -> None:
+    """Write manifest.json. Never "verified" without a device that was computed on."""
+    root, profile = prepared.root, workspace.profile
+    verification = read_document(root / "results/verify.json")
+    verified = None if outcome.no_device else verification.get("verified")
+    old = read_manifest(root)
+    document = {
+        "schema": 1,
+        "xpusetup": __version__,
+        "profile": profile.name,
+        "pins": [_pin(part) for part in profile.model_dump(by_alias=True, mode="json")["components"]],
+        "build_requirements": profile.build_requirements.pins,
+        "target": asdict(prepared.plan.target),
+        "facts": prepared.facts.model_dump(by_alias=True, mode="json") if prepared.facts else old.get("facts"),
+        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile)],
+        "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
+        "verified": verified if "verify.smoke" in (*outcome.ran, *outcome.skipped) else old.get("verified"),
+        "verification": verification or None,
+        "failed": outcome.failed or None,
+    }
+    files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+
+
+def _inspections(root: Root) -> list[Path]:
+    return sorted((root / "results").glob("*.inspect.json"))
+
+
+def _pin(part: dict[str, Any]) -> dict[str, Any]:
+    wanted = ("name", "kind", "distribution", "version", "repo", "tag", "rev", "confidence", "source", "reason", "vendored")
+    return {name: part[name] for name in wanted if part.get(name)}

@@ -1,0 +1,160 @@
+"""A root: the folder of one build. What lies in it, written whole and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.effects import files
+from xpusetup.effects.process import run_process
+from xpusetup.emit.script import render_scripts
+from xpusetup.errors import NotReadyError
+from xpusetup.keys import Made, Seen, Stamp, parse_stamp
+from xpusetup.recipes import PACKAGED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from xpusetup.model import Plan, Target
+    from xpusetup.profile import Profile
+
+FOLDERS = ("steps", "helpers", "stamps", "logs", "results", "src", "wheels")
+HELPERS = "helpers"
+
+
+@dataclass(frozen=True)
+class Root:
+    """The folder of one build."""
+
+    path: Path
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def log(self, step: str) -> Path:
+        """Give where a step's output goes."""
+        return self.path / "logs" / f"{step}.log"
+
+    def script(self, step: str) -> Path:
+        """Give where a step's script lies."""
+        return self.path / "steps" / f"{step}.sh"
+
+
+def open_root(path: Path) -> Root:
+    """Make the folders of a root. Raises NotReadyError where that can't be done."""
+    for name in FOLDERS:
+        files.make_folder(path / name)
+    if not os.access(path, os.W_OK):
+        raise NotReadyError(
+            f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)"
+        )
+    return Root(path.resolve())
+
+
+def helper_files(profile: Profile) -> dict[str, str]:
+    """Give the helpers that travel with a plan, and the sources that travel with them, by name below the root."""
+    folder = files.package_file(HELPERS)
+    found = {f"{HELPERS}/{path.name}": path.read_text() for path in sorted(folder.iterdir()) if _is_helper(path)}
+    for part in profile.components:
+        if part.kind == "source" and part.repo.startswith(PACKAGED):
+            name = part.repo.removeprefix(PACKAGED)
+            found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
+    return found
+
+
+def _is_helper(path: Path) -> bool:
+    return path.suffix in {".py", ".sh"} and path.name != "__init__.py"
+
+
+def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and "__pycache__" not in name.parts:
+            yield f"{to}/{name}", path.read_text()
+
+
+def write_plan(root: Root, plan: Plan, helpers: Mapping[str, str]) -> dict[str, str]:
+    """Write the scripts and helpers of a plan into its root; gives the scripts' texts by step."""
+    scripts = render_scripts(plan)
+    for name, text in {**helpers, **scripts}.items():
+        files.write_text(root / name, text, executable=name.endswith(".sh"))
+    return {step.id: scripts[f"steps/{step.id}.sh"] for step in plan.steps}
+
+
+def see(root: Root, plan: Plan, scripts: Mapping[str, str]) -> Seen:
+    """Look at what is on disk for a plan: stamps, what they say was made, and the tools that steps need."""
+    stamps = dict(_read_stamps(root, plan))
+    damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp))}
+    return Seen(
+        root=str(root.path),
+        scripts=scripts,
+        stamps=stamps,
+        identities=read_identities(root, plan.target),
+        damaged=damaged,
+    )
+
+
+def find_damage(root: Root) -> dict[str, str]:
+    """Say of each finished step whose files are missing or were changed what happened to them."""
+    names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
+    stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
+    return {name: why for name, stamp in stamps if stamp is not None and (why := _damage(stamp))}
+
+
+def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:
+    for step in plan.steps:
+        stamp = parse_stamp(files.read_text(root / f"stamps/{step.id}") or "")
+        if stamp is not None:
+            yield step.id, stamp
+
+
+def _damage(stamp: Stamp) -> str:
+    return next((why for made in stamp.made if (why := _change(made))), "")
+
+
+def _change(made: Made) -> str:
+    path = Path(made.path)
+    try:
+        seen = path.stat()
+    except OSError:
+        return f"{made.path} is missing"
+    seconds, rest = divmod(seen.st_mtime_ns, 10**9)
+    if (seen.st_size, f"{seconds}.{rest:09d}") == (made.size, made.changed):
+        return ""
+    return "" if files.hash_file(path) == made.sha256 else f"{made.path} was changed after it was made"
+
+
+def read_identities(root: Root, target: Target) -> dict[str, str]:
+    """Ask the scripts' own function what compiler and toolkit are there; a need that is absent has no identity."""
+    script = 'STEP=identity; . "$1/helpers/step.sh"; CXX=$2; TOOLKIT=$3; identity "$4"'
+    toolkit = target.toolkit.compiler if target.toolkit else ""
+    wanted = ("compiler", "toolkit") if toolkit else ("compiler",)
+    found = {}
+    for need in wanted:
+        argv = ("bash", "-c", script, "bash", str(root.path), target.cxx, toolkit, need)
+        output = run_process(argv, seconds=10)
+        found[need] = output.out.rstrip("\n") if output.code == 0 else f"no {need}"
+    return found
+
+
+def write_lock(root: Root, profile: Profile, target: Target) -> None:
+    """Write the resolved profile and what it was built for."""
+    files.write_text(root / "profile.lock.json", lock_document(profile, target))
+
+
+def lock_document(profile: Profile, target: Target) -> str:
+    """Give profile.lock.json."""
+    document = {"schema": 1, "profile": profile.model_dump(by_alias=True, mode="json"), "target": asdict(target)}
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def read_lock(root: Root) -> dict[str, Any] | None:
+    """Read profile.lock.json; None where there is none, or none that can be read."""
+    try:
+        document = json.loads(files.read_text(root / "profile.lock.json") or "null")
+    except json.JSONDecodeError:
+        return None
+    return document if isinstance(document, dict) and document.get("schema") == 1 else None

@@ -1,0 +1,83 @@
+"""Switches a toolkit on in a shell of its own and writes down what that did to the environment."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.effects.probe_tools import PATIENCE, parse_compiler_version
+from xpusetup.effects.process import run_process
+from xpusetup.emit.activation import render_activation
+from xpusetup.errors import NotReadyError
+from xpusetup.facts import ToolkitSeen
+from xpusetup.model import Toolkit
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FAIL = 'fail() { printf "%s\\n  %s\\n" "$1" "$2" >&2; exit "${3:-1}"; }'
+KEPT = ("HOME", "PATH", "LANG", "TMPDIR", "TERM")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an activation set and unset. Values are text as the process environment holds it, several lines included."""
+
+    sets: Mapping[str, str]
+    unsets: tuple[str, ...]
+
+
+def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
+    """Give what switching the toolkit on changes, from a clean environment. Raises NotReadyError when it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = Path(folder, "before"), Path(folder, "after")
+        body = f"{{\n{render_activation(toolkit)}\n}} >&2"
+        script = f'set -eu\n{FAIL}\nbefore=$1 after=$2\nenv -0 >"$before"\n{body}\nenv -0 >"$after"\n'
+        argv = ("bash", "-c", script, "xpusetup", str(before), str(after))
+        output = run_process(argv, seconds=seconds, env=clean_environment(toolkit))
+        if output.code != 0:
+            words = (output.err.strip().splitlines() or [output.why])[-1]
+            raise NotReadyError(f"the toolkit could not be switched on: {words}", fix=_by_hand(toolkit))
+        return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes()))
+
+
+def clean_environment(toolkit: Toolkit) -> dict[str, str]:
+    """Give the environment that an activation begins with."""
+    everything = toolkit.provider == "environment"
+    return {name: value for name, value in os.environ.items() if everything or name in KEPT}
+
+
+def parse_dump(dump: bytes) -> dict[str, str]:
+    """Read what `env -0` wrote."""
+    pairs = (entry.partition(b"=") for entry in dump.split(b"\0") if entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def make_change(before: Mapping[str, str], after: Mapping[str, str]) -> Change:
+    """Compare two dumps, leaving out what every shell changes."""
+    own = {"_", "SHLVL", "PWD", "OLDPWD"}
+    sets = {name: value for name, value in after.items() if name not in own and before.get(name) != value}
+    return Change(sets, tuple(sorted(set(before) - set(after) - own)))
+
+
+def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
+    """Find the compiler that a site's prelude (or, without one, the caller's own environment) puts on PATH."""
+    toolkit = Toolkit(provider="modules" if prelude else "environment", version="", compiler="icpx", prelude=prelude)
+    try:
+        change = capture(toolkit)
+    except NotReadyError:
+        return None
+    path = shutil.which("icpx", path=change.sets.get("PATH", os.environ.get("PATH")))
+    if path is None:
+        return None
+    version = parse_compiler_version(run_process((path, "--version"), seconds=PATIENCE).out)
+    return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
+
+
+def _by_hand(toolkit: Toolkit) -> str:
+    first = next(iter((*toolkit.prelude, *(f"source {script}" for script in toolkit.scripts))), "xpusetup doctor")
+    return f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c '{first}; env'"

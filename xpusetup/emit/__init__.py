@@ -1,0 +1,1 @@
+"""Forms of a plan: pure functions from a Plan to {file name: text}."""

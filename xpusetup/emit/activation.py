@@ -1,0 +1,36 @@
+"""The one rendering of how a toolkit is switched on; step scripts and the capture of its variables share it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.emit.words import render_word
+
+if TYPE_CHECKING:
+    from xpusetup.model import Toolkit
+
+LEFT_BY_ENVIRONMENT = (
+    "LD_LIBRARY_PATH LIBRARY_PATH CPATH C_INCLUDE_PATH CPLUS_INCLUDE_PATH PKG_CONFIG_PATH CMAKE_PREFIX_PATH "
+    "NLSPATH FI_PROVIDER_PATH OCL_ICD_FILENAMES CLASSPATH *ROOT *_DIR SYCL_* I_MPI_*"
+)
+"""What passes into a clean environment where the toolkit is the caller's environment as it is."""
+
+
+def render_activation(toolkit: Toolkit) -> str:
+    """Give the lines that switch the toolkit on, in a shell of which nothing is left to chance.
+
+    Intel's setvars.sh parses the caller's arguments, reads unset variables and ends a shell under `set -e`
+    (seen with 2022's): so no arguments, neither flag, and then a look at what it set.
+    """
+    sourced = [f"source {render_word(script)}" for script in toolkit.scripts]
+    body = ["set +eu", "set --", *toolkit.prelude, *sourced, "set -eu"] if toolkit.prelude or sourced else []
+    return "\n".join([*body, *_checks(toolkit)])
+
+
+def _checks(toolkit: Toolkit) -> list[str]:
+    fix = "run it by hand and read what it says"
+    lines = [
+        f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets
+    ]
+    compiler = render_word(toolkit.compiler.rsplit("/", 1)[-1])
+    return [*lines, f'command -v {compiler} >/dev/null || fail "the toolkit has no {compiler}" "{fix}" 3']

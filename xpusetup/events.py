@@ -1,0 +1,42 @@
+"""What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+Kind = Literal["plan", "note", "start", "output", "end", "finish"]
+State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
+PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One thing that happened. `time` is in seconds since the epoch, `seconds` how long a step took."""
+
+    kind: Kind
+    time: float
+    step: str = ""
+    title: str = ""
+    text: str = ""
+    state: State = ""
+    seconds: float = 0.0
+    count: int = 0
+    total: int = 0
+
+    def document(self) -> dict[str, Any]:
+        """Give the event without what it does not say, for one line of JSON."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", 0, 0.0)}
+
+
+Observer = Callable[[Event], None] if TYPE_CHECKING else object
+
+
+def parse_progress(line: str) -> tuple[int, int]:
+    """Read ninja's [n/m] at the start of a line; (0, 0) when there is none."""
+    found = PROGRESS.match(line)
+    return (int(found[1]), int(found[2])) if found else (0, 0)

@@ -1,0 +1,1 @@
+"""What a log says: pure functions over its lines."""

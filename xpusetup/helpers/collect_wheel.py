@@ -1,0 +1,37 @@
+"""Moves the one wheel that a build made into the folder of wheels, in place of older ones of its distribution."""
+
+from __future__ import annotations
+
+import argparse
+import shutil
+from pathlib import Path
+
+from wheel_files import find_wheel, wheels_of
+
+
+def main() -> None:
+    """Check name and version, copy whole through a temporary name, remove what it replaces."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--from", dest="source", type=Path, required=True)
+    parser.add_argument("--distribution", required=True)
+    parser.add_argument("--version", required=True)
+    parser.add_argument("--into", type=Path, required=True)
+    options = parser.parse_args()
+    wheel = find_wheel(options.source, options.distribution, options.version)
+    place(wheel, options.into, options.distribution)
+    print(f"{wheel.name} is in {options.into}")
+
+
+def place(wheel: Path, into: Path, distribution: str) -> None:
+    """Put a wheel into a folder, and take the older wheels of the same distribution out of it."""
+    into.mkdir(parents=True, exist_ok=True)
+    temporary = into / f".{wheel.name}.part"
+    shutil.copyfile(wheel, temporary)
+    temporary.replace(into / wheel.name)
+    for old in wheels_of(into, distribution):
+        if old.name != wheel.name:
+            old.unlink()
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,28 @@
+"""Installs one wheel by its exact path into the environment of the interpreter that runs this, and nothing else."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+
+from wheel_files import find_wheel
+
+PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--no-deps", "--force-reinstall")
+
+
+def main() -> None:
+    """Find the wheel and become pip."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wheels", type=Path, required=True)
+    parser.add_argument("--distribution", required=True)
+    parser.add_argument("--version", required=True)
+    options = parser.parse_args()
+    wheel = find_wheel(options.wheels, options.distribution, options.version)
+    sys.stdout.flush()
+    os.execv(sys.executable, [sys.executable, *PIP, str(wheel)])
+
+
+if __name__ == "__main__":
+    main()

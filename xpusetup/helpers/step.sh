@@ -1,0 +1,110 @@
+# shellcheck shell=bash
+# What every step script does, whoever calls it: one clean environment, one lock, one key, one stamp.
+# A script sets STEP, AFTER, NEEDS, KEEP, MAKES (and CXX or TOOLKIT where its needs name them), sources this file,
+# calls `begin`, runs its commands and calls `finish`.
+
+ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+
+fail() { # MESSAGE FIX [CODE]
+  printf 'xpusetup: %s: %s\n  %s\n' "$STEP" "$1" "$2" >&2
+  exit "${3:-1}"
+}
+
+# Start again with nothing but what is on the list: the caller's CFLAGS, CC, LD_LIBRARY_PATH, PYTHONPATH and the
+# like must not leak into a build.
+clean_environment() {
+  [ -z "${XPUSETUP_CLEAN-}" ] || return 0
+  local kept=() name pattern
+  while IFS= read -r name; do
+    for pattern in $KEEP; do
+      # shellcheck disable=SC2254  # the list holds patterns
+      case $name in $pattern) kept+=("$name=${!name}") && break ;; esac
+    done
+  done < <(compgen -e)
+  exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED-}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
+    bash "$ROOT/steps/$STEP.sh"
+}
+
+# A caller that holds the lock hands its descriptor down; a script run by hand takes the lock itself.
+lock_root() {
+  if [ -n "${XPUSETUP_LOCKED-}" ] || ! command -v flock >/dev/null; then return 0; fi
+  exec 9>>"$ROOT/lock"
+  flock -n 9 || fail "another build is at work in $ROOT" "wait for it, or end it" 3
+}
+
+identity() { # NEED
+  case $1 in
+    compiler) printf '%s %s\n' "$(command -v "$CXX")" "$("$CXX" --version | head -n 1)" ;;
+    toolkit) stat -L -c '%n %s %Y' -- "$(readlink -f -- "$TOOLKIT")" ;;
+  esac
+}
+
+step_key() {
+  {
+    printf 'xpusetup 1\nroot %s\nscript %s\n' "$ROOT" "$(hash_of <"$ROOT/steps/$STEP.sh")"
+    local name
+    for name in $AFTER; do printf 'after %s %s\n' "$name" "$(cut -d ' ' -f 1 "$ROOT/stamps/$name" | hash_of)"; done
+    for name in $NEEDS; do identity "$name"; done
+  } | hash_of
+}
+
+hash_of() {
+  sha256sum | cut -d ' ' -f 1
+}
+
+# One line for each file that the step made: sha256, size, time of change, path. A pattern has to match one file.
+made() {
+  local pattern path
+  for pattern in "${MAKES[@]}"; do
+    path=$(compgen -G "$pattern") || fail "did not make $pattern" "read the log above" 1
+    [ "$(wc -l <<<"$path")" -eq 1 ] || fail "several files match $pattern" "remove those of older builds" 1
+    printf '%s %s %s\n' "$(hash_of <"$path")" "$(stat -L -c '%s %.9Y' -- "$path")" "$path"
+  done
+}
+
+# Files are hashed again only where size or time differ.
+intact() { # STAMP
+  local sha size time path
+  while read -r sha size time path; do
+    [ -f "$path" ] || return 1
+    [ "$(stat -L -c '%s %.9Y' -- "$path")" = "$size $time" ] && continue
+    [ "$(hash_of <"$path")" = "$sha" ] || return 1
+  done < <(tail -n +2 "$1")
+}
+
+begin() {
+  clean_environment
+  umask 022 # the modes of files go into wheels
+  lock_root
+  mkdir -p "$ROOT/stamps" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
+  local name
+  for name in $AFTER; do
+    [ -f "$ROOT/stamps/$name" ] || fail "$name has not been done" "bash $ROOT/steps/$name.sh" 3
+  done
+  case " $NEEDS " in
+    *" compiler "*) command -v "$CXX" >/dev/null || fail "there is no compiler $CXX" "install it, or choose one" 3 ;;
+  esac
+  case " $NEEDS " in
+    *" toolkit "*) [ -e "$TOOLKIT" ] || fail "there is no $TOOLKIT" "install the toolkit: xpusetup doctor" 3 ;;
+  esac
+  KEY=$(step_key)
+  local stamp=$ROOT/stamps/$STEP
+  if [ -z "$XPUSETUP_FORCE" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] && intact "$stamp"; then
+    printf '%s is done\n' "$STEP"
+    exit 0
+  fi
+  rm -f "$stamp"
+  shopt -s inherit_errexit
+}
+
+run() {
+  printf '+'
+  printf ' %q' "$@"
+  printf '\n'
+  "$@"
+}
+
+finish() {
+  { printf '%s\n' "$KEY"; made; } >"$ROOT/stamps/.$STEP.$$"
+  mv -f "$ROOT/stamps/.$STEP.$$" "$ROOT/stamps/$STEP"
+}

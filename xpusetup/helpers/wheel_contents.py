@@ -1,0 +1,158 @@
+"""Reads a wheel in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import hashlib
+import tempfile
+import zipfile
+import zlib
+from dataclasses import dataclass
+from email.parser import BytesHeaderParser
+from functools import partial
+from typing import IO, TYPE_CHECKING
+
+from elftools.common.exceptions import ELFError
+from wheel_elf import MAGIC, Library, read_library
+
+if TYPE_CHECKING:
+    from email.message import Message
+    from pathlib import Path
+
+CHUNK = 1 << 20
+IN_MEMORY = 8 << 20
+"""An ELF file beyond this size is read from a temporary file."""
+MAPPED = b"prefix-map="
+PART_OF_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+")
+
+
+class NotAWheelError(ValueError):
+    """The file cannot be read as a wheel at all."""
+
+
+@dataclass(frozen=True)
+class Member:
+    path: str
+    size: int = 0
+    sha256: str = ""
+    found: frozenset[str] = frozenset()
+    mapped: frozenset[str] = frozenset()  # found in a compiler option that takes this very text out of the results
+    library: Library | None = None
+    trouble: str | None = None
+
+
+@dataclass(frozen=True)
+class Wheel:
+    file_name: str
+    size: int
+    sha256: str
+    name: str
+    version: str
+    tags: tuple[str, ...]
+    requires: tuple[str, ...]
+    record: tuple[tuple[str, str, str], ...]
+    members: tuple[Member, ...]
+
+    @property
+    def libraries(self) -> tuple[Library, ...]:
+        return tuple(member.library for member in self.members if member.library)
+
+
+class Scanner:
+    """Looks for texts in a stream, also where one lies across two chunks."""
+
+    def __init__(self, texts: tuple[str, ...]) -> None:
+        self.texts = {text: text.encode() for text in texts}
+        self.keep = max(map(len, self.texts.values()), default=0) + len(MAPPED) + 1
+        self.tail = b""
+        self.found: set[str] = set()
+        self.mapped: set[str] = set()
+
+    def feed(self, chunk: bytes) -> None:
+        """Search a chunk; an empty one is the end."""
+        window, last = self.tail + chunk, not chunk
+        for text, wanted in self.texts.items():
+            start = window.find(wanted, max(0, len(self.tail) - len(wanted)))
+            while start >= 0:
+                end = start + len(wanted)
+                if (end < len(window) or last) and window[end : end + 1] not in map(bytes, zip(PART_OF_NAME)):
+                    (self.mapped if window.endswith(MAPPED, 0, start) else self.found).add(text)
+                start = window.find(wanted, end)
+        self.tail = window[-self.keep :]
+
+
+def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
+    try:
+        with zipfile.ZipFile(path) as archive:
+            return _read_archive(path, archive, texts)
+    except zipfile.BadZipFile as error:
+        raise NotAWheelError(f"{path.name} cannot be read: {error}") from error
+
+
+def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
+    folder = _info_folder(path, archive)
+    metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
+    rows = csv.reader(archive.read(_there(archive, f"{folder}/RECORD")).decode().splitlines())
+    return Wheel(
+        file_name=path.name,
+        size=path.stat().st_size,
+        sha256=_hash_file(path),
+        name=metadata.get("Name", ""),
+        version=metadata.get("Version", ""),
+        tags=tuple(about.get_all("Tag", [])),
+        requires=tuple(metadata.get_all("Requires-Dist", [])),
+        record=tuple((name, digest, size) for name, digest, size in rows),
+        members=tuple(read_member(archive, one, texts) for one in archive.infolist() if not one.is_dir()),
+    )
+
+
+def _info_folder(path: Path, archive: zipfile.ZipFile) -> str:
+    folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
+    if len(folders) != 1:
+        raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
+    return folders.pop()
+
+
+def _there(archive: zipfile.ZipFile, name: str) -> str:
+    if name not in archive.namelist():
+        raise NotAWheelError(f"it has no {name}")
+    return name
+
+
+def _headers(archive: zipfile.ZipFile, name: str) -> Message:
+    return BytesHeaderParser().parsebytes(archive.read(_there(archive, name)))
+
+
+def _hash_file(path: Path) -> str:
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        for chunk in iter(partial(file.read, CHUNK), b""):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[str, ...]) -> Member:
+    scanner, digest = Scanner(texts), hashlib.sha256()
+    with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as copy:
+        try:
+            with archive.open(info) as stream:
+                for chunk in iter(partial(stream.read, CHUNK), b""):
+                    digest.update(chunk)
+                    scanner.feed(chunk)
+                    if copy.tell() or chunk.startswith(MAGIC):
+                        copy.write(chunk)
+        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+            return Member(info.filename, trouble=f"cannot be read: {error}")
+        scanner.feed(b"")
+        library, trouble = _try_library(info.filename, copy) if copy.tell() else (None, None)
+    sha256 = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
+    found, mapped = frozenset(scanner.found), frozenset(scanner.mapped)
+    return Member(info.filename, info.file_size, sha256, found, mapped, library, trouble)
+
+
+def _try_library(path: str, file: IO[bytes]) -> tuple[Library | None, str | None]:
+    try:
+        return read_library(path, file), None
+    except ELFError as error:
+        return None, f"is no ELF file that can be read: {error}"

@@ -1,0 +1,119 @@
+"""Keys and stamps: when a step is done. The same rules stand in `helpers/step.sh`; a test holds both together."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from xpusetup.model import Step
+
+
+@dataclass(frozen=True)
+class Made:
+    """A file that a step left behind: its hash, size in bytes and time of change as `stat` prints it."""
+
+    sha256: str
+    size: int
+    changed: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Stamp:
+    """What a finished step wrote down: its key, and what it made."""
+
+    key: str
+    made: tuple[Made, ...]
+
+    @property
+    def result(self) -> str:
+        """The hash under which the steps after this one know what it did."""
+        return sha256("".join(f"{line}\n" for line in (self.key, *(made.sha256 for made in self.made))))
+
+
+def sha256(text: str) -> str:
+    """Hash a text."""
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def parse_stamp(text: str) -> Stamp | None:
+    """Read a stamp; None when it is no stamp (cut off, or of another program)."""
+    key, *lines = text.splitlines() or [""]
+    try:
+        made = tuple(_parse_made(line) for line in lines)
+    except ValueError:
+        return None
+    return Stamp(key, made) if key else None
+
+
+def _parse_made(line: str) -> Made:
+    digest, size, changed, path = line.split(" ", 3)
+    return Made(digest, int(size), changed, path)
+
+
+def make_key(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], identities: Iterable[str]) -> str:
+    """Give a step's key from the text of its script, the stamps before it, and the tools it needs."""
+    lines = [
+        "xpusetup 1",
+        f"root {root}",
+        f"script {sha256(script)}",
+        *(f"after {name} {stamp.result}" for name, stamp in after),
+        *identities,
+    ]
+    return sha256("".join(f"{line}\n" for line in lines))
+
+
+@dataclass(frozen=True)
+class Seen:
+    """What is on disk for a plan: the root, scripts, stamps, tool identities by need, and the damaged stamps."""
+
+    root: str
+    scripts: Mapping[str, str]
+    stamps: Mapping[str, Stamp]
+    identities: Mapping[str, str]
+    damaged: Mapping[str, str]
+
+
+@dataclass(frozen=True)
+class Status:
+    """Whether a step has to run, and why."""
+
+    id: str
+    state: str
+    why: str = ""
+
+
+def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
+    """Judge each step of a plan, in order: done, stale (with what changed) or still to do."""
+    found: dict[str, Status] = {}
+    for step in steps:
+        found[step.id] = _judge(step, seen, found)
+    return tuple(found.values())
+
+
+def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
+    stamp = seen.stamps.get(step.id)
+    if stamp is None:
+        return Status(step.id, "todo")
+    waiting = next((name for name in step.after if found[name].state != "done"), None)
+    if waiting is not None:
+        return Status(step.id, "stale", f"after {waiting}")
+    if step.id in seen.damaged:
+        return Status(step.id, "stale", seen.damaged[step.id])
+    if stamp.key != current_key(step, seen):
+        return Status(step.id, "stale", "its script, a tool or what comes before it has changed")
+    return Status(step.id, "done")
+
+
+def current_key(step: Step, seen: Seen) -> str:
+    """Give the key that a step would leave now; its predecessors have to be done."""
+    return make_key(
+        root=seen.root,
+        script=seen.scripts[step.id],
+        after=[(name, seen.stamps[name]) for name in step.after],
+        identities=[seen.identities[need] for need in step.needs if need in seen.identities],
+    )

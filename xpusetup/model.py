@@ -1,0 +1,162 @@
+"""The nouns that the layers hand to each other: frozen, plain, without inheritance.
+
+Vocabulary: a *Profile* (profile.py) says what to build, a *Target* what for, a *Layout* where things go, a
+*Request* what was asked on the command line; a *Plan* is the Steps that follow from these four. Strings in a
+Layout or a Step may hold `ROOT`, which the scripts replace by the folder they lie in.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+ROOT = "@ROOT@"
+"""Stands for the root folder in a plan, so that a plan is the same wherever it is run."""
+
+Need = Literal["network", "compiler", "toolkit", "device", "root"]
+Level = Literal["ok", "info", "warn", "fail", "skip", "crash"]
+StepState = Literal["done", "stale", "todo"]
+VerifyMode = Literal["auto", "require", "off"]
+Provider = Literal["setvars", "scripts", "modules", "environment"]
+Goal = Literal["build", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What was asked on the command line, as far as it decides what the plan holds."""
+
+    only: tuple[str, ...] = ()
+    until: str = ""
+    arch: tuple[str, ...] = ()
+    set: tuple[tuple[str, str, str], ...] = ()
+    verify: VerifyMode = "auto"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolkit:
+    """An accelerator's tool chain as found: how to switch it on, and the compiler that stands for its identity.
+
+    `scripts` are absolute paths to source, `prelude` lines of a site file, `sets` variables that must be set
+    afterwards. `at_run_time`: the finished wheels need it too, because they bring no runtime of their own.
+    """
+
+    provider: Provider
+    version: str
+    compiler: str
+    root: str = ""
+    scripts: tuple[str, ...] = ()
+    prelude: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    at_run_time: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a plan builds for."""
+
+    python: str
+    python_version: str
+    accelerator: str
+    cc: str = "gcc"
+    cxx: str = "g++"
+    arch: tuple[str, ...] = ()
+    toolkit: Toolkit | None = None
+    device_expected: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where things go. The default keeps everything below the root."""
+
+    src: str = f"{ROOT}/src"
+    venv: str = f"{ROOT}/venv"
+    wheels: str = f"{ROOT}/wheels"
+    results: str = f"{ROOT}/results"
+    helpers: str = f"{ROOT}/helpers"
+
+    @property
+    def python(self) -> str:
+        """The interpreter of the built environment."""
+        return f"{self.venv}/bin/python"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One unit of work: commands, their environment, what they need and what they make.
+
+    `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
+    are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
+    tree whose commit date becomes SOURCE_DATE_EPOCH.
+    """
+
+    id: str
+    title: str
+    run: tuple[tuple[str, ...], ...]
+    cwd: str = ROOT
+    env: tuple[tuple[str, str], ...] = ()
+    needs: tuple[Need, ...] = ()
+    after: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    dated_by: str = ""
+    component: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The steps in an order in which they can run."""
+
+    profile: str
+    target: Target
+    layout: Layout
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """How to mend something: what to do in words, and commands by distribution family ("any" serves all)."""
+
+    say: str = ""
+    commands: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def commands_for(self, families: tuple[str, ...]) -> tuple[str, ...]:
+        """Give the commands of the first family that is known, most particular first."""
+        by_family = dict(self.commands)
+        return next((by_family[name] for name in (*families, "any") if name in by_family), ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check says of one machine."""
+
+    id: str
+    area: str
+    level: Level
+    title: str
+    seen: str
+    why: str = ""
+    fix: Fix = field(default_factory=Fix)
+    source: str = ""
+    caused_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wheel:
+    """A wheel in the root."""
+
+    name: str
+    version: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made."""
+
+    step: str
+    key: str
+    state: str
+    time: float
+    seconds: float = 0.0
+    made: tuple[str, ...] = ()

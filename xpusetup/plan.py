@@ -1,0 +1,132 @@
+"""From a profile, a request, a target and a layout to the steps: a pure function, nothing else."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+
+from xpusetup import recipes
+from xpusetup.errors import UsageError
+from xpusetup.model import Layout, Plan, Request, Step, Target
+from xpusetup.order import make_order
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from xpusetup.profile import Profile
+
+
+def make_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
+    """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
+    context = recipes.Context(profile, request, target, layout)
+    parts = [part.name for part in profile.components if part.kind == "source"]
+    for name, _key, _value in request.set:
+        _must_be(name, parts, "component that is built from source,")
+    steps = tuple(_all_steps(context, request))
+    return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
+
+
+def _all_steps(context: recipes.Context, request: Request) -> Iterator[Step]:
+    yield _make_venv(context)
+    yield _make_requirements(context)
+    installed: dict[str, str] = {}
+    last = "requirements"
+    for part in make_order(context.profile.components):
+        ready = tuple(installed[name] for name in part.after if name in installed)
+        yield from recipes.make_component(context, part, ready=ready, venv_last=last)
+        last = installed[part.name] = f"{part.name}.install"
+    if context.profile.runtime_requirements is not None:
+        yield _make_runtime(context, last)
+        last = "runtime"
+    if request.verify != "off":
+        yield _make_verify(context, last)
+
+
+def _make_venv(context: recipes.Context) -> Step:
+    target, layout = context.target, context.layout
+    return Step(
+        id="venv",
+        title=f"Python {target.python_version} environment",
+        run=((target.python, "-m", "venv", "--clear", layout.venv),),
+        locks=("venv",),
+        makes=(f"{layout.venv}/pyvenv.cfg",),
+    )
+
+
+def _make_requirements(context: recipes.Context) -> Step:
+    pins = context.profile.build_requirements.pins
+    pip = [pin for pin in pins if Requirement(pin).name == "pip"]
+    rest = [pin for pin in pins if pin not in pip]
+    report = f"{context.layout.venv}/build-requirements.json"
+    commands = [context.pip("install", "--no-deps", *pip)] if pip else []
+    commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
+    return Step(
+        id="requirements",
+        title=f"{len(pins)} pinned build requirements",
+        run=tuple(commands),
+        needs=("network",),
+        after=("venv",),
+        locks=("venv",),
+        makes=(report,),
+    )
+
+
+def _make_runtime(context: recipes.Context, last: str) -> Step:
+    wanted = context.profile.runtime_requirements
+    pins = wanted.pins if wanted else []
+    report = f"{context.layout.venv}/runtime-requirements.json"
+    return Step(
+        id="runtime",
+        title=f"{len(pins)} pinned run-time requirements",
+        run=(context.pip("install", "--no-deps", "--report", report, *pins),),
+        needs=("network",),
+        after=(last,),
+        locks=("venv",),
+        makes=(report,),
+    )
+
+
+def _make_verify(context: recipes.Context, last: str) -> Step:
+    layout, result = context.layout, f"{context.layout.results}/verify.json"
+    return Step(
+        id="verify.smoke",
+        title=f"numbers on {context.target.accelerator} against the CPU",
+        run=((layout.python, f"{layout.helpers}/verify_device.py", *verify_options(context.target), "--out", result),),
+        needs=("device",),
+        after=(last,),
+        makes=(result,),
+    )
+
+
+def verify_options(target: Target) -> tuple[str, ...]:
+    """Give the options of the verification helper for this target."""
+    expected = ("--expected",) if target.device_expected else ()
+    return ("--device", target.accelerator, *expected)
+
+
+def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
+    if request.until:
+        names = [step.id for step in steps]
+        _must_be(request.until, names, "step")
+        steps = tuple(_needed(steps, {request.until}))
+    if request.only:
+        parts = {step.component for step in steps if step.component}
+        for name in request.only:
+            _must_be(name, sorted(parts), "component")
+        steps = tuple(_needed(steps, {step.id for step in steps if step.component in request.only}))
+    return steps
+
+
+def _needed(steps: Iterable[Step], wanted: set[str]) -> list[Step]:
+    chosen: list[Step] = []
+    for step in reversed(tuple(steps)):
+        if step.id in wanted:
+            chosen.insert(0, step)
+            wanted |= set(step.after)
+    return chosen
+
+
+def _must_be(name: str, known: list[str], what: str) -> None:
+    if name not in known:
+        raise UsageError(f"this profile has no {what} {name!r}", fix=f"it has: {', '.join(known)}")

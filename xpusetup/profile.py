@@ -1,0 +1,235 @@
+"""What a profile file may say: the schema of `profiles/*.toml`, strict and frozen.
+
+Words: a *pin* is a value with its source and confidence; a *component* is one distribution that the profile
+provides (built from source, taken as a ready wheel, or skipped for a reason); *vendored* sources are those that a
+component's own build would otherwise download.
+"""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+
+Confidence = Literal["confirmed", "likely", "unconfirmed"]
+Tier = Literal["current", "reference", "kept", "demo", "test"]
+Frontend = Literal["setup.py", "build"]
+
+
+def _plain(text: str) -> str:
+    if any(ord(char) < ord(" ") for char in text) or "@ROOT@" in text:
+        raise ValueError("must be one line of printable text")
+    return text
+
+
+def _operand(text: str) -> str:
+    if text.startswith("-"):
+        raise ValueError("must not begin with '-': a program would read it as an option")
+    return _plain(text)
+
+
+def _inside(path: str) -> str:
+    if path.startswith(("/", "~")) or ".." in path.split("/"):
+        raise ValueError("must be a path below the source tree: no leading '/' and no '..'")
+    return _operand(path)
+
+
+def _rev(text: str) -> str:
+    if text != text.lower() and len(text) == 40:  # noqa: PLR2004 - the length of a SHA-1
+        raise ValueError("must be lower case, as git prints it")
+    if len(text) != 40 or not set(text) <= set("0123456789abcdef"):  # noqa: PLR2004 - the length of a SHA-1
+        raise ValueError(f"must be a whole commit id of 40 hexadecimal digits, not {len(text)} characters")
+    return text
+
+
+def _version(text: str) -> str:
+    Version(text)
+    return text
+
+
+def _specifiers(text: str) -> str:
+    SpecifierSet(text)
+    return text
+
+
+def _exact(text: str) -> str:
+    requirement = Requirement(text)
+    if [spec.operator for spec in requirement.specifier] != ["=="] or "*" in str(requirement.specifier):
+        raise ValueError("must be pinned exactly, as in name==1.2.3")
+    return _operand(text)
+
+
+Text = Annotated[str, AfterValidator(_plain)]
+Operand = Annotated[str, AfterValidator(_operand)]
+Inside = Annotated[str, AfterValidator(_inside)]
+Rev = Annotated[str, AfterValidator(_rev)]
+VersionText = Annotated[str, AfterValidator(_version)]
+Specifiers = Annotated[str, AfterValidator(_specifiers)]
+Exact = Annotated[str, AfterValidator(_exact)]
+Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]*$")]
+Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
+Environment = dict[Variable, Text]
+
+
+class Strict(BaseModel):
+    """No unknown key, no coercion, no change."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+
+class Sourced(Strict):
+    """A fact with where it comes from."""
+
+    source: Text
+    confidence: Confidence
+
+
+class Pins(Strict):
+    """Exact requirements of one purpose. `built` says whether something was ever built with just these."""
+
+    pins: list[Exact]
+    resolved: Text = ""
+    built: bool = False
+    note: Text = ""
+
+
+class Packages(Strict):
+    """Where a toolkit's packages come from, per package manager."""
+
+    apt: list[Operand] = []
+    apt_source: Text = ""
+    rpm: list[Operand] = []
+    rpm_source: Text = ""
+    key: Text = ""
+    page: Text = ""
+
+
+class ToolkitWanted(Sourced):
+    """The tool chain a profile compiles with, and how its environment is switched on."""
+
+    kind: Literal["oneapi"]
+    accepts: Specifiers
+    preferred: VersionText
+    compiler: Operand = "icpx"
+    scripts: list[Inside]
+    sets: list[Variable]
+    runtime: Literal["wheels", "toolkit"]
+    packages: Packages = Packages()
+
+
+class Arch(Sourced):
+    """Device targets of ahead-of-time compilation, in the toolkit's words, and the variable that carries them."""
+
+    default: list[Operand]
+    variable: Variable
+
+
+class Inspect(Strict):
+    """What the finished wheel has to show."""
+
+    xpu: bool = False
+    abi: Literal[0, 1] | None = None
+
+
+class Vendored(Sourced):
+    """A source that the component's configure would fetch; `pin_file` is where the tree itself names the commit."""
+
+    name: Name
+    path: Inside
+    repo: Operand
+    rev: Rev | None = None
+    tag: Operand = ""
+    pin_file: Inside | None = None
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _findable(self) -> Vendored:
+        if self.rev is None and self.pin_file is None:
+            raise ValueError("needs a rev, or a pin_file in the tree that holds it")
+        if self.rev is None and not self.reason:
+            raise ValueError("a rev that is absent needs a reason")
+        return self
+
+
+class SourceComponent(Sourced):
+    """A distribution that is built from source at a pinned commit."""
+
+    kind: Literal["source"]
+    name: Name
+    distribution: Name
+    version: VersionText
+    repo: Operand
+    tag: Operand = ""
+    rev: Rev | None = None
+    reason: Text = ""
+    frontend: Frontend
+    cmake: bool = False
+    directory: Inside = "."
+    configure: bool = False
+    after: list[Name] = []
+    environment: Environment = {}
+    inspect: Inspect = Inspect()
+    vendored: list[Vendored] = []
+
+    @model_validator(mode="after")
+    def _explained(self) -> SourceComponent:
+        if self.rev is None and not self.reason:
+            raise ValueError("a rev that is absent needs a reason")
+        if self.rev is None and not self.tag:
+            raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched")
+        return self
+
+
+class WheelComponent(Sourced):
+    """A distribution that is taken as a ready wheel of exactly one version."""
+
+    kind: Literal["wheel"]
+    name: Name
+    distribution: Name
+    version: VersionText
+    index: Operand = ""
+    after: list[Name] = []
+
+
+class SkippedComponent(Strict):
+    """A distribution that belongs to the release and is left out."""
+
+    kind: Literal["skip"]
+    name: Name
+    reason: Text
+
+
+Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]
+
+
+class Profile(Strict):
+    """What to build. One file, no inheritance."""
+
+    schema_: Literal[1] = Field(alias="schema")
+    name: Name
+    summary: Text
+    tier: Tier
+    tried: Text
+    accelerator: Name
+    python: Specifiers
+    gcc: Specifiers = ""
+    memory_per_job_gib: float = Field(default=2.0, gt=0)
+    disk_gib: float | None = Field(default=None, gt=0)
+    environment: Environment = {}
+    toolkit: ToolkitWanted | None = None
+    arch: Arch | None = None
+    build_requirements: Pins
+    runtime_requirements: Pins | None = None
+    components: list[Component] = Field(min_length=1)
+
+    @model_validator(mode="before")
+    @classmethod
+    def _named(cls, data: Any) -> Any:
+        if isinstance(data, dict) and isinstance(parts := data.get("components"), list):
+            names = [part.get("name") for part in parts if isinstance(part, dict)]
+            if doubled := sorted({str(name) for name in names if names.count(name) > 1}):
+                raise ValueError(f"components: the name {doubled[0]!r} stands twice")
+        return data

@@ -1,0 +1,32 @@
+"""From the words of the command line to a Request."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, get_args
+
+from xpusetup.errors import UsageError
+from xpusetup.model import Request, VerifyMode
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[str], verify: str) -> Request:
+    """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
+    if verify not in get_args(VerifyMode):
+        raise UsageError(f"--verify {verify!r} means nothing", fix=f"one of {', '.join(get_args(VerifyMode))}")
+    return Request(
+        only=tuple(only),
+        until=until,
+        arch=() if arch == "auto" else tuple(part.strip() for part in arch.split(",") if part.strip()),
+        set=tuple(_parse_set(text) for text in set_),
+        verify=verify,  # type: ignore[arg-type]  # checked above
+    )
+
+
+def _parse_set(text: str) -> tuple[str, str, str]:
+    place, equals, value = text.partition("=")
+    component, dot, key = place.partition(".")
+    if not (equals and dot and component and key.isidentifier()):
+        raise UsageError(f"--set {text!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
+    return component, key, value

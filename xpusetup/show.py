@@ -1,0 +1,204 @@
+"""Results and errors as text for people: each command has one function here, the only user of rich but the build view.
+
+Every screen reads the same without colour, at a width of 100, and as plain lines when it is no terminal.
+"""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from rich.console import Console
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from xpusetup.commands.result import Result
+    from xpusetup.errors import XpuError
+
+MARKS = {
+    "ok": "[green]✓[/]",
+    "info": "[cyan]·[/]",
+    "warn": "[yellow]![/]",
+    "fail": "[red]✗[/]",
+    "skip": "[dim]·[/]",
+    "crash": "[red]☠[/]",
+    "done": "[green]✓[/]",
+    "stale": "[yellow]↻[/]",
+    "todo": "[dim]·[/]",
+}
+WIDTH = 100
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
+    console = Console(stderr=stderr, highlight=False, soft_wrap=True)
+    if console.is_terminal:
+        console.width = min(console.width, WIDTH)
+    return console
+
+
+def show_result(result: Result, *, verbose: bool) -> None:
+    """Print a result."""
+    SHOWN[result.command](make_console(), result.data, verbose)
+
+
+def show_error(error: XpuError) -> None:
+    """Print an error on stderr: what happened, and below it what mends it."""
+    console = make_console(stderr=True)
+    first, *rest = error.message.splitlines() or [""]
+    console.print(f" [red]✗[/] {escape(first)}")
+    for line in rest:
+        console.print(f"   {escape(line)}")
+    for number, line in enumerate(error.fix.splitlines()):
+        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line.strip())}")
+
+
+def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["failed"]:
+        _show_failure(console, data["failure"])
+        return
+    root = data["root"]
+    if not data["ran"]:
+        console.print(f" [green]✓[/] nothing to do: all {len(data['skipped'])} steps are done")
+    console.print(f" {_verified(data['verified'])}")
+    console.print(f" [green]✓[/] {len(data['wheels'])} wheels in {escape(root)}/wheels")
+    for wheel in data["wheels"] if verbose else ():
+        console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
+    console.print(f"   use it:  source {escape(shlex.quote(root))}/venv/bin/activate")
+    if data["ran"]:
+        console.print(f"   {duration(data['seconds'])}, {len(data['ran'])} steps run, {len(data['skipped'])} done before")
+
+
+def _verified(verified: bool | None) -> str:
+    if verified is None:
+        return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
+    return "[green]✓[/] verified: the device computes what the CPU computes" if verified else "[red]✗[/] verification failed"
+
+
+def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
+    console.print(f"\n [red]✗ {failure['step']} failed[/]\n")
+    if failure["first_error"]:
+        console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
+        console.print(f"            line {failure['first_error_line']} of the log", style="dim")
+    console.print("   [bold]Last[/]     " + escape("\n            ".join(failure["last_lines"])))
+    console.print(f"   [bold]By hand[/]  {escape(failure['again'])}")
+    console.print(f"   [bold]Log[/]      {escape(failure['log'])}")
+    console.print("   The same command goes on at this step.")
+
+
+def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
+    for name in ("step", "needs", "state", "what"):
+        table.add_column(name, overflow="fold")
+    for step in data["steps"]:
+        state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
+        why = f": {escape(step['why'])}" if step["why"] else ""
+        table.add_row(step["id"], " ".join(step["needs"]), state + why, escape(step["title"]))
+    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    console.print(table)
+    for step in data["steps"] if verbose else ():
+        console.print(f"\n [bold]{step['id']}[/]")
+        for argv in step["run"]:
+            console.print(f"   {escape(shlex.join(argv))}")
+        for name, value in step["env"].items():
+            console.print(f"   [dim]{name}={escape(value)}[/]")
+    if verbose:
+        for name, origin in data["chosen_by"].items():
+            console.print(f" {name}: from {origin}", style="dim")
+
+
+def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    names = ", ".join(str(device.get("name")) for device in data["devices"]) or "no device"
+    console.print(f"\n {data['device']} · {escape(names)} · torch {data.get('versions', {}).get('torch', '?')}\n")
+    for check in data["checks"]:
+        seen = escape(str(check["seen"]))
+        caused = f" (after {check['caused_by']})" if check.get("caused_by") else ""
+        console.print(f" {MARKS[check['level']]} {check['id']:<20} {seen}{caused}")
+    failing = [check for check in data["checks"] if check["level"] in ("fail", "crash")]
+    if data["verified"]:
+        console.print(f"\n [green]✓[/] verified: {len(data['checks'])} checks")
+    else:
+        console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data['checks'])} checks fail")
+    if verbose and data.get("not_checked"):
+        console.print(f"   not checked: {', '.join(data['not_checked'])}", style="dim")
+
+
+def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    for wheel in data["wheels"]:
+        console.print(f" [green]✓[/] {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
+    for step, why in data["damaged"].items():
+        console.print(f" [red]✗[/] {step}: {escape(why)}")
+    if data["damaged"]:
+        console.print(f"   [bold]fix[/]  xpusetup build --profile {data['profile']}")
+    if data["failed"]:
+        console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
+    console.print(f" {_verified(data['verified'])}")
+
+
+def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    for name in data["unset"]:
+        console.out(f"unset {name}")
+    for name, value in data["set"].items():
+        if name.isidentifier():
+            console.out(f"export {name}={shlex.quote(value)}")
+
+
+def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    first = next((name for name in data["files"] if name.endswith("/build.sh")), data["files"][0])
+    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: bash {escape(shlex.quote(first))}")
+    for name in data["files"] if verbose else ():
+        console.print(f"     {escape(name)}", style="dim")
+
+
+def _show_profiles(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    table = Table(box=None, show_edge=False, header_style="dim")
+    for name in ("profile", "tier", "for", "torch", "toolkit", "python", "tried"):
+        table.add_column(name, overflow="fold")
+    for row in data["profiles"]:
+        cells = (row["name"], row["tier"], row["accelerator"], row["torch"], row["toolkit"] or "-", row["python"], row["tried"])
+        table.add_row(*(escape(str(cell)) for cell in cells))
+    console.print(table)
+
+
+def _show_document(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    import json  # noqa: PLC0415 - one command alone
+
+    console.out(json.dumps(data, indent=2))
+
+
+def _show_check(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    console.print(f" [green]✓[/] {data['profile']}: {', '.join(data['components'])}")
+
+
+def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_doctor import show_doctor  # noqa: PLC0415 - a screen of its own
+
+    show_doctor(console, data, verbose=verbose)
+
+
+def duration(seconds: float) -> str:
+    """Give a time as people say it: 9 s, 1:12, 2:41:07."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
+
+
+SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
+    "build": _show_build,
+    "plan": _show_plan,
+    "verify": _show_verify,
+    "status": _show_status,
+    "env": _show_env,
+    "emit": _show_emit,
+    "doctor": _show_doctor,
+    "profiles list": _show_profiles,
+    "profiles show": _show_document,
+    "profiles check": _show_check,
+}

@@ -1,0 +1,26 @@
+#pragma once
+
+#include <ATen/core/Generator.h>
+#include <c10/core/CachingDeviceAllocator.h>
+#include <c10/core/Device.h>
+
+#include <string_view>
+
+namespace simxpu {
+
+// True where SIMXPU_FAULT, as it was when the extension was loaded, is this name of ../faults.py.
+bool has_fault(std::string_view name);
+
+c10::DeviceIndex device_count();
+
+// Throws where there is no such device; an index of -1 means the current one.
+void check_index(c10::DeviceIndex index);
+
+c10::DeviceAllocator* allocator();
+
+const at::Generator& default_generator();
+
+// The CPU generator that does the work of one of ours.
+at::Generator host_generator(const at::Generator& generator);
+
+}  // namespace simxpu
