@@ -2,18 +2,13 @@
 
 from __future__ import annotations
 
-import sys
 from typing import Literal
 
 from pydantic import Field
 
 from xpusetup.model import Fix
 from xpusetup.profile import Confidence, Name, Strict
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from xpusetup.tomltext import parse_toml
 
 
 class CheckText(Strict):
@@ -62,9 +57,9 @@ class _CheckFile(Strict):
 
 def parse_check_texts(text: str) -> dict[str, CheckText]:
     """Read data/checks.toml."""
-    return {check.id: check for check in _CheckFile.model_validate(tomllib.loads(text)).check}
+    return {check.id: check for check in _CheckFile.model_validate(parse_toml(text)).check}
 
 
 def parse_device(text: str) -> Device:
     """Read one file of data/devices."""
-    return Device.model_validate(tomllib.loads(text))
+    return Device.model_validate(parse_toml(text))

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import signal
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn, Optional
+from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
 
@@ -39,17 +39,17 @@ Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goe
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the commands.")]
-Only = Annotated[Optional[list[str]], typer.Option("--only", help="This component alone.", metavar="COMPONENT")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="This component alone.", metavar="COMPONENT")]
 Until = Annotated[str, typer.Option("--until", help="Stop after this step.", metavar="STEP")]
 Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
 SetOption = Annotated[
-    Optional[list[str]], typer.Option("--set", help="A variable of a component's build.", metavar="COMPONENT.KEY=VALUE")
+    list[str] | None, typer.Option("--set", help="A variable of a component's build.", metavar="COMPONENT.KEY=VALUE")
 ]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]
 
 
 @app.command()
-def build(  # noqa: PLR0913 - Typer's options are parameters
+def build(
     profile: Profile = "",
     root: RootOption = "",
     name: Name = "",
@@ -82,7 +82,7 @@ def build(  # noqa: PLR0913 - Typer's options are parameters
 
 
 @app.command()
-def plan(  # noqa: PLR0913 - Typer's options are parameters
+def plan(
     profile: Profile = "",
     root: RootOption = "",
     name: Name = "",
@@ -117,7 +117,7 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        return become(_where(profile=profile, root=root, name=name), context.args)
+        become(_where(profile=profile, root=root, name=name), context.args)
 
     _finish("run", work, json=json)
 
@@ -171,13 +171,13 @@ def status(
 
 
 @app.command()
-def doctor(  # noqa: PLR0913 - Typer's options are parameters
+def doctor(
     profile: Profile = "",
     root: RootOption = "",
     python: Python = "",
     for_: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
-    only: Annotated[Optional[list[str]], typer.Option("--only", help="This check alone.", metavar="ID")] = None,
-    skip: Annotated[Optional[list[str]], typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
+    only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     list_: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
     save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
     facts: Annotated[str, typer.Option("--facts", help="Judge what was seen elsewhere.", metavar="FILE")] = "",
@@ -198,7 +198,7 @@ def doctor(  # noqa: PLR0913 - Typer's options are parameters
 
 
 @app.command()
-def emit(  # noqa: PLR0913 - Typer's options are parameters
+def emit(
     kind: Annotated[str, typer.Argument(help="The form: shell.")],
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: Profile = "",

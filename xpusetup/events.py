@@ -4,10 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Literal
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from typing import Any, Literal
 
 Kind = Literal["plan", "note", "start", "output", "end", "finish"]
 State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
@@ -31,9 +28,6 @@ class Event:
     def document(self) -> dict[str, Any]:
         """Give the event without what it does not say, for one line of JSON."""
         return {name: value for name, value in asdict(self).items() if value not in ("", 0, 0.0)}
-
-
-Observer = Callable[[Event], None] if TYPE_CHECKING else object
 
 
 def parse_progress(line: str) -> tuple[int, int]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import sys
 from typing import TYPE_CHECKING, Any, get_args
 
 from packaging.utils import canonicalize_name
@@ -12,11 +11,7 @@ from pydantic import BaseModel, ValidationError
 from xpusetup.errors import UsageError
 from xpusetup.order import make_order
 from xpusetup.profile import Profile, SkippedComponent, SourceComponent, WheelComponent
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from xpusetup.tomltext import TomlError, parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -34,8 +29,8 @@ CLASSES: dict[str, type[BaseModel]] = {
 def parse_profile(text: str, origin: str) -> Profile:
     """Read a profile; `origin` names the file in messages. Raises UsageError with all errors of the file."""
     try:
-        profile = Profile.model_validate(tomllib.loads(text))
-    except tomllib.TOMLDecodeError as error:
+        profile = Profile.model_validate(parse_toml(text))
+    except TomlError as error:
         raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
     except ValidationError as error:
         lines = [f"{origin}: {_say(details)}" for details in error.errors()]

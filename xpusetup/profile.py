@@ -96,6 +96,16 @@ class Pins(Strict):
     note: Text = ""
 
 
+class RunTimePins(Pins, Sourced):
+    """The libraries that the wheels need where they run.
+
+    `component` is the one whose wheel requires them, `variable` what tells its build so.
+    """
+
+    component: Name
+    variable: Variable
+
+
 class Packages(Strict):
     """Where a toolkit's packages come from, per package manager."""
 
@@ -135,7 +145,10 @@ class Inspect(Strict):
 
 
 class Vendored(Sourced):
-    """A source that the component's configure would fetch; `pin_file` is where the tree itself names the commit."""
+    """A source that the component's configure would fetch.
+
+    `pin_file` is where the tree itself names the commit, `define` the CMake variable that says where the source lies.
+    """
 
     name: Name
     path: Inside
@@ -143,12 +156,13 @@ class Vendored(Sourced):
     rev: Rev | None = None
     tag: Operand = ""
     pin_file: Inside | None = None
+    define: Operand = ""
     reason: Text = ""
 
     @model_validator(mode="after")
     def _findable(self) -> Vendored:
-        if self.rev is None and self.pin_file is None:
-            raise ValueError("needs a rev, or a pin_file in the tree that holds it")
+        if self.rev is None and self.pin_file is None and not self.tag:
+            raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
         return self
@@ -222,7 +236,7 @@ class Profile(Strict):
     toolkit: ToolkitWanted | None = None
     arch: Arch | None = None
     build_requirements: Pins
-    runtime_requirements: Pins | None = None
+    runtime_requirements: RunTimePins | None = None
     components: list[Component] = Field(min_length=1)
 
     @model_validator(mode="before")

@@ -5,7 +5,6 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 from __future__ import annotations
 
-import sys
 from typing import Any, get_args
 
 from pydantic import ValidationError
@@ -13,11 +12,7 @@ from pydantic import ValidationError
 from xpusetup.errors import UsageError
 from xpusetup.model import Provider
 from xpusetup.profile import Operand, Strict, Text
-
-if sys.version_info >= (3, 11):
-    import tomllib
-else:
-    import tomli as tomllib
+from xpusetup.tomltext import TomlError, parse_toml
 
 
 class ToolkitSettings(Strict):
@@ -62,9 +57,9 @@ def merge_settings(files: list[tuple[str, str]]) -> Settings:
 def _parse(name: str, text: str) -> dict[str, Any]:
     known = ", ".join(sorted(set(Settings.model_fields) - {"origins"}))
     try:
-        values = tomllib.loads(text)
+        values = parse_toml(text)
         Settings.model_validate(values)
-    except tomllib.TOMLDecodeError as error:
+    except TomlError as error:
         raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
     except ValidationError as error:
         lines = [f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]

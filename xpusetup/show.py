@@ -69,13 +69,19 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
     console.print(f"   use it:  source {escape(shlex.quote(root))}/venv/bin/activate")
     if data["ran"]:
-        console.print(f"   {duration(data['seconds'])}, {len(data['ran'])} steps run, {len(data['skipped'])} done before")
+        console.print(
+            f"   {duration(data['seconds'])}, {len(data['ran'])} steps run, {len(data['skipped'])} done before"
+        )
 
 
 def _verified(verified: bool | None) -> str:
     if verified is None:
         return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
-    return "[green]✓[/] verified: the device computes what the CPU computes" if verified else "[red]✗[/] verification failed"
+    return (
+        "[green]✓[/] verified: the device computes what the CPU computes"
+        if verified
+        else "[red]✗[/] verification failed"
+    )
 
 
 def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
@@ -130,6 +136,8 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     for wheel in data["wheels"]:
         console.print(f" [green]✓[/] {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
+    for name, tree in data["sources"].items():
+        console.print(f"   {name} at {tree['rev'][:12]}{', with changes of your own' if tree['changed'] else ''}")
     for step, why in data["damaged"].items():
         console.print(f" [red]✗[/] {step}: {escape(why)}")
     if data["damaged"]:
@@ -159,7 +167,15 @@ def _show_profiles(console: Console, data: Mapping[str, Any], _verbose: bool) ->
     for name in ("profile", "tier", "for", "torch", "toolkit", "python", "tried"):
         table.add_column(name, overflow="fold")
     for row in data["profiles"]:
-        cells = (row["name"], row["tier"], row["accelerator"], row["torch"], row["toolkit"] or "-", row["python"], row["tried"])
+        cells = (
+            row["name"],
+            row["tier"],
+            row["accelerator"],
+            row["torch"],
+            row["toolkit"] or "-",
+            row["python"],
+            row["tried"],
+        )
         table.add_row(*(escape(str(cell)) for cell in cells))
     console.print(table)
 

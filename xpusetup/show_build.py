@@ -39,7 +39,7 @@ class BuildView:
         self._spinner = Spinner("dots")
         self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self._draw)
 
-    def __enter__(self) -> BuildView:
+    def __enter__(self) -> BuildView:  # noqa: PYI034 - Self is not in 3.10
         if self._moving:
             self._live.start()
         return self
@@ -100,7 +100,9 @@ class BuildView:
         if not self._total:
             return escape(self._step.title) if self._step else ""
         full = self._count * BAR // self._total
-        return f"\\[{self._count}/{self._total}] {'█' * full}{'░' * (BAR - full)} {self._count * 100 // self._total:3d} %"
+        return (
+            f"\\[{self._count}/{self._total}] {'█' * full}{'░' * (BAR - full)} {self._count * 100 // self._total:3d} %"
+        )
 
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:

@@ -1,4 +1,4 @@
-"""Hardware and permissions: is there a GPU, and may this user open it?"""
+"""Hardware and permissions: whether there is a GPU, and this user may open it."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _weight(question: Question) -> Level:
 
 
 def check_gpu_present(question: Question) -> Answer | None:
-    """Building needs no GPU; running does."""
+    """Look for the device; building needs none, running does."""
     if not question.device.pci_vendors or question.facts.hardware is None:
         return None
     gpus = _gpus(question)
@@ -38,7 +38,7 @@ def check_gpu_present(question: Question) -> Answer | None:
 
 
 def check_render_node(question: Question) -> Answer | None:
-    """The compute driver opens render nodes only."""
+    """Look for render nodes; the compute driver opens nothing else."""
     if question.device.nodes != "render" or question.facts.hardware is None:
         return None
     nodes = _nodes(question)
@@ -49,7 +49,7 @@ def check_render_node(question: Question) -> Answer | None:
 
 
 def check_render_group(question: Question) -> Answer | None:
-    """Being a member of the node's group counts only in sessions that began afterwards."""
+    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
     if question.device.nodes != "render" or question.facts.hardware is None:
         return None
     closed = [node for node in _nodes(question) if not node.openable]

@@ -47,9 +47,7 @@ def examine(
     return tuple(found.values())
 
 
-def _examine_one(
-    check: Check, question: Question, text: CheckText, found: Mapping[str, Finding]
-) -> Finding | None:
+def _examine_one(check: Check, question: Question, text: CheckText, found: Mapping[str, Finding]) -> Finding | None:
     answer = _ask(check, question)
     if answer is None:
         return None

@@ -1,4 +1,4 @@
-"""The toolkit: is a compiler there that this profile can use, and is the shell free of setvars.sh?"""
+"""The toolkit: whether a compiler is there that this profile can use, and setvars.sh is not in the way."""
 
 from __future__ import annotations
 
@@ -58,7 +58,7 @@ def check_version(question: Question) -> Answer | None:
 
 
 def check_setvars(question: Question) -> Answer | None:
-    """A shell in which setvars.sh ran is fine for building and wrong for running."""
+    """Look for setvars.sh in this shell: fine for building, wrong for running."""
     environment = question.facts.environment
     if question.profile.toolkit is None or environment is None:
         return None

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import json
-import os
 from dataclasses import asdict, dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.prepare import Prepared, prepare
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
+from xpusetup.effects.clock import now
+from xpusetup.effects.environment import variable
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.runner import Outcome, Run, run_plan
@@ -20,7 +22,6 @@ from xpusetup.explain.first_error import find_first_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
@@ -64,23 +65,17 @@ def _plan_event(workspace: Workspace, prepared: Prepared) -> Event:
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
     words = (workspace.profile.name, kit, ",".join(target.arch), str(prepared.root.path))
     text = " · ".join(word for word in words if word)
-    return Event(kind="plan", time=_now(), text=text, total=len(prepared.plan.steps))
+    return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps))
 
 
 def _note(text: str) -> Event:
-    return Event(kind="note", time=_now(), text=text)
-
-
-def _now() -> float:
-    from xpusetup.effects.clock import now  # noqa: PLC0415 - clocks are read in effects
-
-    return now()
+    return Event(kind="note", time=now(), text=text)
 
 
 def _with_file(options: BuildOptions) -> Callable[[Event], None]:
     if not options.events:
         return options.observe
-    path = files.Path(options.events)
+    path = Path(options.events)
 
     def observe(event: Event) -> None:
         files.append_line(path, json.dumps(event.document()))
@@ -93,7 +88,7 @@ def tuning(workspace: Workspace, prepared: Prepared, jobs: int) -> dict[str, str
     """Give the variables that no key sees: how many jobs a compiling step runs."""
     from xpusetup.checks.resources import choose_jobs  # noqa: PLC0415 - a build that is done needs none
 
-    wanted = jobs or workspace.settings.jobs or int(os.environ.get("MAX_JOBS", "0") or 0)
+    wanted = jobs or workspace.settings.jobs or int(variable("MAX_JOBS") or 0)
     if not wanted and prepared.facts is not None and prepared.facts.resources is not None:
         wanted = choose_jobs(prepared.facts.resources, workspace.profile.memory_per_job_gib)
     return {"MAX_JOBS": str(wanted), "CMAKE_BUILD_PARALLEL_LEVEL": str(wanted)} if wanted else {}

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import os
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NoReturn
 
 from xpusetup.commands.prepare import parse_target
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
-from xpusetup.effects.files import Path
+from xpusetup.effects.environment import become, variable, variables
+from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest
 from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture
@@ -59,9 +60,16 @@ def status(where: Where) -> Result:
         "damaged": find_damage(root),
         "verified": manifest.get("verified"),
         "seconds": 0.0,
+        "sources": _sources(workspace, root),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
+
+
+def _sources(workspace: Workspace, root: Root) -> dict[str, dict[str, Any]]:
+    src = Path(workspace.layout.src.replace(ROOT, str(root.path)))
+    names = [part.name for part in workspace.profile.components if part.kind == "source"]
+    return {name: tree for name in names if (tree := read_tree(src / name)) is not None}
 
 
 def verify(where: Where) -> Result:
@@ -103,27 +111,22 @@ def _change(workspace: Workspace, root: Root, target: Target, *, build: bool) ->
     venv = _venv(workspace, root)
     kit = target.toolkit
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
-    path = f"{venv}/bin:{change.sets.get('PATH', os.environ.get('PATH', ''))}"
-    unsets = tuple(name for name in ("PYTHONHOME", "PYTHONPATH") if name in os.environ)
+    path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
+    unsets = tuple(name for name in ("PYTHONHOME", "PYTHONPATH") if variable(name))
     return Change({**change.sets, "VIRTUAL_ENV": str(venv), "PATH": path}, (*change.unsets, *unsets))
 
 
 def _run_environment(workspace: Workspace, root: Root, target: Target) -> dict[str, str]:
     change = _change(workspace, root, target, build=False)
-    kept = {name: value for name, value in os.environ.items() if name not in change.unsets}
+    kept = {name: value for name, value in variables().items() if name not in change.unsets}
     return {**kept, **change.sets}
 
 
-def run(where: Where, command: Sequence[str]) -> int:
-    """Run a command in the built environment; gives its exit code. Never returns when it can become the command."""
+def run(where: Where, command: Sequence[str]) -> NoReturn:
+    """Become a command in the built environment."""
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_workspace(where)
     root, target = _built(workspace)
     environment = _run_environment(workspace, root, target)
-    try:
-        os.execvpe(command[0], list(command), environment)  # noqa: S606 - becoming the user's command is the point
-    except FileNotFoundError as error:
-        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling") from error
-    except PermissionError as error:
-        raise UsageError(f"{command[0]} may not be started", fix="chmod +x it") from error
+    become(command, environment)

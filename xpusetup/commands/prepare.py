@@ -7,6 +7,7 @@ the root's lock, and only when something turns out to be stale is the machine pr
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.aim import make_target
@@ -109,7 +110,7 @@ def probe_for(workspace: Workspace) -> Facts:
     from xpusetup.effects.probe import probe  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.effects.probe_tools import with_toolkit_of_shell  # noqa: PLC0415
 
-    places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [files.Path(workspace.layout.src)])]
+    places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [Path(workspace.layout.src)])]
     facts = probe(places=places, python=workspace.python, toolkit=workspace.settings.toolkit.root)
     return with_toolkit_of_shell(facts, workspace.settings)
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import difflib
 import hashlib
-import os
 from dataclasses import dataclass
 from pathlib import Path
 
 from xpusetup.catalog import Device, parse_device
 from xpusetup.effects import files
+from xpusetup.effects.environment import variable
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 from xpusetup.model import Layout
@@ -54,7 +54,7 @@ def open_workspace(where: Where) -> Workspace:
         profile=profile,
         device=load_device(profile.accelerator),
         settings=settings,
-        root=_root(where, settings, where.name or root_name(name)),
+        root=check_folder(_root(where, settings, where.name or root_name(name))),
         layout=_layout(where, settings),
         python=where.python,
         chosen_by=chosen_by,
@@ -63,7 +63,7 @@ def open_workspace(where: Where) -> Workspace:
 
 def load_settings() -> Settings:
     """Merge the site files and the project's xpusetup.toml."""
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
     places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
     found = ((place, files.read_text(place)) for place in places)
     return merge_settings([(str(place), text) for place, text in found if text is not None])
@@ -104,20 +104,30 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
         return Path(where.root).absolute()
     if "/" in name or name in {".", ".."}:
         raise UsageError(f"--name {name!r} is not a folder name", fix="use --root DIR for a folder elsewhere")
-    parent = os.environ.get("XPUSETUP_ROOT") or settings.root or _data_home()
+    parent = variable("XPUSETUP_ROOT") or settings.root or _data_home()
     return Path(parent).expanduser().absolute() / name
 
 
+def check_folder(path: Path) -> Path:
+    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold."""
+    if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
+        raise UsageError(
+            f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
+            fix="choose a plainer one: --root DIR",
+        )
+    return path
+
+
 def _data_home() -> str:
-    return f"{os.environ.get('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+    return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
 
 
 def _layout(where: Where, settings: Settings) -> Layout:
     default = Layout()
     build, prefix = where.build_dir or settings.build_dir, where.prefix or settings.prefix
     return Layout(
-        src=str(Path(build).expanduser().absolute()) if build else default.src,
-        venv=str(Path(prefix).expanduser().absolute()) if prefix else default.venv,
+        src=str(check_folder(Path(build).expanduser().absolute())) if build else default.src,
+        venv=str(check_folder(Path(prefix).expanduser().absolute())) if prefix else default.venv,
     )
 
 

@@ -11,7 +11,7 @@ from xpusetup import __version__
 from xpusetup.effects import files
 from xpusetup.keys import parse_stamp
 from xpusetup.model import Wheel
-from xpusetup.recipes import file_name
+from xpusetup.plan.context import file_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -81,5 +81,17 @@ def _inspections(root: Root) -> list[Path]:
 
 
 def _pin(part: dict[str, Any]) -> dict[str, Any]:
-    wanted = ("name", "kind", "distribution", "version", "repo", "tag", "rev", "confidence", "source", "reason", "vendored")
+    wanted = (
+        "name",
+        "kind",
+        "distribution",
+        "version",
+        "repo",
+        "tag",
+        "rev",
+        "confidence",
+        "source",
+        "reason",
+        "vendored",
+    )
     return {name: part[name] for name in wanted if part.get(name)}

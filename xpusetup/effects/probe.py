@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import datetime
+import datetime as dt
 import os
 import platform
 from typing import TYPE_CHECKING
@@ -28,10 +28,11 @@ EVERYTHING: tuple[Section, ...] = (
     "environment",
 )
 TOLD = (
-    "SETVARS_COMPLETED ONEAPI_ROOT CMPLR_ROOT MKLROOT PTI_ROOT VIRTUAL_ENV CONDA_PREFIX CC CXX CFLAGS CXXFLAGS CPPFLAGS "
-    "LDFLAGS LD_LIBRARY_PATH LD_PRELOAD LIBRARY_PATH CPATH PYTHONPATH PYTHONHOME CMAKE_PREFIX_PATH MAX_JOBS "
-    "CMAKE_ARGS USE_XPU USE_CUDA TORCH_XPU_ARCH_LIST TORCH_DEVICE_BACKEND_AUTOLOAD"
-).split()
+    *("SETVARS_COMPLETED", "ONEAPI_ROOT", "CMPLR_ROOT", "MKLROOT", "PTI_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"),
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
+    *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "MAX_JOBS", "USE_XPU", "USE_CUDA"),
+    *("TORCH_XPU_ARCH_LIST", "TORCH_DEVICE_BACKEND_AUTOLOAD"),
+)
 """Variables that decide builds and runs; no other is written down."""
 
 
@@ -50,7 +51,7 @@ def probe(
         "environment": lambda: {name: os.environ[name] for name in TOLD if name in os.environ},
     }
     seen = {section: probes[section]() for section in sections}
-    taken = datetime.datetime.now(datetime.timezone.utc).isoformat(timespec="seconds")
+    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
     return Facts.model_validate({"schema": 1, "taken": taken, **seen})
 
 

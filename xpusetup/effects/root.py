@@ -13,7 +13,7 @@ from xpusetup.effects.process import run_process
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Made, Seen, Stamp, parse_stamp
-from xpusetup.recipes import PACKAGED
+from xpusetup.plan.context import PACKAGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -48,9 +48,7 @@ def open_root(path: Path) -> Root:
     for name in FOLDERS:
         files.make_folder(path / name)
     if not os.access(path, os.W_OK):
-        raise NotReadyError(
-            f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)"
-        )
+        raise NotReadyError(f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)")
     return Root(path.resolve())
 
 

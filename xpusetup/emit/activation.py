@@ -29,8 +29,6 @@ def render_activation(toolkit: Toolkit) -> str:
 
 def _checks(toolkit: Toolkit) -> list[str]:
     fix = "run it by hand and read what it says"
-    lines = [
-        f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets
-    ]
+    lines = [f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets]
     compiler = render_word(toolkit.compiler.rsplit("/", 1)[-1])
     return [*lines, f'command -v {compiler} >/dev/null || fail "the toolkit has no {compiler}" "{fix}" 3']

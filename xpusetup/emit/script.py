@@ -89,7 +89,7 @@ def _activated(step: Step, target: Target) -> Iterator[str]:
 def _environment(step: Step, plan: Plan) -> Iterator[str]:
     yield ""
     if step.after:
-        yield f"export PATH={render_word(plan.layout.venv)}/bin:\"$PATH\" VIRTUAL_ENV={render_word(plan.layout.venv)}"
+        yield f'export PATH={render_word(plan.layout.venv)}/bin:"$PATH" VIRTUAL_ENV={render_word(plan.layout.venv)}'
     if step.dated_by:
         yield f"SOURCE_DATE_EPOCH=$(git -C {render_word(step.dated_by)} log -1 --format=%ct)\nexport SOURCE_DATE_EPOCH"
     yield from (f"export {name}={render_word(value)}" for name, value in step.env)

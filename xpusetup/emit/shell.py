@@ -30,7 +30,8 @@ step() {{ # ID TITLE
     echo "built, not verified: there is no device here"
   elif [ "$code" -ne 0 ]; then
     tail -n 12 "logs/$1.log" >&2
-    printf 'failed: %s (exit %s)\\n  all of it: logs/%s.log\\n  again:     bash steps/%s.sh\\n' "$1" "$code" "$1" "$1" >&2
+    printf 'failed: %s (exit %s)\\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\\n  again:     bash steps/%s.sh\\n' "$1" "$1" >&2
     exit 1
   fi
 }}
@@ -42,5 +43,3 @@ def render_shell(plan: Plan) -> dict[str, str]:
     calls = [f"step {step.id} {shlex.quote(step.title)}" for step in plan.steps]
     text = "\n".join([HEAD.format(profile=plan.profile), *calls, 'echo "the wheels are in $PWD/wheels"']) + "\n"
     return {**render_scripts(plan), "build.sh": text}
-
-

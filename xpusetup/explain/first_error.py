@@ -10,7 +10,8 @@ if TYPE_CHECKING:
 
 DECISIVE = re.compile(
     r"^(xpusetup: |ERROR: |fatal: |CMake Error|FAILED: |make(\[\d+\])?: \*\*\* )"
-    r"|\b(fatal error|error): |\b\w*(Error|Exception): |: command not found$|No space left on device|^Killed$|: Killed\b"
+    r"|\b(fatal error|error): |\b\w*(Error|Exception): |: command not found$"
+    r"|No space left on device|^Killed$|: Killed\b"
 )
 
 

@@ -1,1 +1,67 @@
-"""Reads what CMake decided, and stops a build that would go on without the accelerator."""
+"""Reads what CMake decided, and stops a build that would go on without the accelerator.
+
+Before 2.14 a missing SYCL compiler is only a warning. PyTorch forces its decision into the cache: off is
+`USE_XPU:BOOL=OFF`, on keeps whatever was passed (`1`, `ON`). A second, silent way to lose it is that torch-xpu-ops
+leaves itself out (for one when the host compiler is not GCC): then ninja has no libtorch_xpu.so to build.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+from pathlib import Path
+
+from wheel_files import fail
+
+TOLD = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BLAS", "USE_CUDA", "USE_XCCL", "USE_KINETO", "USE_MKLDNN")
+ON = {"1", "ON", "TRUE", "YES"}
+LIBRARY = "libtorch_xpu.so"
+
+
+def main() -> None:
+    """Read the cache and ninja's file, write down the decisions, and stop without XPU when it was wanted."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--build", type=Path, required=True)
+    parser.add_argument("--xpu", action="store_true")
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    cache = parse_cache(read(options.build / "CMakeCache.txt"))
+    has_library = LIBRARY in read(options.build / "build.ninja")
+    if options.xpu:
+        require_xpu(cache.get("USE_XPU", ""), has_library=has_library)
+    decisions = {name: cache[name] for name in ("USE_XPU", *TOLD) if name in cache}
+    options.out.write_text(json.dumps({"decisions": decisions, LIBRARY: has_library}, indent=2) + "\n")
+    print(", ".join(f"{name}={value}" for name, value in decisions.items()))
+
+
+def read(path: Path) -> str:
+    """Read one of CMake's files; end when configure left none."""
+    try:
+        return path.read_text(errors="replace")
+    except OSError as error:
+        fail(f"configure left no {path}: {error.strerror}", "read the log above")
+
+
+def parse_cache(text: str) -> dict[str, str]:
+    """Read CMakeCache.txt: NAME:TYPE=VALUE, comments aside."""
+    lines = (line for line in text.splitlines() if line and not line.startswith(("#", "//")))
+    pairs = (line.partition("=") for line in lines if "=" in line)
+    return {name.partition(":")[0]: value for name, _, value in pairs}
+
+
+def require_xpu(decision: str, *, has_library: bool) -> None:
+    """End when the build would go on without XPU, and say which of the two ways it was."""
+    if decision.upper() not in ON:
+        fail(
+            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): it found no SYCL compiler that it can use",
+            "look for SYCL in the log above; xpusetup doctor says what is missing",
+        )
+    if not has_library:
+        fail(
+            f"USE_XPU is on, and yet there is no {LIBRARY} to build: torch-xpu-ops left itself out",
+            "look for 'Not compiling with XPU' in the log above; the host compiler has to be GCC",
+        )
+
+
+if __name__ == "__main__":
+    main()

@@ -18,6 +18,7 @@ from typing import NoReturn
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"
+OTHER_TREE = "the tree is another one than the profile was made for"
 MOVING = "xpusetup-moving"
 
 
@@ -42,7 +43,7 @@ def fail(message: str, fix: str) -> NoReturn:
 
 
 def git(tree: Path | None, *arguments: str) -> tuple[int, str, str]:
-    """Run git without ever asking anybody anything; its words go to the log as they come. Gives code, out, last words."""
+    """Run git without ever asking anybody anything; its words go to the log. Gives code, output, last words."""
     command = ["git", *(["-C", str(tree)] if tree else []), *arguments]
     print("+", *command, flush=True)
     environment = {**os.environ, "GIT_TERMINAL_PROMPT": "0"}
@@ -85,10 +86,10 @@ def decide_by_file(options: argparse.Namespace) -> str:
     try:
         words = options.pin_file.read_text().split()
     except OSError as error:
-        fail(f"cannot read {options.pin_file}: {error.strerror}", "the tree is another one than the profile was made for")
+        fail(f"cannot read {options.pin_file}: {error.strerror}", OTHER_TREE)
     named = next((word for word in words if COMMIT.fullmatch(word)), "")
     if not named:
-        fail(f"{options.pin_file} holds no commit", "the tree is another one than the profile was made for")
+        fail(f"{options.pin_file} holds no commit", OTHER_TREE)
     if options.rev and named != options.rev:
         differ(options, f"{options.pin_file} names {named}")
     return named
@@ -144,7 +145,7 @@ def refuse_changed(tree: Path, rev: str, mark: Path) -> None:
 
 def fetch_commit(repo: str, rev: str, tag: str, tree: Path) -> None:
     """Get the commit by the cheapest way that the server allows."""
-    ways = [("--depth", "1", "--", repo, rev)]
+    ways: list[tuple[str, ...]] = [("--depth", "1", "--", repo, rev)]
     if tag:
         ways.append(("--depth", "1", "--", repo, f"refs/tags/{tag}"))
     ways.append(("--tags", "--", repo, "+refs/heads/*:refs/remotes/origin/*"))

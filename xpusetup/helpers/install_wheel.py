@@ -21,7 +21,7 @@ def main() -> None:
     options = parser.parse_args()
     wheel = find_wheel(options.wheels, options.distribution, options.version)
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, *PIP, str(wheel)])
+    os.execv(sys.executable, [sys.executable, *PIP, str(wheel)])  # noqa: S606 - becoming pip
 
 
 if __name__ == "__main__":

@@ -97,7 +97,7 @@ def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
         return replace(failed, level="fail", seen=f"torch itself cannot be imported: {failed.seen}")
     named = re.search(r"backend extension: (\S+?)\.(?:\s|$)", failed.seen)
     names = [named[1]] if named else sorted(extensions)
-    shown = ", ".join(f"{name} ({extensions.get(name, 'package unknown')})" for name in names)
+    shown = ", ".join(f"{name} ({extensions.get(name, 'package unknown')})" for name in names) or "unknown"
     reason = failed.seen.split(" because ", 1)[-1]
     return replace(failed, level="fail", seen=f"extension {shown} cannot be loaded: {reason}; torch itself can")
 

@@ -5,26 +5,29 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import re
 import tempfile
 import zipfile
 import zlib
 from dataclasses import dataclass
 from email.parser import BytesHeaderParser
 from functools import partial
-from typing import IO, TYPE_CHECKING
+from typing import IO, TYPE_CHECKING, NamedTuple
 
 from elftools.common.exceptions import ELFError
 from wheel_elf import MAGIC, Library, read_library
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from email.message import Message
     from pathlib import Path
 
 CHUNK = 1 << 20
 IN_MEMORY = 8 << 20
 """An ELF file beyond this size is read from a temporary file."""
+FILE_NAME = re.compile(r"[^-/]+-[^-/]+(-\d[^-/]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
 MAPPED = b"prefix-map="
-PART_OF_NAME = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.+")
+NAME_GOES_ON = re.compile(rb"[\w.+-]")
 
 
 class NotAWheelError(ValueError):
@@ -51,12 +54,37 @@ class Wheel:
     version: str
     tags: tuple[str, ...]
     requires: tuple[str, ...]
-    record: tuple[tuple[str, str, str], ...]
+    record: tuple[tuple[str, str], ...]
     members: tuple[Member, ...]
 
     @property
     def libraries(self) -> tuple[Library, ...]:
         return tuple(member.library for member in self.members if member.library)
+
+
+@dataclass(frozen=True)
+class Wanted:
+    distribution: str | None = None
+    version: str | None = None
+    xpu: bool = False
+    abi: int | None = None
+    arch: str | None = None
+    forbidden: tuple[str, ...] = ()
+    needed: tuple[str, ...] = ()
+    python: tuple[int, int] = (3, 10)
+    abi_flags: str = ""  # "t" where Python is free-threaded
+    machine: str = "x86_64"
+
+
+class Finding(NamedTuple):
+    level: str
+    seen: str
+    limit: str | None = None
+
+
+def some(names: Collection[str], count: int = 3) -> str:
+    shown = ", ".join(sorted(names)[:count])
+    return shown + (f" and {len(names) - count} more" if len(names) > count else "")
 
 
 class Scanner:
@@ -76,33 +104,35 @@ class Scanner:
             start = window.find(wanted, max(0, len(self.tail) - len(wanted)))
             while start >= 0:
                 end = start + len(wanted)
-                if (end < len(window) or last) and window[end : end + 1] not in map(bytes, zip(PART_OF_NAME)):
+                if (end < len(window) or last) and not NAME_GOES_ON.match(window, end):
                     (self.mapped if window.endswith(MAPPED, 0, start) else self.found).add(text)
                 start = window.find(wanted, end)
         self.tail = window[-self.keep :]
 
 
 def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
+    if not FILE_NAME.fullmatch(path.name):
+        raise NotAWheelError(f"{path.name} is no name of a wheel")
     try:
         with zipfile.ZipFile(path) as archive:
             return _read_archive(path, archive, texts)
-    except zipfile.BadZipFile as error:
+    except (zipfile.BadZipFile, UnicodeDecodeError) as error:
         raise NotAWheelError(f"{path.name} cannot be read: {error}") from error
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
     folder = _info_folder(path, archive)
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
-    rows = csv.reader(archive.read(_there(archive, f"{folder}/RECORD")).decode().splitlines())
+    record = csv.reader(archive.read(_there(archive, f"{folder}/RECORD")).decode().splitlines())
     return Wheel(
         file_name=path.name,
         size=path.stat().st_size,
-        sha256=_hash_file(path),
+        sha256=hash_file(path),
         name=metadata.get("Name", ""),
         version=metadata.get("Version", ""),
         tags=tuple(about.get_all("Tag", [])),
         requires=tuple(metadata.get_all("Requires-Dist", [])),
-        record=tuple((name, digest, size) for name, digest, size in rows),
+        record=tuple((row[0], row[1] if len(row) > 1 else "") for row in record if row),
         members=tuple(read_member(archive, one, texts) for one in archive.infolist() if not one.is_dir()),
     )
 
@@ -124,7 +154,7 @@ def _headers(archive: zipfile.ZipFile, name: str) -> Message:
     return BytesHeaderParser().parsebytes(archive.read(_there(archive, name)))
 
 
-def _hash_file(path: Path) -> str:
+def hash_file(path: Path) -> str:
     digest = hashlib.sha256()
     with path.open("rb") as file:
         for chunk in iter(partial(file.read, CHUNK), b""):

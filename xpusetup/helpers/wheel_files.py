@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import re
 import sys
-from pathlib import Path
-from typing import NoReturn
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def fail(message: str, fix: str, code: int = 1) -> NoReturn:

@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
-from xpusetup import recipes
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout, Plan, Request, Step, Target
 from xpusetup.order import make_order
+from xpusetup.plan.component import make_component
+from xpusetup.plan.context import Context
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 
 def make_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
     """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
-    context = recipes.Context(profile, request, target, layout)
+    context = Context(profile, request, target, layout)
     parts = [part.name for part in profile.components if part.kind == "source"]
     for name, _key, _value in request.set:
         _must_be(name, parts, "component that is built from source,")
@@ -27,23 +28,24 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
 
 
-def _all_steps(context: recipes.Context, request: Request) -> Iterator[Step]:
+def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield _make_venv(context)
     yield _make_requirements(context)
     installed: dict[str, str] = {}
     last = "requirements"
     for part in make_order(context.profile.components):
         ready = tuple(installed[name] for name in part.after if name in installed)
-        yield from recipes.make_component(context, part, ready=ready, venv_last=last)
+        yield from make_component(context, part, ready=ready, venv_last=last)
         last = installed[part.name] = f"{part.name}.install"
-    if context.profile.runtime_requirements is not None:
-        yield _make_runtime(context, last)
-        last = "runtime"
+        runtime = context.profile.runtime_requirements
+        if runtime is not None and runtime.component == part.name:
+            yield _make_runtime(context, last, runtime.pins)
+            last = installed[part.name] = "runtime"
     if request.verify != "off":
         yield _make_verify(context, last)
 
 
-def _make_venv(context: recipes.Context) -> Step:
+def _make_venv(context: Context) -> Step:
     target, layout = context.target, context.layout
     return Step(
         id="venv",
@@ -54,7 +56,7 @@ def _make_venv(context: recipes.Context) -> Step:
     )
 
 
-def _make_requirements(context: recipes.Context) -> Step:
+def _make_requirements(context: Context) -> Step:
     pins = context.profile.build_requirements.pins
     pip = [pin for pin in pins if Requirement(pin).name == "pip"]
     rest = [pin for pin in pins if pin not in pip]
@@ -72,9 +74,7 @@ def _make_requirements(context: recipes.Context) -> Step:
     )
 
 
-def _make_runtime(context: recipes.Context, last: str) -> Step:
-    wanted = context.profile.runtime_requirements
-    pins = wanted.pins if wanted else []
+def _make_runtime(context: Context, last: str, pins: list[str]) -> Step:
     report = f"{context.layout.venv}/runtime-requirements.json"
     return Step(
         id="runtime",
@@ -87,7 +87,7 @@ def _make_runtime(context: recipes.Context, last: str) -> Step:
     )
 
 
-def _make_verify(context: recipes.Context, last: str) -> Step:
+def _make_verify(context: Context, last: str) -> Step:
     layout, result = context.layout, f"{context.layout.results}/verify.json"
     return Step(
         id="verify.smoke",

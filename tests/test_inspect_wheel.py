@@ -1,0 +1,367 @@
+"""What the inspector says of small wheels that are made here, sound ones and broken ones."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import importlib
+import json
+import platform
+import subprocess
+import sys
+import zipfile
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+inspect_wheel: Any = importlib.import_module("inspect_wheel")
+wheel_checks: Any = importlib.import_module("wheel_checks")
+wheel_contents: Any = importlib.import_module("wheel_contents")
+wheel_elf: Any = importlib.import_module("wheel_elf")
+
+PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
+TAG = f"{PYTHON}-{PYTHON}-linux_{platform.machine()}"
+INFO = "demo-1.0+xpu.dist-info"
+SOUND: dict[str, bytes] = {
+    "demo/__init__.py": b"ONE = 1\n",
+    f"{INFO}/METADATA": b"Metadata-Version: 2.4\nName: demo\nVersion: 1.0+xpu\nRequires-Dist: filelock\n",
+    f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nTag: {TAG}\n".encode(),
+}
+KEYS = ["wheel", "name", "version", "sha256", "size", "tags", "requires", "libraries", "checks", "ok"]
+CHECK_KEYS = ["id", "title", "level", "seen", "limit", "seconds", "caused_by"]
+
+
+def record_line(path: str, content: bytes) -> str:
+    digest = base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
+    return f"{path},sha256={digest},{len(content)}\n"
+
+
+def make_wheel(
+    folder: Path,
+    files: dict[str, bytes] | None = None,
+    *,
+    changed: dict[str, bytes] | None = None,
+    dropped: tuple[str, ...] = (),
+    name: str = f"demo-1.0+xpu-{TAG}.whl",
+) -> Path:
+    """Make a wheel whose RECORD is right, then change or drop files as one does who tampers with it."""
+    whole = {**SOUND, **(files or {})}
+    record = "".join(record_line(path, content) for path, content in whole.items()) + f"{INFO}/RECORD,,\n"
+    whole |= {f"{INFO}/RECORD": record.encode(), **(changed or {})}
+    folder.mkdir(exist_ok=True)
+    with zipfile.ZipFile(folder / name, "w", zipfile.ZIP_DEFLATED) as archive:
+        for path, content in whole.items():
+            if path not in dropped:
+                archive.writestr(path, content)
+    return folder / name
+
+
+def run_inspector(folder: Path, *options: str | Path) -> tuple[int, dict[str, Any]]:
+    out = folder / "results" / "inspect.json"
+    code = inspect_wheel.main([*map(str, options), "--out", str(out)])
+    assert [path.name for path in out.parent.iterdir()] == ["inspect.json"]
+    return code, json.loads(out.read_text())
+
+
+def levels(document: dict[str, Any]) -> dict[str, str]:
+    return {check["id"].removeprefix("wheel."): check["level"] for check in document["checks"]}
+
+
+def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wheel = make_wheel(tmp_path / "wheels")
+    code, document = run_inspector(tmp_path, "--wheel", wheel, "--version", "1.0+xpu", "--forbid-prefix", "/work/src")
+    assert (code, document["ok"]) == (0, True)
+    assert (list(document), list(document["checks"][0])) == (KEYS, CHECK_KEYS)
+    assert document["sha256"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
+    assert (document["size"], document["tags"], document["requires"]) == (wheel.stat().st_size, [TAG], ["filelock"])
+    assert levels(document) == {
+        **dict.fromkeys(("record", "version", "tags", "rpath", "paths"), "ok"),
+        **dict.fromkeys(("requires", "xpu", "arch", "abi", "needed", "floor"), "info"),
+    }
+    assert capsys.readouterr().out.splitlines()[:2] == [
+        "ok    files: 4 files as RECORD says",
+        "ok    version: demo 1.0+xpu",
+    ]
+
+
+OTHER_WHEEL = SOUND[f"{INFO}/WHEEL"].replace(PYTHON.encode(), b"cp39")
+FORBID = ("--forbid-prefix", "/work/src", "/work/venv/")
+
+
+@pytest.mark.parametrize(
+    ("made", "options", "check", "level", "seen"),
+    [
+        ({"changed": {"demo/__init__.py": b"ONE = 2\n"}}, (), "record", "fail", "changed: demo/__init__.py"),
+        ({"changed": {"demo/more.py": b""}}, (), "record", "fail", "not listed: demo/more.py"),
+        ({"dropped": ("demo/__init__.py",)}, (), "record", "fail", "listed but missing: demo/__init__.py"),
+        ({"files": {"../demo.py": b""}}, (), "record", "fail", "outside of the wheel: ../demo.py"),
+        ({"changed": {f"{INFO}/RECORD.jws": b"{}"}}, (), "record", "ok", "4 files as RECORD says"),
+        ({}, ("--version", "1.0"), "version", "fail", f"demo 1.0+xpu in demo-1.0+xpu-{TAG}.whl"),
+        ({}, ("--distribution", "Demo"), "version", "ok", "demo 1.0+xpu"),
+        ({}, ("--distribution", "torch"), "version", "fail", f"demo 1.0+xpu in demo-1.0+xpu-{TAG}.whl"),
+        ({"name": f"demo-2.0-{TAG}.whl"}, (), "version", "fail", f"demo 1.0+xpu in demo-2.0-{TAG}.whl"),
+        ({"files": {f"{INFO}/WHEEL": OTHER_WHEEL}}, (), "tags", "fail", f"the file name says {TAG}, WHEEL says "),
+        ({}, ("--requires-xpu",), "xpu", "fail", "no libtorch_xpu.so in it: built without XPU"),
+        ({}, ("--arch", "pvc,bmg"), "arch", "warn", "no library names this list"),
+        ({}, ("--abi", "1"), "abi", "warn", "C++ ABI unknown: 0 symbols with the new std::string, 0 with the old"),
+        ({}, ("--needed", "libsycl.so.*"), "needed", "fail", "no library needs libsycl.so.*"),
+        (
+            {"files": {"demo/x.so": b"\x7fELFbroken"}},
+            (),
+            "needed",
+            "warn",
+            "demo/x.so is no ELF file that can be read: ",
+        ),
+        ({"files": {"a.txt": b"in /work/src/a.c"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
+        ({"files": {"a.txt": b"/work/venv"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
+        ({"files": {"a.txt": b"/work/src2/a.c /work/src.old"}}, FORBID, "paths", "ok", "4 files"),
+        (
+            {"files": {"a.txt": b"-ffile-prefix-map=/work/src=."}},
+            FORBID,
+            "paths",
+            "warn",
+            "named as the option -f...-prefix-map in a.txt",
+        ),
+    ],
+)
+def test_one_trouble(
+    tmp_path: Path, made: dict[str, Any], options: tuple[str, ...], check: str, level: str, seen: str
+) -> None:
+    wheel = make_wheel(tmp_path / "wheels", **made)
+    code, document = run_inspector(tmp_path, "--wheel", wheel, *options)
+    found = next(one for one in document["checks"] if one["id"] == f"wheel.{check}")
+    assert (found["level"], found["seen"][: len(seen)]) == (level, seen)
+    assert (code, document["ok"]) == ((1, False) if level == "fail" else (0, True))
+
+
+@pytest.mark.parametrize(
+    ("content", "seen"),
+    [
+        (b"no archive", "cannot be read: File is not a zip file"),
+        (b"", "has 0 .dist-info folders instead of one"),
+    ],
+)
+def test_no_wheel_at_all(tmp_path: Path, content: bytes, seen: str) -> None:
+    wheel = tmp_path / f"demo-1.0-{TAG}.whl"
+    wheel.write_bytes(content)
+    if not content:
+        zipfile.ZipFile(wheel, "w").close()
+    code, document = run_inspector(tmp_path, "--wheel", wheel)
+    assert (code, document["ok"], list(document)) == (1, False, KEYS)
+    assert document["checks"][0]["seen"] == f"{wheel.name} {seen}"
+
+
+def test_a_file_with_a_wrong_checksum_is_named(tmp_path: Path) -> None:
+    stored = b"stored as it is, for the test to find"
+    wheel = make_wheel(tmp_path / "wheels")
+    with zipfile.ZipFile(wheel, "a") as archive:
+        archive.writestr(zipfile.ZipInfo("demo/data.txt"), stored)
+    wheel.write_bytes(wheel.read_bytes().replace(stored, stored.upper()))
+    code, document = run_inspector(tmp_path, "--wheel", wheel)
+    assert code == 1
+    assert {check["id"]: check["seen"] for check in document["checks"]}["wheel.needed"].startswith(
+        "demo/data.txt cannot be read: Bad CRC-32"
+    )
+
+
+@pytest.mark.parametrize(
+    ("names", "said"),
+    [
+        ((), "no wheel of demo 1.0+xpu in"),
+        (("demo-1.1+xpu-py3-none-any.whl",), "(there is demo-1.1+xpu-py3-none-any.whl)"),
+        ((f"demo-1.0+xpu-{TAG}.whl", "demo-1.0+xpu-py3-none-any.whl"), "several wheels of demo 1.0+xpu in"),
+    ],
+)
+def test_exactly_one_wheel(
+    tmp_path: Path, names: tuple[str, ...], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    for name in names:
+        make_wheel(tmp_path, name=name)
+    with pytest.raises(SystemExit) as ended:
+        inspect_wheel.main(["--wheels", str(tmp_path), "--distribution", "demo", "--version", "1.0+xpu"])
+    assert ended.value.code == 1
+    assert said in capsys.readouterr().err
+
+
+def test_the_one_wheel_of_a_folder(tmp_path: Path) -> None:
+    make_wheel(tmp_path / "wheels")
+    make_wheel(tmp_path / "wheels", name="demo-0.9-py3-none-any.whl")
+    wanted = ("--wheels", tmp_path / "wheels", "--distribution", "demo", "--version", "1.0+xpu")
+    assert run_inspector(tmp_path, *wanted)[1]["wheel"].endswith(f"demo-1.0+xpu-{TAG}.whl")
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        (),
+        ("--wheels", ".", "--version", "1"),
+        ("--wheel", "missing.whl"),
+        ("--wheel", __file__, "--forbid-prefix", "/"),
+        ("--wheel", __file__, "--abi", "2"),
+    ],
+)
+def test_bad_usage(arguments: tuple[str, ...]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        inspect_wheel.main(list(arguments))
+    assert ended.value.code == 2
+
+
+@pytest.mark.parametrize("cut", range(31))
+def test_a_text_is_found_across_chunks(cut: int) -> None:
+    texts = {
+        b"x-f-prefix-map=/work/src=. tail": (set(), {"/work/src"}),
+        b"..... /work/srcs /work/src": ({"/work/src"}, set()),
+    }
+    for content, expected in texts.items():
+        scanner = wheel_contents.Scanner(("/work/src",))
+        for chunk in filter(None, (content[:cut], content[cut:])):
+            scanner.feed(chunk)
+        scanner.feed(b"")
+        assert (scanner.found, scanner.mapped) == expected
+
+
+@pytest.mark.parametrize(
+    ("tag", "good"),
+    [
+        ("cp311-cp311-linux_x86_64", True),
+        ("cp311-cp311-manylinux_2_28_x86_64", True),
+        ("cp311-cp311-manylinux2014_x86_64", True),
+        ("cp38-abi3-linux_x86_64", True),
+        ("py3-none-any", True),
+        ("cp310-cp310-linux_x86_64", False),
+        ("cp312-abi3-linux_x86_64", False),
+        ("cp311-cp311t-linux_x86_64", False),
+        ("cp311-cp311-musllinux_1_2_x86_64", False),
+        ("cp311-cp311-linux_aarch64", False),
+    ],
+)
+def test_tags_of_this_python(tag: str, *, good: bool) -> None:
+    assert wheel_checks.fits(tag, wheel_contents.Wanted(python=(3, 11))) is good
+
+
+def library(path: str, **parts: Any) -> Any:
+    return wheel_elf.Library(path=path, **parts)
+
+
+def findings(*libraries: Any, wanted: Any = None) -> dict[str, tuple[str, str]]:
+    """Run all checks on a wheel that holds these libraries."""
+    members = tuple(wheel_contents.Member(one.path, library=one) for one in libraries)
+    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), members)
+    found = {check.id: check.run(wheel, wanted or wheel_contents.Wanted()) for check in wheel_checks.CHECKS}
+    return {name.removeprefix("wheel."): (one.level, one.seen) for name, one in found.items()}
+
+
+XPU = library("torch/lib/libtorch_xpu.so", needed=("libsycl.so.8",), images=(".tgtimg",), runpath=("$ORIGIN",))
+
+
+@pytest.mark.parametrize(
+    ("libraries", "level", "seen"),
+    [
+        ((XPU,), "ok", "libtorch_xpu.so needs libsycl.so.8; likely with device code, by its sections"),
+        ((replace(XPU, images=()),), "warn", "libtorch_xpu.so needs libsycl.so.8; likely without device code"),
+        ((replace(XPU, needed=()),), "fail", "libtorch_xpu.so is in it and needs no libsycl.so"),
+        (
+            (XPU, library("torch/lib/libc10_xpu.so", needed=("libsycl.so.7",))),
+            "fail",
+            "libtorch_xpu.so is in it and needs libsycl.so.7, libsycl.so.8",
+        ),
+        ((library("torch/lib/libtorch_cpu.so"),), "fail", "no libtorch_xpu.so in it"),
+    ],
+)
+def test_xpu(libraries: tuple[Any, ...], level: str, seen: str) -> None:
+    found = findings(*libraries, wanted=wheel_contents.Wanted(xpu=True))["xpu"]
+    assert (found[0], found[1][: len(seen)]) == (level, seen)
+
+
+@pytest.mark.parametrize(
+    ("counts", "wanted", "level"),
+    [((9, 1), 1, "ok"), ((9, 1), 0, "fail"), ((0, 4), 0, "ok"), ((0, 4), 1, "fail"), ((0, 0), 1, "warn")],
+)
+def test_abi(counts: tuple[int, int], wanted: int, level: str) -> None:
+    torch = library("torch/lib/libc10.so", new_strings=counts[0], old_strings=counts[1])
+    other = library("torch/lib/libother.so", new_strings=50, old_strings=50)
+    assert findings(torch, other, wanted=wheel_contents.Wanted(abi=wanted))["abi"][0] == level
+
+
+NEEDS = {"path": "torch/_C.so", "needed": ("libtorch.so",)}
+TORCH = library("torch/lib/libtorch.so")
+
+
+@pytest.mark.parametrize(
+    ("libraries", "level", "seen"),
+    [
+        ((library(**NEEDS, runpath=("$ORIGIN/lib",)), TORCH), "ok", "all relative"),
+        ((library(**NEEDS, runpath=("${ORIGIN}/../torch/lib",)), TORCH), "ok", "all relative"),
+        ((library(**NEEDS, runpath=("$ORIGIN",)), TORCH), "fail", "not found beside it: torch/_C.so needs libtorch.so"),
+        ((library(**NEEDS), TORCH), "fail", "not found beside it: torch/_C.so needs libtorch.so"),
+        ((library("torch/bin/test", needed=("libtorch.so",)), TORCH), "warn", "not found beside it: torch/bin/test"),
+        ((library(**NEEDS, runpath=("/opt/lib",)),), "warn", "torch/_C.so looks in /opt/lib"),
+        ((library(**NEEDS, runpath=("",)),), "warn", "torch/_C.so looks in the current folder"),
+        ((library(**NEEDS, runpath=("/work/src/build",)),), "fail", "torch/_C.so looks in /work/src/build"),
+        # RPATH, unlike RUNPATH, serves the libraries that are loaded by its owner as well.
+        (
+            (library("torch/_C.so", rpath=("$ORIGIN/lib",)), library("torch/x.so", needed=("libtorch.so",)), TORCH),
+            "ok",
+            "",
+        ),
+        (
+            (library("demo-1.0.data/platlib/torch/_C.so", needed=("libtorch.so",), rpath=("$ORIGIN/lib",)), TORCH),
+            "ok",
+            "",
+        ),
+    ],
+)
+def test_library_search(libraries: tuple[Any, ...], level: str, seen: str) -> None:
+    found = findings(*libraries, wanted=wheel_contents.Wanted(forbidden=("/work/src",)))["rpath"]
+    assert (found[0], found[1][: len(seen)]) == (level, seen)
+
+
+def test_versions_of_system_libraries() -> None:
+    assert wheel_elf.highest_versions(["GLIBC_2.9", "GLIBC_2.28", "GLIBC_PRIVATE", "GLIBCXX_3.4.21"]) == {
+        "GLIBC": "2.28",
+        "GLIBCXX": "3.4.21",
+    }
+    floors = ((("GLIBC", "2.9"),), (("GLIBC", "2.28"),))
+    named = (library(f"{index}.so", floor=floor) for index, floor in enumerate(floors))
+    assert findings(*named)["floor"] == ("info", "GLIBC 2.28 (1.so)")
+
+
+SOURCE = """
+#include <string>
+__attribute__((section(".tgtimg"), used)) const char image[] = "spir64_gen -device pvc,bmg";
+std::size_t size_of(const std::string& text) { return text.size(); }
+"""
+
+
+def compile_library(folder: Path, *, abi: int, options: tuple[str, ...]) -> bytes:
+    """Make what stands for libtorch_xpu.so: a section for device code, a need for libsycl.so.8, a function on strings."""
+    (folder / "xpu.cpp").write_text(SOURCE)
+    compiler = ("g++", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-Wl,--no-as-needed")
+    for command in (
+        ("g++", "-shared", "-o", "libsycl.so", "-Wl,-soname,libsycl.so.8", "-x", "c++", "/dev/null"),
+        (*compiler, "-o", "libtorch_xpu.so", "xpu.cpp", "-L.", "-lsycl", *options),
+    ):
+        subprocess.run(command, cwd=folder, check=True, capture_output=True)
+    return (folder / "libtorch_xpu.so").read_bytes()
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("abi", [0, 1])
+def test_a_compiled_library(tmp_path: Path, abi: int) -> None:
+    content = compile_library(tmp_path, abi=abi, options=("-Wl,-rpath,$ORIGIN:/opt/none", "-Wl,--enable-new-dtags"))
+    wheel = make_wheel(tmp_path / "wheels", {"torch/lib/libtorch_xpu.so": content})
+    wanted = ("--requires-xpu", "--abi", str(abi), "--arch", "pvc,bmg", "--needed", "libsycl.so.*")
+    code, document = run_inspector(tmp_path, "--wheel", wheel, *wanted)
+    assert code == 0
+    assert document["libraries"][0]["rpath"] == ["$ORIGIN", "/opt/none"]
+    assert "libsycl.so.8" in document["libraries"][0]["needed"]
+    told = levels(document)
+    assert {name: told[name] for name in ("xpu", "arch", "abi", "needed", "rpath")} == {
+        **dict.fromkeys(("xpu", "arch", "abi", "needed"), "ok"),
+        "rpath": "warn",
+    }
+    assert run_inspector(tmp_path, "--wheel", wheel, "--abi", str(1 - abi))[0] == 1
+    assert "GLIBC" in {check["id"]: check["seen"] for check in document["checks"]}["wheel.floor"]

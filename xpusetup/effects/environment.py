@@ -1,0 +1,32 @@
+"""The caller's environment, read here alone; it is never changed."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NoReturn
+
+from xpusetup.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+def variable(name: str) -> str:
+    """Give a variable of the caller; empty when it is not set."""
+    return os.environ.get(name, "")
+
+
+def variables() -> dict[str, str]:
+    """Give all variables of the caller."""
+    return dict(os.environ)
+
+
+def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+    """Replace this program by a command. Raises UsageError where there is no such command."""
+    try:
+        os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - the user's own command
+    except FileNotFoundError as error:
+        message = f"there is no command {command[0]!r} in the built environment"
+        raise UsageError(message, fix="look at its spelling") from error
+    except OSError as error:
+        raise UsageError(f"{command[0]} cannot be started: {error.strerror}", fix="look at its mode") from error

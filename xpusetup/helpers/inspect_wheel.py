@@ -1,0 +1,123 @@
+"""Looks into a wheel, compares it with what was wanted of it, and writes both as one JSON document."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import platform
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from wheel_checks import CHECKS
+from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, read_wheel
+from wheel_files import find_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--wheel", type=Path, help="the file")
+    where.add_argument("--wheels", type=Path, metavar="DIR", help="the folder that holds it, and no other like it")
+    parser.add_argument("--distribution")
+    parser.add_argument("--version")
+    parser.add_argument("--requires-xpu", action="store_true")
+    parser.add_argument("--abi", type=int, choices=(0, 1), help="C++ ABI, as _GLIBCXX_USE_CXX11_ABI")
+    parser.add_argument("--arch", metavar="LIST", help="GPUs that it was built for, as TORCH_XPU_ARCH_LIST")
+    parser.add_argument("--forbid-prefix", nargs="+", action="extend", default=[], metavar="PATH", help="build folders")
+    parser.add_argument("--needed", nargs="+", action="extend", default=[], metavar="LIB", help="a name or pattern")
+    parser.add_argument("--out", type=Path, help="where the JSON document goes")
+    options = parser.parse_args(arguments)
+    if options.wheels and not (options.distribution and options.version):
+        parser.error("--wheels needs --distribution and --version")
+    if options.wheel and not options.wheel.is_file():
+        parser.error(f"--wheel {options.wheel}: there is no such file")
+    if short := [path for path in options.forbid_prefix if len(Path(path).parts) < 2]:  # noqa: PLR2004, / and a name
+        parser.error(f"--forbid-prefix {short[0]!r}: the whole path of a folder")
+    return options
+
+
+def make_wanted(options: argparse.Namespace) -> Wanted:
+    return Wanted(
+        distribution=options.distribution,
+        version=options.version,
+        xpu=options.requires_xpu,
+        abi=options.abi,
+        arch=options.arch,
+        forbidden=tuple(dict.fromkeys(name for path in options.forbid_prefix for name in spellings(path))),
+        needed=tuple(options.needed),
+        python=sys.version_info[:2],
+        abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
+        machine=platform.machine(),
+    )
+
+
+def spellings(path: str) -> tuple[str, str]:
+    """Give a folder as it was named and as a compiler may have seen it, behind symbolic links."""
+    return path.rstrip("/"), str(Path(path).resolve())
+
+
+def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
+    texts = (*wanted.forbidden, *filter(None, [wanted.arch]))
+    try:
+        wheel = read_wheel(path, texts)
+    except NotAWheelError as error:
+        return describe_broken(path, str(error))
+    checks = [make_row(check.id, check.title, check.run(wheel, wanted)) for check in CHECKS]
+    return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": is_ok(checks)}
+
+
+def make_row(check: str, title: str, finding: Finding) -> dict[str, Any]:
+    return {"id": check, "title": title, **finding._asdict(), "seconds": None, "caused_by": None}
+
+
+def is_ok(checks: list[dict[str, Any]]) -> bool:
+    return not any(check["level"] in {"fail", "crash"} for check in checks)
+
+
+def describe(wheel: Wheel) -> dict[str, Any]:
+    rows = [{"path": one.path, "needed": one.needed, "rpath": one.runpath or one.rpath} for one in wheel.libraries]
+    return {
+        "name": wheel.name,
+        "version": wheel.version,
+        "sha256": wheel.sha256,
+        "size": wheel.size,
+        "tags": wheel.tags,
+        "requires": wheel.requires,
+        "libraries": rows,
+    }
+
+
+def describe_broken(path: Path, reason: str) -> dict[str, Any]:
+    checks = [make_row(CHECKS[0].id, CHECKS[0].title, Finding("fail", reason))]
+    nothing = {"name": None, "version": None, "sha256": hash_file(path), "size": path.stat().st_size}
+    return {"wheel": str(path), **nothing, "tags": [], "requires": [], "libraries": [], "checks": checks, "ok": False}
+
+
+def write_json(path: Path, document: dict[str, Any]) -> None:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    path = options.wheel or find_wheel(options.wheels, options.distribution, options.version)
+    document = inspect(path, make_wanted(options))
+    for check in document["checks"]:
+        print(
+            f"{check['level']:5} {check['title']}: {check['seen'][:200]}".encode("ascii", "backslashreplace").decode()
+        )
+    if options.out:
+        write_json(options.out, document)
+    return 0 if document["ok"] else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,106 @@
+"""The checks of inspect_wheel.py: pure functions of what a wheel holds and what was wanted of it."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from itertools import product
+from posixpath import basename, dirname
+from typing import TYPE_CHECKING, NamedTuple
+
+import wheel_libraries as libraries
+from wheel_contents import Finding, some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from wheel_contents import Wanted, Wheel
+
+SIGNATURES = ("RECORD", "RECORD.jws", "RECORD.p7s")
+"""Files of .dist-info that RECORD gives no hash for."""
+
+
+def plain(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def check_record(wheel: Wheel, _: Wanted) -> Finding:
+    listed = dict(wheel.record)
+    there = {member.path: member for member in wheel.members}
+    bare = {path for path in there if dirname(path).endswith(".dist-info") and basename(path) in SIGNATURES}
+    common = listed.keys() & there.keys() - bare
+    troubles = {
+        "listed but missing": listed.keys() - there.keys(),
+        "not listed": there.keys() - listed.keys() - bare,
+        "changed": {path for path in common if listed[path] != f"sha256={there[path].sha256}"},
+        "outside of the wheel": {path for path in there if path.startswith("/") or ".." in path.split("/")},
+        "twice": {path for path, count in Counter(member.path for member in wheel.members).items() if count > 1},
+    }
+    seen = "; ".join(f"{what}: {some(paths)}" for what, paths in troubles.items() if paths)
+    return Finding("fail" if seen else "ok", seen or f"{len(listed)} files as RECORD says", "every file, its sha256")
+
+
+def check_version(wheel: Wheel, wanted: Wanted) -> Finding:
+    file_name, file_version = wheel.file_name.split("-")[:2]
+    name, version = plain(wanted.distribution or file_name), wanted.version or file_version
+    good = plain(wheel.name) == name == plain(file_name) and wheel.version == version == file_version
+    seen = f"{wheel.name} {wheel.version}" + ("" if good else f" in {wheel.file_name}")
+    return Finding("ok" if good else "fail", seen, f"{name} {version}")
+
+
+def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
+    parts = (part.split(".") for part in wheel.file_name.removesuffix(".whl").split("-")[-3:])
+    tags = ["-".join(tag) for tag in product(*parts)]
+    limit = f"fits cp{wanted.python[0]}{wanted.python[1]}{wanted.abi_flags} on {wanted.machine}"
+    if set(tags) != set(wheel.tags):
+        return Finding("fail", f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}", limit)
+    return Finding("ok" if any(fits(tag, wanted) for tag in tags) else "fail", some(tags), limit)
+
+
+def fits(tag: str, wanted: Wanted) -> bool:
+    python, abi, platform = tag.split("-")
+    exact = "cp{}{}".format(*wanted.python)
+    match = re.fullmatch(r"(?:py|cp)(\d)(\d*)", python)
+    older = match is not None and (int(match[1]), int(match[2] or 0)) <= wanted.python
+    for_python = python == exact or (older and (python.startswith("py") or abi == "abi3"))
+    for_abi = abi == "none" or abi == exact + wanted.abi_flags or (abi == "abi3" and not wanted.abi_flags)
+    return for_python and for_abi and bool(re.fullmatch(rf"any|(many)?linux(_?\w+)?_{wanted.machine}", platform))
+
+
+def check_requires(wheel: Wheel, _: Wanted) -> Finding:
+    return Finding("info", "; ".join(wheel.requires) or "requires nothing")
+
+
+def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
+    if not wanted.forbidden:
+        return Finding("info", "no folder was forbidden")
+    forbidden = set(wanted.forbidden)
+    leaks = {member.path for member in wheel.members if member.found & forbidden}
+    mapped = {member.path for member in wheel.members if member.mapped & forbidden}
+    limit = f"nowhere {some(wanted.forbidden)}"
+    if leaks:
+        return Finding("fail", f"a folder of the build is named in {some(leaks)}", limit)
+    if mapped:
+        return Finding("warn", f"named as the option -f...-prefix-map in {some(mapped)}", limit)
+    return Finding("ok", f"{len(wheel.members)} files name no folder of the build", limit)
+
+
+class Check(NamedTuple):
+    id: str
+    title: str
+    run: Callable[[Wheel, Wanted], Finding]
+
+
+CHECKS = (
+    Check("wheel.record", "files", check_record),
+    Check("wheel.version", "version", check_version),
+    Check("wheel.tags", "tags", check_tags),
+    Check("wheel.requires", "requirements", check_requires),
+    Check("wheel.xpu", "XPU", libraries.check_xpu),
+    Check("wheel.arch", "GPUs", libraries.check_arch),
+    Check("wheel.abi", "C++ ABI", libraries.check_abi),
+    Check("wheel.needed", "libraries needed", libraries.check_needed),
+    Check("wheel.rpath", "library search", libraries.check_rpath),
+    Check("wheel.paths", "build folders", check_paths),
+    Check("wheel.floor", "system libraries", libraries.check_floor),
+)

@@ -1,0 +1,114 @@
+"""Those checks of inspect_wheel.py that look at the ELF files of a wheel."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from posixpath import basename, dirname, join, normpath
+from typing import TYPE_CHECKING
+
+from wheel_contents import Finding, some
+
+if TYPE_CHECKING:
+    from wheel_contents import Wanted, Wheel
+    from wheel_elf import Library
+
+
+ORIGIN = re.compile(r"^\$(?:ORIGIN|\{ORIGIN\})(?:/|$)")
+
+
+def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
+    ours = [one for one in wheel.libraries if "xpu" in basename(one.path)]
+    limit = "libtorch_xpu.so that needs libsycl.so" if wanted.xpu else None
+    if not any(basename(one.path) == "libtorch_xpu.so" for one in ours):
+        return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
+    runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
+    if len(runtimes) != 1:
+        return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
+    images = {f"{basename(one.path)} {name}" for one in ours for name in one.images}
+    seen = f"libtorch_xpu.so needs {some(runtimes)}; "
+    if images:
+        return Finding("ok", f"{seen}likely with device code, by its sections: {some(images)}", limit)
+    return Finding("warn", f"{seen}likely without device code: no section with a name that is known for it", limit)
+
+
+def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
+    if not wanted.arch:
+        return Finding("info", "no list of GPUs was asked for")
+    holders = {basename(member.path) for member in wheel.members if member.library and wanted.arch in member.found}
+    seen = f"likely built for these: named in {some(holders)}" if holders else "no library names this list"
+    return Finding("ok" if holders else "warn", seen, wanted.arch)
+
+
+def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
+    of_torch = [one for one in wheel.libraries if basename(one.path).startswith(("libc10", "libtorch"))]
+    chosen = of_torch or wheel.libraries
+    new, old = sum(one.new_strings for one in chosen), sum(one.old_strings for one in chosen)
+    abi = None if new == old else int(new > old)
+    seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
+    if wanted.abi is None or abi is None:
+        return Finding("info" if wanted.abi is None else "warn", seen, None if wanted.abi is None else str(wanted.abi))
+    return Finding("ok" if abi == wanted.abi else "fail", seen, str(wanted.abi))
+
+
+def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
+    ours = {basename(member.path) for member in wheel.members}
+    foreign = {name for one in wheel.libraries for name in one.needed} - ours
+    missing = [want for want in wanted.needed if not any(fnmatch(name, want) for name in foreign | ours)]
+    broken = [f"{member.path} {member.trouble}" for member in wheel.members if member.trouble]
+    if missing or broken:
+        texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
+        return Finding("fail" if missing else "warn", "; ".join(texts), some(wanted.needed, 9) or None)
+    seen = f"{len(wheel.libraries)} ELF files; from outside they need {some(foreign, 40) or 'nothing'}"
+    return Finding("ok" if wanted.needed else "info", seen, some(wanted.needed, 9) or None)
+
+
+def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
+    paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
+    absolute = {folder: path for path, folder in paths if not relative(folder)}
+    lost = {f"{one.path} needs {name}" for one in wheel.libraries for name in unreached(one, wheel)}
+    modules = {text for text in lost if ".so" in text.split()[0]}
+    built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.forbidden)}
+    texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
+    parts = [f"not found beside it: {some(lost)}"] * bool(lost) + [some(texts)] * bool(texts)
+    level = "fail" if modules or built else "warn" if parts else "ok"
+    return Finding(level, "; ".join(parts) or "all relative to $ORIGIN", "$ORIGIN, and all that is in the wheel found")
+
+
+def relative(folder: str) -> bool:
+    return bool(ORIGIN.match(folder))
+
+
+def is_below(folder: str, prefix: str) -> bool:
+    return f"{normpath(folder)}/".startswith(f"{normpath(prefix)}/")
+
+
+def installed(path: str) -> str:
+    """Give the place in site-packages of a file that the wheel may hold in its .data folder."""
+    return re.sub(r"^[^/]+\.data/(purelib|platlib)/", "", path)
+
+
+def search_folders(library: Library, wheel: Wheel) -> set[str]:
+    owners = [(library.path, library.runpath)]
+    if library.runpath is None:  # then the RPATH of whatever loads it counts as well as its own
+        owners = [(one.path, one.rpath) for one in wheel.libraries if one.runpath is None]
+    found = ((path, folder) for path, folders in owners for folder in folders or () if relative(folder))
+    return {normpath(join(dirname(installed(path)), ORIGIN.sub("", folder))) for path, folder in found}
+
+
+def unreached(library: Library, wheel: Wheel) -> set[str]:
+    """Name what a library needs of its own wheel, but would not find from where it is installed."""
+    folders = search_folders(library, wheel)
+    places: dict[str, set[str]] = {}
+    for member in wheel.members:
+        places.setdefault(basename(member.path), set()).add(normpath(dirname(installed(member.path)) or "."))
+    return {name for name in library.needed if name in places and not places[name] & folders}
+
+
+def check_floor(wheel: Wheel, _: Wanted) -> Finding:
+    highest: dict[str, tuple[tuple[int, ...], str]] = {}
+    for one in wheel.libraries:
+        for kind, text in one.floor:
+            found = (tuple(map(int, text.split("."))), f"{kind} {text} ({basename(one.path)})")
+            highest[kind] = max(highest.get(kind, found), found)
+    return Finding("info", ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries")

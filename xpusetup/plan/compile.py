@@ -1,0 +1,132 @@
+"""Steps that compile: configure, which reads early whether the accelerator is in, and the build of the wheel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.model import Step
+
+if TYPE_CHECKING:
+    from xpusetup.model import Need
+    from xpusetup.plan.context import Context
+    from xpusetup.profile import SourceComponent
+
+Commands = tuple[tuple[str, ...], ...]
+
+TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
+"""From torch/lib in site-packages to the environment's lib, where the wheels of the run-time libraries put them."""
+
+
+def make_configure(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
+    """Give the step that configures and stops where CMake decided against the accelerator."""
+    tree, result = context.tree(part), f"{context.layout.results}/{part.name}.configure.json"
+    xpu = ("--xpu",) if part.inspect.xpu else ()
+    check = context.helper("check_configure.py", "--build", f"{tree}/build", *xpu, "--out", result)
+    return Step(
+        id=f"{part.name}.configure",
+        title=f"configure {part.name}, and read what CMake decided",
+        run=(*_configure(context, part), check),
+        cwd=_folder(context, part),
+        env=_environment(context, part),
+        needs=_needs(context, part),
+        after=before,
+        makes=(result,),
+        dated_by=tree,
+        component=part.name,
+    )
+
+
+def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
+    """Give the step that builds the wheel and puts it among the wheels."""
+    out = f"{context.tree(part)}.wheel"
+    collect = ("--from", out, "--distribution", part.distribution, "--version", part.version)
+    collected = context.helper("collect_wheel.py", *collect, "--into", context.layout.wheels)
+    return Step(
+        id=f"{part.name}.build",
+        title=f"{part.distribution} {part.version} from source",
+        run=(("rm", "-rf", out), _wheel(context, part, out), collected),
+        cwd=_folder(context, part),
+        env=_environment(context, part),
+        needs=_needs(context, part),
+        after=before,
+        makes=(context.wheel(part),),
+        dated_by=context.tree(part),
+        component=part.name,
+    )
+
+
+def _configure(context: Context, part: SourceComponent) -> Commands:
+    python = context.layout.python
+    if part.frontend == "setup.py":
+        # Without --cmake an earlier configure, also one that had failed, would be taken as it is.
+        return ((python, "setup.py", "build", "--cmake", "--cmake-only"),)
+    # scikit-build-core has no way to configure alone: build only ninja's help and pack nothing. The folder is kept.
+    out = f"{context.tree(part)}.configured"
+    only = ("-Cbuild.targets=help", "-Cinstall.components=nothing", "-Cwheel.exclude=**")
+    return (("rm", "-rf", f"{context.tree(part)}/build/CMakeCache.txt", out), (*_pep517(context, part, out), *only))
+
+
+def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
+    if part.frontend == "setup.py":
+        return (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
+    return _pep517(context, part, out)
+
+
+def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
+    tree = context.tree(part)
+    defines = tuple(f"-Ccmake.define.{item.define}={tree}/{item.path}" for item in part.vendored if item.define)
+    return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *defines)
+
+
+def _folder(context: Context, part: SourceComponent) -> str:
+    tree = context.tree(part)
+    return tree if part.directory == "." else f"{tree}/{part.directory}"
+
+
+def _needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
+    """Switch the toolkit on for what compiles with it, and for what imports a torch that has no runtime of its own.
+
+    Anything else sees only the run-time libraries in the environment: two SYCL runtimes must not meet.
+    """
+    kit = context.target.toolkit
+    return ("compiler", "toolkit") if kit and (part.inspect.xpu or kit.at_run_time) else ("compiler",)
+
+
+def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
+    """Give the variables of a compiling step, in the order of their names."""
+    asked = {key: value for name, key, value in context.request.set if name == part.name}
+    found = {
+        "CC": context.target.cc,
+        "CXX": context.target.cxx,
+        "CMAKE_PREFIX_PATH": context.layout.venv,
+        "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
+        **_same_bytes(context, part),
+        **_accelerator(context, part),
+        **context.profile.environment,
+        **part.environment,
+        **asked,
+    }
+    return tuple(sorted(found.items()))
+
+
+def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Keep the places of source and environment out of the wheel.
+
+    CMake ignores CPPFLAGS; setuptools (80 and later) lets CFLAGS and CXXFLAGS replace Python's own `-O3`.
+    CMake pads the run-time path of what it links to the length of the build folder, unless that is relative.
+    """
+    maps = f"-ffile-prefix-map={context.tree(part)}={part.name} -ffile-prefix-map={context.layout.venv}=venv"
+    cmake = {"CFLAGS": maps, "CXXFLAGS": maps, "CMAKE_BUILD_RPATH_USE_ORIGIN": "ON"}
+    return {"CPPFLAGS": maps, **(cmake if part.cmake else {})}
+
+
+def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
+    profile, found = context.profile, {}
+    if not part.inspect.xpu:
+        return {}
+    if profile.arch is not None and context.target.arch:
+        found[profile.arch.variable] = ",".join(context.target.arch)
+    if profile.runtime_requirements is not None and profile.runtime_requirements.variable:
+        found[profile.runtime_requirements.variable] = " | ".join(profile.runtime_requirements.pins)
+        found["LDFLAGS"] = TO_ENVIRONMENT
+    return found

@@ -1,0 +1,61 @@
+"""How one component becomes an installed wheel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.model import Step
+from xpusetup.plan.compile import make_build, make_configure
+from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.plan.context import Context
+    from xpusetup.profile import SourceComponent, WheelComponent
+
+
+def make_component(
+    context: Context, part: SourceComponent | WheelComponent, *, ready: tuple[str, ...], venv_last: str
+) -> Iterator[Step]:
+    """Give a component's steps; `ready` installs it builds on, `venv_last` last touched the environment."""
+    if part.kind == "wheel":
+        yield make_wheel_fetch(context, part)
+        yield _make_install(context, part, made_by=f"{part.name}.fetch", venv_last=venv_last)
+        return
+    before = tuple(dict.fromkeys(("requirements", *ready, f"{part.name}.fetch")))
+    yield make_fetch(context, part)
+    if part.configure:
+        yield make_configure(context, part, before)
+        before = (f"{part.name}.configure",)
+    yield make_build(context, part, before)
+    yield _make_inspect(context, part)
+    yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
+
+
+def _make_inspect(context: Context, part: SourceComponent) -> Step:
+    result = f"{context.layout.results}/{part.name}.inspect.json"
+    wheel = context.choice(part)
+    xpu = ("--requires-xpu",) if part.inspect.xpu else ()
+    abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
+    foreign = ("--forbid-prefix", context.layout.src, "--forbid-prefix", context.layout.venv)
+    return Step(
+        id=f"{part.name}.inspect",
+        title=f"what is in the {part.distribution} wheel",
+        run=(context.helper("inspect_wheel.py", *wheel, *xpu, *abi, *foreign, "--out", result),),
+        after=(f"{part.name}.build",),
+        makes=(result,),
+        component=part.name,
+    )
+
+
+def _make_install(context: Context, part: SourceComponent | WheelComponent, *, made_by: str, venv_last: str) -> Step:
+    return Step(
+        id=f"{part.name}.install",
+        title=f"install {part.distribution} {part.version}",
+        run=(context.helper("install_wheel.py", *context.choice(part)),),
+        after=tuple(dict.fromkeys((made_by, venv_last))),
+        locks=("venv",),
+        makes=(context.installed(part),),
+        component=part.name,
+    )

@@ -1,0 +1,56 @@
+"""What every recipe looks at, and the names that follow from it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+if TYPE_CHECKING:
+    from xpusetup.model import Layout, Request, Target
+    from xpusetup.profile import Profile, SourceComponent, WheelComponent
+
+PACKAGED = "package:"
+"""A repository address that begins so is made from sources that travel with the helpers."""
+
+
+@dataclass(frozen=True)
+class Context:
+    """What every recipe looks at."""
+
+    profile: Profile
+    request: Request
+    target: Target
+    layout: Layout
+
+    def pip(self, *arguments: str) -> tuple[str, ...]:
+        """Give a pip command of the built environment."""
+        return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
+
+    def helper(self, name: str, *arguments: str) -> tuple[str, ...]:
+        """Give a helper's command with the built environment's python."""
+        return (self.layout.python, f"{self.layout.helpers}/{name}", *arguments)
+
+    def tree(self, part: SourceComponent) -> str:
+        """Give the folder of a component's source."""
+        return f"{self.layout.src}/{part.name}"
+
+    def wheel(self, part: SourceComponent | WheelComponent) -> str:
+        """Give the pattern that a component's wheel matches, and it alone."""
+        return f"{self.layout.wheels}/{file_name(part.distribution)}-{part.version}-*.whl"
+
+    def choice(self, part: SourceComponent | WheelComponent) -> tuple[str, ...]:
+        """Give the options that name a component's wheel to a helper."""
+        named = ("--distribution", part.distribution, "--version", part.version)
+        return ("--wheels", self.layout.wheels, *named)
+
+    def installed(self, part: SourceComponent | WheelComponent) -> str:
+        """Give the file that lists what the installed component holds."""
+        packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
+        return f"{packages}/{file_name(part.distribution)}-{part.version}.dist-info/RECORD"
+
+
+def file_name(distribution: str) -> str:
+    """Give a distribution's name as it stands in the names of its files."""
+    return canonicalize_name(distribution).replace("-", "_")
