@@ -117,7 +117,7 @@ FORBID = ("--forbid-prefix", "/work/src", "/work/venv/")
         ),
         ({"files": {"a.txt": b"in /work/src/a.c"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
         ({"files": {"a.txt": b"/work/venv"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
-        ({"files": {"a.txt": b"/work/src2/a.c /work/src.old"}}, FORBID, "paths", "ok", "4 files"),
+        ({"files": {"a.txt": b"/work/src2/a.c /work/src.old"}}, FORBID, "paths", "ok", "5 files"),
         (
             {"files": {"a.txt": b"-ffile-prefix-map=/work/src=."}},
             FORBID,
@@ -286,7 +286,7 @@ def test_abi(counts: tuple[int, int], wanted: int, level: str) -> None:
     assert findings(torch, other, wanted=wheel_contents.Wanted(abi=wanted))["abi"][0] == level
 
 
-NEEDS = {"path": "torch/_C.so", "needed": ("libtorch.so",)}
+NEEDS: dict[str, Any] = {"path": "torch/_C.so", "needed": ("libtorch.so",)}
 TORCH = library("torch/lib/libtorch.so")
 
 
@@ -337,7 +337,7 @@ std::size_t size_of(const std::string& text) { return text.size(); }
 
 
 def compile_library(folder: Path, *, abi: int, options: tuple[str, ...]) -> bytes:
-    """Make what stands for libtorch_xpu.so: a section for device code, a need for libsycl.so.8, a function on strings."""
+    """Make what stands for libtorch_xpu.so: a section for device code, a need for libsycl.so.8, a string."""
     (folder / "xpu.cpp").write_text(SOURCE)
     compiler = ("g++", "-shared", "-fPIC", f"-D_GLIBCXX_USE_CXX11_ABI={abi}", "-Wl,--no-as-needed")
     for command in (

@@ -78,6 +78,17 @@ std::tuple<Tensor, Tensor, Tensor> convolution_backward(const Tensor& gradient, 
   return {to_device(for_input), to_device(for_weight), to_device(for_bias)};
 }
 
+// Its schema does not say that it changes the running statistics, so the way by the CPU would lose them.
+std::tuple<Tensor, Tensor, Tensor> batch_norm(const Tensor& input, const optional<Tensor>& weight,
+                                              const optional<Tensor>& bias, const optional<Tensor>& running_mean,
+                                              const optional<Tensor>& running_var, bool training, double momentum,
+                                              double eps) {
+  const auto host = [](const optional<Tensor>& tensor) { return host_view(tensor.value_or(Tensor())); };
+  const auto [out, mean, inverse_deviation] = at::native_batch_norm(
+      host_view(input), host(weight), host(bias), host(running_mean), host(running_var), training, momentum, eps);
+  return {to_device(out), to_device(mean), to_device(inverse_deviation)};
+}
+
 void run_on_cpu(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& arguments = op.schema().arguments();
   const size_t first = stack->size() - arguments.size();
@@ -111,6 +122,7 @@ TORCH_LIBRARY_IMPL(aten, PrivateUse1, m) {
   m.impl("set_.source_Storage_storage_offset", &set_storage);
   m.impl("convolution_overrideable", &convolution);
   m.impl("convolution_backward_overrideable", &convolution_backward);
+  m.impl("native_batch_norm", &batch_norm);
 
   // Views cannot go through the CPU: a copy would no longer be a view. These only look at sizes and strides.
   m.impl("as_strided", &at::native::as_strided_tensorimpl);
