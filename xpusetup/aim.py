@@ -10,7 +10,7 @@ from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import Provider, Target, Toolkit
 
 if TYPE_CHECKING:
-    from xpusetup.catalog import Device
+    from xpusetup.devices import Device
     from xpusetup.facts import Facts, ToolkitSeen
     from xpusetup.model import Request
     from xpusetup.profile import Profile, ToolkitWanted

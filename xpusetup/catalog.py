@@ -1,13 +1,11 @@
-"""The texts of the data files as values: what each check means, and what is known of each accelerator."""
+"""The catalogue of checks as values: what each means, how to mend it, where that is known from."""
 
 from __future__ import annotations
-
-from typing import Literal
 
 from pydantic import Field
 
 from xpusetup.model import Fix
-from xpusetup.profile import Confidence, Name, Strict
+from xpusetup.profile import Confidence, Strict
 from xpusetup.tomltext import parse_toml
 
 
@@ -40,17 +38,6 @@ def _fill(text: str, words: dict[str, str]) -> str:
     return text
 
 
-class Device(Strict):
-    """An accelerator as torch calls it. `expected`: it is there whenever its software is, so absence is a fault."""
-
-    name: Name
-    title: str
-    pci_vendors: list[str] = []
-    nodes: Literal["render", "none"] = "none"
-    expected: bool = False
-    autoload: str = ""
-
-
 class _CheckFile(Strict):
     check: list[CheckText]
 
@@ -58,8 +45,3 @@ class _CheckFile(Strict):
 def parse_check_texts(text: str) -> dict[str, CheckText]:
     """Read data/checks.toml."""
     return {check.id: check for check in _CheckFile.model_validate(parse_toml(text)).check}
-
-
-def parse_device(text: str) -> Device:
-    """Read one file of data/devices."""
-    return Device.model_validate(parse_toml(text))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.catalog import Device
+    from xpusetup.devices import Device
     from xpusetup.facts import Facts
     from xpusetup.model import Goal, Level
     from xpusetup.profile import Profile

@@ -21,12 +21,18 @@ from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
 
 LAST_LINES = 12
+WITHHELD = {
+    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
+    *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "USE_XPU", "USE_CUDA"),
+    "TORCH_XPU_ARCH_LIST",
+}
+"""Variables that change builds and stay outside of them."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,11 +51,14 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
     prepared = prepare(workspace, request)
     observe = _with_file(options)
     observe(_plan_event(workspace, prepared))
+    for text in _left_out(prepared):
+        observe(_note(text))
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         run = Run(
             root=prepared.root,
             plan=prepared.plan,
             scripts=prepared.scripts,
+            identities=prepared.identities,
             lock=lock,
             tuning=tuning(workspace, prepared, options.jobs),
             observe=observe,
@@ -66,6 +75,13 @@ def _plan_event(workspace: Workspace, prepared: Prepared) -> Event:
     words = (workspace.profile.name, kit, ",".join(target.arch), str(prepared.root.path))
     text = " · ".join(word for word in words if word)
     return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps))
+
+
+def _left_out(prepared: Prepared) -> Iterator[str]:
+    """Say once which of the caller's variables could matter and do not reach the steps."""
+    seen = (prepared.facts.environment or {}) if prepared.facts else {}
+    if names := [name for name in seen if name in WITHHELD]:
+        yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
 
 
 def _note(text: str) -> Event:

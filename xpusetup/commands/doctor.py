@@ -11,7 +11,7 @@ from pydantic import ValidationError
 from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import BAD, CHECKS, examine, root_causes
-from xpusetup.commands.prepare import probe_for
+from xpusetup.commands.gate import probe_for
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, open_workspace, profile_names
 from xpusetup.effects import files

@@ -6,15 +6,18 @@ import difflib
 import hashlib
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from xpusetup.catalog import Device, parse_device
+from xpusetup.devices import Device, parse_device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 from xpusetup.model import Layout
-from xpusetup.profile import Profile
 from xpusetup.settings import Settings, merge_settings
+
+if TYPE_CHECKING:
+    from xpusetup.profile import Profile
 
 DEFAULT_PROFILE = "torch-2.14"
 

@@ -12,8 +12,6 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import psutil
-
 from xpusetup.effects.files import cannot_write
 from xpusetup.errors import NotReadyError
 
@@ -45,7 +43,7 @@ def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
     said = False
     while not _try(handle):
         owner = _owner(handle)
-        if owner is None or psutil.pid_exists(owner):
+        if owner is None or _lives(owner):
             who = "another build" if owner is None else f"another xpusetup (process {owner})"
             raise NotReadyError(
                 f"{who} is at work in {path.parent}", fix="wait until it ends, or build elsewhere: --root DIR"
@@ -62,6 +60,12 @@ def _try(handle: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _lives(process: int) -> bool:
+    import psutil  # noqa: PLC0415 - slow to import, and only needed when the lock is taken
+
+    return psutil.pid_exists(process)
 
 
 def _owner(handle: int) -> int | None:

@@ -82,15 +82,15 @@ def write_plan(root: Root, plan: Plan, helpers: Mapping[str, str]) -> dict[str, 
     return {step.id: scripts[f"steps/{step.id}.sh"] for step in plan.steps}
 
 
-def see(root: Root, plan: Plan, scripts: Mapping[str, str]) -> Seen:
-    """Look at what is on disk for a plan: stamps, what they say was made, and the tools that steps need."""
+def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:
+    """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
     stamps = dict(_read_stamps(root, plan))
     damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp))}
     return Seen(
         root=str(root.path),
         scripts=scripts,
         stamps=stamps,
-        identities=read_identities(root, plan.target),
+        identities=identities,
         damaged=damaged,
     )
 
@@ -125,17 +125,14 @@ def _change(made: Made) -> str:
     return "" if files.hash_file(path) == made.sha256 else f"{made.path} was changed after it was made"
 
 
-def read_identities(root: Root, target: Target) -> dict[str, str]:
+def read_identities(target: Target) -> dict[str, str]:
     """Ask the scripts' own function what compiler and toolkit are there; a need that is absent has no identity."""
     script = 'STEP=identity; . "$1/helpers/step.sh"; CXX=$2; TOOLKIT=$3; identity "$4"'
     toolkit = target.toolkit.compiler if target.toolkit else ""
     wanted = ("compiler", "toolkit") if toolkit else ("compiler",)
-    found = {}
-    for need in wanted:
-        argv = ("bash", "-c", script, "bash", str(root.path), target.cxx, toolkit, need)
-        output = run_process(argv, seconds=10)
-        found[need] = output.out.rstrip("\n") if output.code == 0 else f"no {need}"
-    return found
+    argv = ("bash", "-c", script, "bash", str(files.package_file(HELPERS).parent), target.cxx, toolkit)
+    outputs = {need: run_process((*argv, need), seconds=10) for need in wanted}
+    return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
 
 
 def write_lock(root: Root, profile: Profile, target: Target) -> None:

@@ -13,8 +13,6 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import psutil
-
 from xpusetup.effects.files import append_line, cannot_write
 from xpusetup.effects.root import Root, see
 from xpusetup.errors import InterruptedRunError
@@ -50,6 +48,7 @@ class Run:
     root: Root
     plan: Plan
     scripts: Mapping[str, str]
+    identities: Mapping[str, str]
     lock: int
     tuning: Mapping[str, str]
     observe: Callable[[Event], None]
@@ -71,7 +70,7 @@ def run_plan(run: Run) -> Outcome:
 
 
 def _run_if_needed(run: Run, step: Step) -> tuple[str, float]:
-    seen = see(run.root, run.plan, run.scripts)
+    seen = see(run.root, run.plan, run.scripts, run.identities)
     status = next(status for status in make_statuses(run.plan.steps, seen) if status.id == step.id)
     if status.state == "done":
         return "done", 0.0
@@ -148,6 +147,8 @@ def _journal(run: Run, step: Step, key: str, state: str, seconds: float) -> None
 
 def end_tree(pid: int) -> None:
     """End a process and all it started, within about two seconds."""
+    import psutil  # noqa: PLC0415 - slow to import, and seldom needed
+
     with suppress(psutil.NoSuchProcess):
         parent = psutil.Process(pid)
         tree = [*parent.children(recursive=True), parent]

@@ -53,7 +53,7 @@ def require_xpu(decision: str, *, has_library: bool) -> None:
     """End when the build would go on without XPU, and say which of the two ways it was."""
     if decision.upper() not in ON:
         fail(
-            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): it found no SYCL compiler that it can use",
+            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): no SYCL compiler that it can use",
             "look for SYCL in the log above; xpusetup doctor says what is missing",
         )
     if not has_library:

@@ -1,0 +1,48 @@
+# make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
+# make test   on a fresh clone: everything that has to hold (CI calls just this)
+PYTHON ?= python3
+BIN := .venv/bin
+PIP := $(BIN)/python -m pip --disable-pip-version-check -q
+WORKERS ?= 2
+
+.DEFAULT_GOAL := help
+.PHONY: help demo test lint unit e2e bench clean
+
+help:
+	@sed -n 's/^# //p' Makefile
+
+$(BIN)/xpusetup: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(PIP) install -e .
+	@touch $@
+
+.venv/dev: $(BIN)/xpusetup pyproject.toml
+	$(PIP) install --upgrade 'pip>=25.1'
+	$(PIP) install --group dev
+	@touch $@
+
+# make demo also takes XPUSETUP_ROOT, the folder that holds the roots of builds
+demo: $(BIN)/xpusetup
+	$(BIN)/xpusetup build --profile sim
+	$(BIN)/xpusetup status --profile sim
+	$(BIN)/xpusetup run --profile sim -- python -c 'import torch; print(torch.ones(2, device="simxpu") + 1)'
+
+test: lint unit e2e
+
+lint: .venv/dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	cd xpusetup/helpers && ../../$(BIN)/mypy --config-file= --strict --ignore-missing-imports --python-version 3.10 --explicit-package-bases *.py
+
+unit: .venv/dev
+	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
+
+e2e: .venv/dev
+	$(BIN)/pytest -q -m e2e -n $(WORKERS) --dist loadgroup
+
+bench: .venv/dev
+	$(BIN)/python -m benchmarks $(ONLY)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache

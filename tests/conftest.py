@@ -1,0 +1,43 @@
+"""The guard: a unit test can neither start a process nor reach the network, and sees nothing of the caller's place."""
+
+from __future__ import annotations
+
+import os
+import socket
+import subprocess
+from typing import TYPE_CHECKING, NoReturn
+
+import pytest
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytest_plugins = ("standins.fixtures",)
+
+
+def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
+    pytest.fail("a unit test may not start processes or reach the network; mark it e2e if that is its subject")
+
+
+@pytest.fixture(autouse=True)
+def guard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Refuse processes and sockets to every test that is not marked e2e."""
+    if request.node.get_closest_marker("e2e"):
+        return
+    monkeypatch.setattr(subprocess, "Popen", _refuse)
+    monkeypatch.setattr(socket, "socket", _refuse)
+    for name in ("system", "execvpe", "posix_spawn", "fork"):
+        monkeypatch.setattr(os, name, _refuse)
+
+
+@pytest.fixture(autouse=True)
+def own_place(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Keep the settings and roots of whoever runs the tests out of them."""
+    tmp_path: Path = request.getfixturevalue("tmp_path")
+    for name in [name for name in os.environ if name.startswith(("XPUSETUP_", "SIMXPU_"))]:
+        if not name.startswith("XPUSETUP_TEST_"):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    for name in ("SETVARS_COMPLETED", "ONEAPI_ROOT", "CMPLR_ROOT", "MAX_JOBS", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)

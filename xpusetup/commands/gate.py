@@ -1,0 +1,56 @@
+"""The gate before a build: probe what the checks ask for, and stop where one that the build needs fails."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.catalog import parse_check_texts
+from xpusetup.checks.question import Question
+from xpusetup.checks.registry import BAD, examine
+from xpusetup.effects import files
+from xpusetup.effects.probe import probe
+from xpusetup.effects.probe_tools import with_toolkit_of_shell
+from xpusetup.errors import NotReadyError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xpusetup.commands.workspace import Workspace
+    from xpusetup.facts import Facts
+    from xpusetup.model import Finding, Goal
+
+
+def probe_for(workspace: Workspace) -> Facts:
+    """Probe what the checks of a profile ask for."""
+    places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [Path(workspace.layout.src)])]
+    facts = probe(places=places, python=workspace.python, toolkit=workspace.settings.toolkit.root)
+    return with_toolkit_of_shell(facts, workspace.settings)
+
+
+def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
+    """Ask all checks for one profile."""
+    texts = parse_check_texts(files.package_file("data/checks.toml").read_text())
+    return examine(Question(facts, workspace.profile, workspace.device, goal), texts)
+
+
+def gate(workspace: Workspace, facts: Facts) -> None:
+    """Stop before the first step when a check that the build needs fails."""
+    failing = [finding for finding in findings_of(workspace, facts, "build") if finding.level in BAD]
+    if failing:
+        families = tuple(facts.system.families) if facts.system else ()
+        raise NotReadyError(_gate_message(workspace, failing), fix=_gate_fix(failing, families))
+
+
+def _gate_message(workspace: Workspace, failing: Sequence[Finding]) -> str:
+    lines = [f"this machine is not ready to build {workspace.profile.name}"]
+    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in failing]
+    return "\n".join(lines)
+
+
+def _gate_fix(failing: Sequence[Finding], families: tuple[str, ...]) -> str:
+    lines: list[str] = []
+    for finding in failing:
+        lines += finding.fix.commands_for(families)
+        lines += [finding.fix.say] if finding.fix.say else []
+    return "\n  ".join(lines)
