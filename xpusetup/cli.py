@@ -30,9 +30,7 @@ profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says
 app.add_typer(profiles_app, name="profiles")
 
 Profile = Annotated[str, typer.Option("--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE")]
-RootOption = Annotated[
-    str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="", show_envvar=False)
-]
+RootOption = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
 Name = Annotated[str, typer.Option("--name", help="Another name for the folder of this build.")]
 BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
@@ -42,9 +40,7 @@ Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Show the command
 Only = Annotated[list[str] | None, typer.Option("--only", help="This component alone.", metavar="COMPONENT")]
 Until = Annotated[str, typer.Option("--until", help="Stop after this step.", metavar="STEP")]
 Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
-SetOption = Annotated[
-    list[str] | None, typer.Option("--set", help="A variable of a component's build.", metavar="COMPONENT.KEY=VALUE")
-]
+SetOption = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]
 
 

@@ -3,21 +3,22 @@
 from __future__ import annotations
 
 import difflib
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
 from packaging.utils import canonicalize_name
 from pydantic import BaseModel, ValidationError
 
 from xpusetup.errors import UsageError
-from xpusetup.order import make_order
+from xpusetup.order import find_cycle
 from xpusetup.profile import Profile, SkippedComponent, SourceComponent, WheelComponent
 from xpusetup.tomltext import TomlError, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
     from pydantic_core import ErrorDetails
 
+Item = TypeVar("Item")
 KINDS = ("source", "wheel", "skip")
 CLASSES: dict[str, type[BaseModel]] = {
     "source": SourceComponent,
@@ -29,13 +30,15 @@ CLASSES: dict[str, type[BaseModel]] = {
 def parse_profile(text: str, origin: str) -> Profile:
     """Read a profile; `origin` names the file in messages. Raises UsageError with all errors of the file."""
     try:
-        profile = Profile.model_validate(parse_toml(text))
+        data = parse_toml(text)
+        profile = Profile.model_validate(data)
     except TomlError as error:
         raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
     except ValidationError as error:
-        lines = [f"{origin}: {_say(details)}" for details in error.errors()]
-        raise UsageError("\n".join(lines), fix=f"mend the file, then: {_check(origin)}") from error
-    _check_names(profile, origin)
+        lines = [_say(details, data) for details in error.errors()]
+        raise _refuse(origin, [*lines, *_find_between(data)]) from error
+    if lines := list(_find_between(data)):
+        raise _refuse(origin, lines)
     return profile
 
 
@@ -43,29 +46,41 @@ def _check(origin: str) -> str:
     return f"xpusetup profiles check {origin}"
 
 
-def _check_names(profile: Profile, origin: str) -> None:
-    names = [part.name for part in profile.components]
-    for part in profile.components:
-        for other in [] if part.kind == "skip" else part.after:
-            if other not in names:
-                raise UsageError(
-                    f"{origin}: components.{part.name}.after: there is no component {other!r}{_nearest(other, names)}",
-                    fix=f"mend the file, then: {_check(origin)}",
-                )
-    make_order(profile.components)
-    _check_pins(profile, origin)
+def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
+    text = "\n".join(f"{origin}: {line}" for line in lines)
+    return UsageError(text, fix=f"mend the file, then: {_check(origin)}")
 
 
-def _check_pins(profile: Profile, origin: str) -> None:
-    names = [canonicalize_name(pin.split("==")[0]) for pin in profile.build_requirements.pins]
+def _find_between(data: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong between the parts of a file, in which anything else may be wrong too."""
+    parts = [part for part in _items(data, "components", dict) if isinstance(part.get("name"), str)]
+    names = [part["name"] for part in parts]
+    waits = {part["name"]: _items(part, "after", str) for part in parts}
+    yield from (f"components: the name {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1)
+    for name, others in waits.items():
+        unknown = [other for other in others if other not in names]
+        path = f"components.{name}.after"
+        yield from (f"{path}: there is no component {other!r}{_nearest(other, names)}" for other in unknown)
+    if cycle := find_cycle(waits):
+        yield f"components: these wait for each other: {' -> '.join(cycle)}"
+    yield from _find_doubled_pins(data.get("build_requirements"))
+
+
+def _find_doubled_pins(requirements: Any) -> Iterator[str]:
+    pins = _items(requirements, "pins", str) if isinstance(requirements, dict) else []
+    names = [canonicalize_name(pin.split("==")[0]) for pin in pins]
+    marked = {canonicalize_name(pin.split("==")[0]) for pin in pins if ";" in pin}
     doubled = {name for name in names if names.count(name) > 1}
-    markers = {canonicalize_name(pin.split("==")[0]) for pin in profile.build_requirements.pins if ";" in pin}
-    if wrong := sorted(doubled - markers):
-        raise UsageError(f"{origin}: build_requirements.pins: {wrong[0]} is pinned twice", fix=_check(origin))
+    yield from (f"build_requirements.pins: {name} is pinned twice" for name in sorted(doubled - marked))
 
 
-def _say(details: ErrorDetails) -> str:
-    where = [str(part) for part in details["loc"] if part not in KINDS]
+def _items(table: dict[str, Any], key: str, kind: type[Item]) -> list[Item]:
+    found = table.get(key)
+    return [item for item in found if isinstance(item, kind)] if isinstance(found, list) else []
+
+
+def _say(details: ErrorDetails, data: Any) -> str:
+    where = list(_where(details["loc"], data))
     path = ".".join(where) or "(file)"
     if details["type"] == "extra_forbidden":
         known = _fields_at(details["loc"])
@@ -76,6 +91,18 @@ def _say(details: ErrorDetails) -> str:
     if details["type"] == "missing":
         return f"{path}: is missing"
     return f"{path}: {message}{_given(details['input'])}"
+
+
+def _where(loc: tuple[int | str, ...], data: Any) -> Iterator[str]:
+    """Give a place as people name it: a component by its name, and without the kind that pydantic puts behind it."""
+    tagged = loc[:1] == ("components",) and loc[2:3] and loc[2] in KINDS
+    for part in (*loc[:2], *loc[3:]) if tagged else loc:
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            data = None
+        named = isinstance(part, int) and isinstance(data, dict) and isinstance(data.get("name"), str)
+        yield data["name"] if named else str(part)
 
 
 def _given(value: Any) -> str:

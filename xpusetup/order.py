@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from xpusetup.profile import Component, SourceComponent, WheelComponent
 
@@ -17,12 +17,16 @@ def make_order(components: Sequence[Component]) -> tuple[SourceComponent | Wheel
     """Sort components so that each follows what it comes after; skipped ones fall out."""
     present = {part.name: part for part in components if part.kind != "skip"}
     graph = {name: [other for other in part.after if other in present] for name, part in present.items()}
+    if cycle := find_cycle(graph):
+        message = f"these components wait for each other: {' -> '.join(cycle)}"
+        raise UsageError(message, fix="take one of these names out of an `after` list")
+    return tuple(present[name] for name in TopologicalSorter(graph).static_order())
+
+
+def find_cycle(graph: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the names of one cycle, the first of them also at the end; empty where there is none."""
     try:
-        names = tuple(TopologicalSorter(graph).static_order())
+        TopologicalSorter(graph).prepare()
     except CycleError as error:
-        raise UsageError(_cycle_text(error), fix="take one of these names out of an `after` list") from error
-    return tuple(present[name] for name in names)
-
-
-def _cycle_text(error: CycleError) -> str:
-    return "the components wait for each other: " + " -> ".join(error.args[1])
+        return list(error.args[1])
+    return []

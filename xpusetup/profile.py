@@ -7,7 +7,7 @@ component's own build would otherwise download.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
@@ -20,7 +20,7 @@ Frontend = Literal["setup.py", "build"]
 
 
 def _plain(text: str) -> str:
-    if any(ord(char) < ord(" ") for char in text) or "@ROOT@" in text:
+    if not text.isprintable() or "@ROOT@" in text:
         raise ValueError("must be one line of printable text")
     return text
 
@@ -32,7 +32,7 @@ def _operand(text: str) -> str:
 
 
 def _inside(path: str) -> str:
-    if path.startswith(("/", "~")) or ".." in path.split("/"):
+    if not path or path.startswith(("/", "~")) or ".." in path.split("/"):
         raise ValueError("must be a path below the source tree: no leading '/' and no '..'")
     return _operand(path)
 
@@ -46,7 +46,8 @@ def _rev(text: str) -> str:
 
 
 def _version(text: str) -> str:
-    Version(text)
+    if (normal := str(Version(text))) != text:
+        raise ValueError(f"must be written as in the name of a wheel: {normal}")
     return text
 
 
@@ -152,7 +153,7 @@ class Vendored(Sourced):
 
     name: Name
     path: Inside
-    repo: Operand
+    repo: Operand = Field(min_length=1)
     rev: Rev | None = None
     tag: Operand = ""
     pin_file: Inside | None = None
@@ -175,7 +176,7 @@ class SourceComponent(Sourced):
     name: Name
     distribution: Name
     version: VersionText
-    repo: Operand
+    repo: Operand = Field(min_length=1)
     tag: Operand = ""
     rev: Rev | None = None
     reason: Text = ""
@@ -238,12 +239,3 @@ class Profile(Strict):
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
     components: list[Component] = Field(min_length=1)
-
-    @model_validator(mode="before")
-    @classmethod
-    def _named(cls, data: Any) -> Any:
-        if isinstance(data, dict) and isinstance(parts := data.get("components"), list):
-            names = [part.get("name") for part in parts if isinstance(part, dict)]
-            if doubled := sorted({str(name) for name in names if names.count(name) > 1}):
-                raise ValueError(f"components: the name {doubled[0]!r} stands twice")
-        return data

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -11,6 +10,7 @@ from rich.spinner import Spinner
 from rich.table import Table
 from rich.text import Text
 
+from xpusetup.effects.clock import now
 from xpusetup.show import duration, make_console
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ class BuildView:
         if self._step is None:
             return Text("")
         head = Table.grid(padding=(0, 1))
-        spent = duration(time.time() - self._step.time)
+        spent = duration(now() - self._step.time)
         head.add_row(" ", self._spinner, f"{self._step.step:<20} {spent:>7}   ", self._bar())
         grid = Table.grid()
         grid.add_row(head)

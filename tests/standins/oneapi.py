@@ -4,14 +4,12 @@ Words: a *component* is a folder with `<version>/env/vars.sh` and a `latest` lin
 version (2025.3.1), the *version* its folder's name (2025.3).
 """
 
-import base64
-import hashlib
 import shutil
 import subprocess
-import zipfile
 from pathlib import Path
 
 from standins.repository import FILES, write_text
+from standins.wheels import pack_wheel
 
 NOTE = "ONEAPI_STANDIN_NOTE"  # a value of two lines
 ARGS = "ONEAPI_STANDIN_ARGS"  # what of the caller's arguments was passed on
@@ -73,23 +71,9 @@ def make_runtime_wheel(folder: Path, *, version: str = "2025.3") -> Path:
     """Pack a wheel intel-sycl-rt that puts libsycl into the environment's lib/, as Intel's own on the index does."""
     release, soname = release_of(version), sycl_soname(version)
     library = build_library(folder / f"lib-{release}", "libsycl.so", soname)
-    info = f"intel_sycl_rt-{release}.dist-info"
-    files = {
-        f"intel_sycl_rt-{release}.data/data/lib/{soname}": library.read_bytes(),
-        f"{info}/METADATA": f"Metadata-Version: 2.1\nName: intel-sycl-rt\nVersion: {release}\n".encode(),
-        f"{info}/WHEEL": b"Wheel-Version: 1.0\nGenerator: stand-in\nRoot-Is-Purelib: false\nTag: py3-none-any\n",
-    }
-    record = "".join(f"{name},{_record_hash(content)},{len(content)}\n" for name, content in files.items())
-    wheel = folder / f"intel_sycl_rt-{release}-py3-none-any.whl"
-    with zipfile.ZipFile(wheel, "w") as archive:
-        for name, content in {**files, f"{info}/RECORD": f"{record}{info}/RECORD,,\n".encode()}.items():
-            archive.writestr(zipfile.ZipInfo(name), content)
+    wheel = pack_wheel(folder, "intel-sycl-rt", release, {f"@DATA@/data/lib/{soname}": library.read_bytes()})
     shutil.rmtree(library.parent)
     return wheel
-
-
-def _record_hash(content: bytes) -> str:
-    return "sha256=" + base64.urlsafe_b64encode(hashlib.sha256(content).digest()).rstrip(b"=").decode()
 
 
 def _write_component(home: Path, folder: str, component: str, variable: str) -> None:

@@ -23,6 +23,7 @@ FMT = f"{GITHUB}fmtlib/fmt"
 PYBIND11 = f"{GITHUB}pybind/pybind11"
 FBGEMM = f"{GITHUB}pytorch/FBGEMM"
 ASMJIT = f"{GITHUB}asmjit/asmjit"
+SYCL_TLA = f"{GITHUB}intel/sycl-tla"
 
 
 @dataclass(frozen=True)
@@ -48,6 +49,7 @@ class Release:
     arch_source: str
     arch_default: str
     pkg_resources: str
+    sycl_tla: str
 
 
 RELEASES: dict[Era, Release] = {
@@ -60,6 +62,7 @@ RELEASES: dict[Era, Release] = {
         arch_source="$ENV{TORCH_XPU_ARCH_LIST}",
         arch_default="pvc,xe-lpg,ats-m150",
         pkg_resources="import pkg_resources",
+        sycl_tla="",
     ),
     "scikit-build-core": Release(
         torch="2.14.1",
@@ -70,6 +73,7 @@ RELEASES: dict[Era, Release] = {
         arch_source="${TORCH_XPU_ARCH_LIST}",
         arch_default="pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u",
         pkg_resources="import packaging.version",
+        sycl_tla="v0.9",
     ),
 }
 
@@ -115,12 +119,18 @@ def git_environment(upstreams: Upstreams) -> dict[str, str]:
 
 
 def _libraries(release: Release) -> tuple[tuple[str, Source], ...]:
-    arch = {"XPU_ARCH_SOURCE": release.arch_source, "XPU_ARCH_DEFAULT": release.arch_default}
+    ops = {
+        "XPU_ARCH_SOURCE": release.arch_source,
+        "XPU_ARCH_DEFAULT": release.arch_default,
+        "SYCL_TLA_TAG": release.sycl_tla,
+    }
+    tla = Source(SYCL_TLA, (), files={"include/cute/config.hpp": "#pragma once\n"}, tag=release.sycl_tla)
     return (
         ("fmt", Source(FMT, ("fmt",))),
         ("pybind11", Source(PYBIND11, ("pybind11",))),
         ("asmjit", Source(ASMJIT, ("asmjit",))),
-        ("torch-xpu-ops", Source(TORCH_XPU_OPS, ("torch-xpu-ops",), words=arch)),
+        ("torch-xpu-ops", Source(TORCH_XPU_OPS, ("torch-xpu-ops",), words=ops)),
+        *((("sycl-tla", tla),) if release.sycl_tla else ()),
         ("torchvision", _extension(release, VISION)),
         ("torchaudio", _extension(release, AUDIO)),
         ("triton", _triton(release)),

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from standins.upstreams import TORCH_XPU_OPS, Upstreams, git_environment
+from standins.upstreams import SYCL_TLA, TORCH_XPU_OPS, Upstreams, git_environment
 
 TOOLS = (
     "build",
@@ -84,10 +84,17 @@ def fetch(shop: Workshop, upstreams: Upstreams, component: str, url: str, target
 
 
 def torch_tree(shop: Workshop, upstreams: Upstreams, target: Path) -> Path:
-    """Torch with its submodules and torch-xpu-ops in its place."""
+    """Torch with its submodules and torch-xpu-ops in its place, SYCL-TLA beside it where its era has one."""
     fetch(shop, upstreams, "torch", "https://github.com/pytorch/pytorch", target)
     fetch(shop, upstreams, "torch-xpu-ops", f"{TORCH_XPU_OPS}.git", target / "third_party/torch-xpu-ops")
+    if "sycl-tla" in upstreams.revs:
+        fetch(shop, upstreams, "sycl-tla", SYCL_TLA, beside(target))
     return target
+
+
+def beside(tree: Path) -> Path:
+    """Give the folder of SYCL-TLA that belongs to a tree of torch."""
+    return tree.with_name(f"{tree.name}.sycl-tla")
 
 
 def torch_environment(tree: Path, version: str, **more: str) -> dict[str, str]:
@@ -118,9 +125,9 @@ def setup_py(shop: Workshop, tree: Path, *args: str, oneapi: Path | None = None,
 
 def frontend(shop: Workshop, tree: Path, *args: str, oneapi: Path | None = None, **env: str) -> Done:
     environment = torch_environment(tree, "2.14.1+xpu", **env)
-    return shop.run(
-        shop.python, "-m", "build", "--wheel", "--no-isolation", *args, cwd=tree, env=environment, oneapi=oneapi
-    )
+    define = f"-Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA={beside(tree)}"
+    command = (shop.python, "-m", "build", "--wheel", "--no-isolation", define, *args)
+    return shop.run(*command, cwd=tree, env=environment, oneapi=oneapi)
 
 
 def only_wheel(tree: Path) -> Path:

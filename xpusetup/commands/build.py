@@ -12,7 +12,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import variable
+from xpusetup.effects.environment import short_path, variable
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.runner import Outcome, Run, run_plan
@@ -50,7 +50,8 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
     workspace = open_workspace(where)
     prepared = prepare(workspace, request)
     observe = _with_file(options)
-    observe(_plan_event(workspace, prepared))
+    tuned = tuning(workspace, prepared, options.jobs)
+    observe(_plan_event(workspace, prepared, tuned))
     for text in _left_out(prepared):
         observe(_note(text))
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
@@ -60,19 +61,22 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
             scripts=prepared.scripts,
             identities=prepared.identities,
             lock=lock,
-            tuning=tuning(workspace, prepared, options.jobs),
+            tuning=tuned,
             observe=observe,
         )
         outcome = run_plan(run)
         if outcome.ran:
-            write_manifest(prepared, workspace, outcome)
+            target, facts = prepared.plan.target, prepared.facts
+            write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)
     return _make_result(workspace, prepared, outcome, request)
 
 
-def _plan_event(workspace: Workspace, prepared: Prepared) -> Event:
+def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
     target = prepared.plan.target
+    jobs = f"{tuned['MAX_JOBS']} jobs" if tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
-    words = (workspace.profile.name, kit, ",".join(target.arch), str(prepared.root.path))
+    name = workspace.profile.name
+    words = (name, workspace.device.title, kit, ",".join(target.arch), jobs, short_path(str(prepared.root.path)))
     text = " · ".join(word for word in words if word)
     return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps))
 

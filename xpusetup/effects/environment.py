@@ -21,6 +21,12 @@ def variables() -> dict[str, str]:
     return dict(os.environ)
 
 
+def short_path(path: str) -> str:
+    """Give a path as people write it, with ~ for their home."""
+    home = variable("HOME").rstrip("/")
+    return f"~{path.removeprefix(home)}" if home and path.startswith(f"{home}/") else path
+
+
 def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Replace this program by a command. Raises UsageError where there is no such command."""
     try:

@@ -16,10 +16,10 @@ from xpusetup.plan.context import file_name
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.commands.prepare import Prepared
-    from xpusetup.commands.workspace import Workspace
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
+    from xpusetup.facts import Facts
+    from xpusetup.model import Target
     from xpusetup.profile import Profile
 
 
@@ -53,9 +53,8 @@ def _wheels(root: Root, profile: Profile) -> Iterator[Wheel]:
                 yield Wheel(name=part.distribution, version=part.version, path=made.path, sha256=made.sha256)
 
 
-def write_manifest(prepared: Prepared, workspace: Workspace, outcome: Outcome) -> None:
+def write_manifest(root: Root, profile: Profile, outcome: Outcome, *, target: Target, facts: Facts | None) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
-    root, profile = prepared.root, workspace.profile
     verification = read_document(root / "results/verify.json")
     verified = None if outcome.no_device else verification.get("verified")
     old = read_manifest(root)
@@ -65,8 +64,8 @@ def write_manifest(prepared: Prepared, workspace: Workspace, outcome: Outcome) -
         "profile": profile.name,
         "pins": [_pin(part) for part in profile.model_dump(by_alias=True, mode="json")["components"]],
         "build_requirements": profile.build_requirements.pins,
-        "target": asdict(prepared.plan.target),
-        "facts": prepared.facts.model_dump(by_alias=True, mode="json") if prepared.facts else old.get("facts"),
+        "target": asdict(target),
+        "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": verified if "verify.smoke" in (*outcome.ran, *outcome.skipped) else old.get("verified"),

@@ -9,7 +9,7 @@ from xpusetup.model import Step
 if TYPE_CHECKING:
     from xpusetup.model import Need
     from xpusetup.plan.context import Context
-    from xpusetup.profile import SourceComponent
+    from xpusetup.profile import Profile, SourceComponent
 
 Commands = tuple[tuple[str, ...], ...]
 
@@ -127,6 +127,12 @@ def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
     if profile.arch is not None and context.target.arch:
         found[profile.arch.variable] = ",".join(context.target.arch)
     if profile.runtime_requirements is not None and profile.runtime_requirements.variable:
-        found[profile.runtime_requirements.variable] = " | ".join(profile.runtime_requirements.pins)
+        found[profile.runtime_requirements.variable] = " | ".join((*profile.runtime_requirements.pins, *_triton(profile)))
         found["LDFLAGS"] = TO_ENVIRONMENT
     return found
+
+
+def _triton(profile: Profile) -> tuple[str, ...]:
+    """Give the requirement of the Triton that this profile provides: torch.compile needs just that one."""
+    parts = (part for part in profile.components if part.kind != "skip" and part.name == "triton")
+    return tuple(f"{part.distribution}=={part.version}" for part in parts)

@@ -38,11 +38,12 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
     wheel = context.choice(part)
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
+    gpus = ("--arch", ",".join(context.target.arch)) if part.inspect.xpu and context.target.arch else ()
     foreign = ("--forbid-prefix", context.layout.src, "--forbid-prefix", context.layout.venv)
     return Step(
         id=f"{part.name}.inspect",
         title=f"what is in the {part.distribution} wheel",
-        run=(context.helper("inspect_wheel.py", *wheel, *xpu, *abi, *foreign, "--out", result),),
+        run=(context.helper("inspect_wheel.py", *wheel, *xpu, *abi, *gpus, *foreign, "--out", result),),
         after=(f"{part.name}.build",),
         makes=(result,),
         component=part.name,

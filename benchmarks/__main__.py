@@ -1,0 +1,63 @@
+"""`python -m benchmarks [NAME]`: measure, print the table, write results.json."""
+
+from __future__ import annotations
+
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.help import measure_help
+from benchmarks.noop import RECIPES, measure_noop
+from benchmarks.place import caller, make_place
+from benchmarks.rows import make_document, render_table
+from benchmarks.runner import make_runner_rows, measure_rebuilds
+from benchmarks.timing import FailedError
+from benchmarks.vision import write_profile
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.rows import Row
+
+NAMES = ("help", "noop", "runner", "vision")
+SHORT = ("help", "noop", "runner")
+RESULTS = Path(__file__).parent / "results.json"
+
+
+def main(only: str = "") -> int:
+    """Measure what was asked for; 1 when a goal is missed, 2 when there is no such row."""
+    names = [name for name in NAMES if only == name or only.startswith(f"{name}_")] if only else list(SHORT)
+    if not names:
+        sys.stderr.write(f"there is no row {only!r}; known: {', '.join(NAMES)}\n")
+        return 2
+    with tempfile.TemporaryDirectory(prefix="xpusetup-bench-") as folder:
+        rows = [row for row in measure(Path(folder), names) if not only or row.name.startswith(only)]
+    RESULTS.write_text(make_document(rows))
+    print(render_table(rows))
+    return 0 if all(row.ok for row in rows) else 1
+
+
+def measure(folder: Path, names: list[str]) -> Iterator[Row]:
+    """Give the rows of the names; what needs a finished build shares one."""
+    env = caller(folder)
+    if "help" in names:
+        yield from measure_help(folder, env)
+    if {"noop", "runner"} & set(names):
+        place, _ = make_place(folder, "sim", "simxpu", env)
+        if "noop" in names:
+            yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
+        if "runner" in names:
+            yield from make_runner_rows(measure_rebuilds(place), "")
+    if "vision" in names:
+        profile, redirected = write_profile(folder, env)
+        place, usage = make_place(folder, profile, "vision", redirected)
+        yield from make_runner_rows([usage], "vision_")
+        yield from measure_noop(place, "vision_", goal=1 / 500, cleans=1)
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main(*sys.argv[1:]))
+    except FailedError as error:
+        sys.exit(f"error: {error}")

@@ -1,0 +1,34 @@
+"""The profile of the tests that builds the real torchvision, pinned to what is within reach from here."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from benchmarks.timing import FailedError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+TESTS = Path(__file__).resolve().parents[1] / "tests"
+PROFILE = TESTS / "profiles/vision-0.21.toml"
+UPSTREAM = "https://github.com/pytorch/vision"
+UPSTREAM_REV = "7af698794eded568735f9519593603c1ec889eba"
+
+
+def write_profile(folder: Path, env: Mapping[str, str]) -> tuple[str, dict[str, str]]:
+    """Give the profile's file and the environment in which git finds its source."""
+    argv = (sys.executable, "-m", "real.vision_source", str(folder / "source"))
+    done = subprocess.run(argv, cwd=TESTS, env=env, check=False, capture_output=True, text=True)
+    if done.returncode:
+        raise FailedError(done.stderr)
+    source = json.loads(done.stdout)
+    profile = folder / PROFILE.name
+    profile.write_text(PROFILE.read_text().replace(UPSTREAM_REV, source["rev"]))
+    if source["origin"] == "upstream":
+        return str(profile), dict(env)
+    redirected = {"GIT_CONFIG_KEY_0": f"url.{source['url']}.insteadOf", "GIT_CONFIG_VALUE_0": UPSTREAM}
+    return str(profile), {**env, "GIT_CONFIG_COUNT": "1", **redirected}

@@ -1,0 +1,73 @@
+"""Profiles as text and as values: the shipped ones, and a small one to be broken."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.devices import parse_device
+from xpusetup.load import parse_profile
+
+if TYPE_CHECKING:
+    from xpusetup.devices import Device
+    from xpusetup.profile import Profile
+
+TOP = Path(__file__).parents[2]
+SHIPPED = tuple(sorted(path.stem for path in (TOP / "profiles").glob("*.toml")))
+
+SMALL = """\
+schema = 1
+name = "small"
+summary = "one component"
+tier = "test"
+tried = "never"
+accelerator = "cpu"
+python = ">=3.10"
+
+[build_requirements]
+pins = ["pip==26.0", "setuptools==80.10.2"]
+
+[[components]]
+kind = "source"
+name = "first"
+distribution = "first"
+version = "1.0"
+repo = "https://example.org/first"
+rev = "0123456789abcdef0123456789abcdef01234567"
+source = "made up"
+confidence = "confirmed"
+frontend = "build"
+
+[[components]]
+kind = "wheel"
+name = "second"
+distribution = "second"
+version = "2.0"
+after = ["first"]
+source = "made up"
+confidence = "confirmed"
+"""
+
+
+@cache
+def shipped(name: str) -> Profile:
+    return parse_profile((TOP / f"profiles/{name}.toml").read_text(), f"{name}.toml")
+
+
+def small(*changes: tuple[str, str], more: str = "") -> Profile:
+    """Give the small profile with texts replaced, each of which has to be there."""
+    return parse_profile(small_text(*changes, more=more), "small.toml")
+
+
+def small_text(*changes: tuple[str, str], more: str = "") -> str:
+    text = SMALL + more
+    for old, new in changes:
+        assert old in text, old
+        text = text.replace(old, new)
+    return text
+
+
+@cache
+def device(name: str) -> Device:
+    return parse_device((TOP / f"xpusetup/data/devices/{name}.toml").read_text())

@@ -1,0 +1,48 @@
+"""Targets made by hand: the same on every machine."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from data.profiles import shipped
+from xpusetup.model import Layout, Plan, Request, Target, Toolkit
+from xpusetup.plan import make_plan
+
+PYTHON = "/usr/bin/python3.11"
+ROOT_2025 = "/opt/intel/oneapi"
+OLD_SCRIPTS = ("pytorch-gpu-dev-0.5/oneapi-vars.sh", "pti/latest/env/vars.sh")
+NEW_SCRIPTS = tuple(f"{name}/latest/env/vars.sh" for name in ("compiler", "pti", "umf", "tcm", "ccl", "mpi"))
+
+
+def toolkit(version: str, compiler: str, scripts: tuple[str, ...], *, at_run_time: bool = False) -> Toolkit:
+    return Toolkit(
+        provider="scripts",
+        version=version,
+        compiler=f"{ROOT_2025}/{compiler}/bin/icpx",
+        root=ROOT_2025,
+        scripts=tuple(f"{ROOT_2025}/{script}" for script in scripts),
+        sets=("CMPLR_ROOT",),
+        at_run_time=at_run_time,
+    )
+
+
+OLD_KIT = toolkit("2024.1.4", "pytorch-gpu-dev-0.5", OLD_SCRIPTS, at_run_time=True)
+NEW_KIT = toolkit("2026.1.0", "compiler/latest", NEW_SCRIPTS)
+SETVARS_KIT = replace(NEW_KIT, provider="setvars", scripts=(f"{ROOT_2025}/setvars.sh",))
+
+SIM = Target(python=PYTHON, python_version="3.11", accelerator="simxpu", device_expected=True)
+XPU = Target(python=PYTHON, python_version="3.11", accelerator="xpu")
+OLD = replace(XPU, arch=("pvc", "xe-lpg", "ats-m150"), toolkit=OLD_KIT)
+NEW = replace(XPU, arch=tuple(shipped("torch-2.14").arch.default) if shipped("torch-2.14").arch else (), toolkit=NEW_KIT)
+TARGETS = {
+    "sim": SIM,
+    "torch-2.5": OLD,
+    "torch-2.14": NEW,
+    "torch-2.14-setvars": replace(NEW, toolkit=SETVARS_KIT),
+}
+
+
+def plan_for(name: str, request: Request | None = None, layout: Layout | None = None) -> Plan:
+    """Give the plan of a golden case; its name begins with its profile's."""
+    profile = shipped(name.removesuffix("-setvars"))
+    return make_plan(profile, request or Request(), TARGETS[name], layout or Layout())

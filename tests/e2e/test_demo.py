@@ -1,0 +1,133 @@
+"""The first five minutes: a fresh clone, `make demo`, and what a newcomer does next."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from e2e.support import caller, copy_checkout, xpusetup
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
+STEPS = [
+    *("venv", "requirements", "torch.fetch", "torch.install"),
+    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
+]
+
+
+@dataclass(frozen=True)
+class Demo:
+    """A finished `make demo`."""
+
+    env: dict[str, str]
+    root: Path
+    clone: Path
+    out: str
+
+    def json(self, *arguments: str, **more: str) -> dict[str, Any]:
+        """Give a command's document."""
+        return xpusetup(*arguments, "--profile", "sim", "--json", env={**self.env, **more}).document
+
+
+@pytest.fixture(scope="module")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """Run `make demo` as a newcomer does."""
+    folder = tmp_path_factory.mktemp("newcomer")
+    clone = copy_checkout(folder / "xpusetup")
+    env = caller(folder / "home")
+    done = subprocess.run(("make", "demo"), cwd=clone, env=env, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return Demo(env, folder / "home/.local/share/xpusetup/sim", clone, done.stdout)
+
+
+def test_demo_ends_with_a_verified_wheel(demo: Demo) -> None:
+    assert "verified: the device computes what the CPU computes" in demo.out
+    assert "tensor([2., 2.], device='simxpu:0')" in demo.out
+    manifest = json.loads((demo.root / "manifest.json").read_text())
+    assert manifest["verified"] is True
+    assert [wheel["version"] for wheel in manifest["wheels"]] == ["2.13.0+cpu", "1.0.0"]
+    assert all(len(wheel["sha256"]) == 64 for wheel in manifest["wheels"])
+    assert manifest["facts"]["python"]["headers"] is True
+    assert manifest["inspected"]["simxpu"]["ok"] is True
+    assert not list(demo.clone.glob("xpusetup/simxpu/**/*.so"))
+
+
+def test_second_build_does_nothing(demo: Demo) -> None:
+    result = demo.json("build")["result"]
+    assert (result["ran"], result["skipped"], result["failed"]) == ([], STEPS, None)
+    assert result["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("arguments", "keys"),
+    [
+        (("build",), {"profile", "root", "ran", "skipped", "failed", "wheels", "verified", "seconds"}),
+        (("plan",), {"profile", "root", "steps", "estimate"}),
+        (("status",), {"profile", "root", "ran", "skipped", "failed", "wheels", "verified", "seconds"}),
+        (("verify",), {"device", "devices", "checks", "verified"}),
+        (("env",), {"set", "unset"}),
+        (("env", "--build"), {"set", "unset"}),
+        (("doctor",), {"findings", "root_causes", "way", "can_build", "can_run"}),
+    ],
+)
+def test_every_command_has_the_envelope(demo: Demo, arguments: tuple[str, ...], keys: set[str]) -> None:
+    document = demo.json(*arguments)
+    assert set(document) == {"schema", "command", "ok", "result"}
+    assert (document["schema"], document["command"], document["ok"]) == (1, arguments[0], True)
+    assert keys <= set(document["result"])
+
+
+@pytest.mark.parametrize(
+    ("fault", "check"),
+    [
+        ("wrong-numbers", "numbers.matmul"),
+        ("amp-noop", "amp.dtype"),
+        ("no-device", "device.available"),
+        ("broken-autoload", "autoload.import"),
+    ],
+)
+def test_faults_are_named(demo: Demo, fault: str, check: str) -> None:
+    said = xpusetup("verify", "--profile", "sim", "--json", env={**demo.env, "SIMXPU_FAULT": fault})
+    assert said.code == 1
+    checks = said.document["result"]["checks"]
+    failing = [each for each in checks if each["level"] in ("fail", "crash")]
+    assert failing[0]["id"] == check
+    assert all(each["caused_by"] for each in failing[1:])
+    assert said.document["result"]["verified"] is False
+
+
+def test_run_and_env(demo: Demo) -> None:
+    said = xpusetup("run", "--profile", "sim", "--", "python", "-c", "import sys; sys.exit(7)", env=demo.env)
+    assert said.code == 7
+    script = 'eval "$(cat)"; python -c "import simxpu; print(simxpu.__name__)"'
+    exports = xpusetup("env", "--profile", "sim", env=demo.env).out
+    done = subprocess.run(("bash", "-c", script), input=exports, check=True, capture_output=True, text=True, env=demo.env)
+    assert done.stdout == "simxpu\n"
+
+
+def test_shell_form_gives_the_same_wheel(demo: Demo, tmp_path: Path) -> None:
+    """Emitted, then built by bash alone in a folder of another length: the same bytes."""
+    out = tmp_path / "a-folder-with-quite-another-length"
+    said = xpusetup("emit", "shell", "--profile", "sim", "-o", str(out), "--json", env=demo.env)
+    assert f"{out}/build.sh" in said.result["files"]
+    done = subprocess.run(("bash", "build.sh"), cwd=out, env=demo.env, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    ours = {path.name: path.read_bytes() for path in (demo.root / "wheels").glob("simxpu-*.whl")}
+    assert {path.name: path.read_bytes() for path in (out / "wheels").glob("simxpu-*.whl")} == ours
+    assert json.loads((out / "results/verify.json").read_text())["verified"] is True
+    again = subprocess.run(("bash", "steps/simxpu.build.sh"), cwd=out, env=demo.env, check=True, capture_output=True, text=True)
+    assert again.stdout == "simxpu.build is done\n"
+
+
+def test_wheels_work_elsewhere(demo: Demo, tmp_path: Path) -> None:
+    """In a clean environment that knows nothing of the root."""
+    python = tmp_path / "venv/bin/python"
+    subprocess.run(("python3", "-m", "venv", str(tmp_path / "venv")), check=True, env=demo.env)
+    wheels = [str(path) for path in sorted((demo.root / "wheels").glob("*.whl"))]
+    subprocess.run((str(python), "-m", "pip", "install", "-q", "numpy", *wheels), check=True, env=demo.env)
+    code = "import torch; a = torch.ones(3, 3, device='simxpu'); print((a @ a).sum().item())"
+    done = subprocess.run((str(python), "-c", code), check=True, capture_output=True, text=True, env=demo.env)
+    assert done.stdout == "27.0\n"

@@ -1,0 +1,185 @@
+"""What can happen to a build: it is killed, interrupted, started twice, damaged afterwards; nothing is lost."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import psutil
+import pytest
+from e2e.support import Tiny, command, make_tiny, xpusetup
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("tiny")]
+STEPS = ["venv", "requirements", "tiny.fetch", "tiny.build", "tiny.inspect", "tiny.install"]
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """A project that builds in a second."""
+    return make_tiny(tmp_path_factory.mktemp("tiny"))
+
+
+@pytest.fixture(scope="module")
+def built(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Its root, built once."""
+    root = tmp_path_factory.mktemp("root") / "tiny"
+    result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
+    assert result["ran"] == STEPS
+    assert result["verified"] is None
+    return root
+
+
+def start(tiny: Tiny, root: Path, *more: str) -> subprocess.Popen[bytes]:
+    """Start a build that sleeps in its build step, and give the process."""
+    words = command("build", *tiny.options(root), "--verify", "off", *more)
+    return subprocess.Popen(words, env=tiny.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
+    """Wait for something that happens soon."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
+
+
+def log_has(root: Path, step: str, text: str) -> Callable[[], bool]:
+    """Say whether a step's log holds a text yet."""
+    log = root / "logs" / f"{step}.log"
+    return lambda: log.exists() and text in log.read_text(errors="replace")
+
+
+def alive(root: Path) -> list[str]:
+    """List the processes that work below a root."""
+    found = []
+    for process in psutil.process_iter(["cmdline", "status"]):
+        words = " ".join(process.info["cmdline"] or [])
+        if f"{root}/" in words and process.info["status"] != psutil.STATUS_ZOMBIE and "pytest" not in words:
+            found.append(words)
+    return found
+
+
+def test_second_build_runs_nothing(tiny: Tiny, built: Path) -> None:
+    before = (built / "manifest.json").read_bytes()
+    result = xpusetup("build", *tiny.options(built), "--verify", "off", "--json", env=tiny.env).result
+    assert (result["ran"], result["skipped"]) == ([], STEPS)
+    assert (built / "manifest.json").read_bytes() == before
+
+
+@pytest.mark.parametrize("step", STEPS)
+def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str) -> None:
+    """Kill everything at once in the middle of a step: the next run repeats that step and those after it."""
+    root = tmp_path / "root"
+    events = tmp_path / "events"
+    process = start(tiny, root, "--events", str(events))
+    wait_until(lambda: events.exists() and f'"start", "time": ' in _last_start(events, step))
+    for each in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
+        each.kill()
+    process.wait()
+    result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
+    assert result["ran"][-1] == "tiny.install"
+    assert set(result["skipped"]) <= set(STEPS[: STEPS.index(step) + 1])
+    assert [*result["skipped"], *result["ran"]] == STEPS
+    assert result["wheels"][0]["sha256"] == _sha(built)
+
+
+def _last_start(events: Path, step: str) -> str:
+    lines = [line for line in events.read_text().splitlines() if f'"step": "{step}"' in line]
+    return lines[0] if lines else ""
+
+
+def _sha(root: Path) -> str:
+    wheels = json.loads((root / "manifest.json").read_text())["wheels"]
+    found: str = wheels[0]["sha256"]
+    return found
+
+
+def test_orphaned_step_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) -> None:
+    """Kill the program alone: its step goes on to its stamp, and a second run waits instead of compiling beside it."""
+    mark = tmp_path / "mark"
+    slow = ("--set", "tiny.TINY_SLEEP=4", "--set", f"tiny.TINY_MARK={mark}")
+    process = start(tiny, built, *slow)
+    wait_until(lambda: mark.exists())
+    process.kill()
+    process.wait()
+    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
+    assert "outlived" in said.err
+    assert "tiny.build" in said.result["skipped"]
+    assert mark.read_text() == "building\n"
+
+
+def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
+    mark = tmp_path / "mark"
+    slow = ("--set", "tiny.TINY_SLEEP=5", "--set", f"tiny.TINY_MARK={mark}")
+    process = start(tiny, built, *slow)
+    wait_until(lambda: mark.exists())
+    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
+    assert said.code == 3
+    assert said.document["error"]["message"] == f"another xpusetup (process {process.pid}) is at work in {built}"
+    assert process.wait() == 0
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Signals) -> None:
+    """Ctrl-C ends the whole tree within three seconds, and the next run goes on."""
+    mark = tmp_path / "mark"
+    slow = ("--set", "tiny.TINY_SLEEP=60", "--set", f"tiny.TINY_MARK={mark}")
+    process = start(tiny, built, *slow)
+    wait_until(lambda: mark.exists())
+    began = time.monotonic()
+    os.kill(process.pid, number)
+    assert process.wait() == 130
+    assert time.monotonic() - began < 3
+    assert alive(built) == []
+
+
+@pytest.mark.parametrize("damage", ["missing", "changed"])
+def test_damaged_wheel(tiny: Tiny, built: Path, damage: str) -> None:
+    """A wheel that went away or was changed is noticed, said, and made again with the same bytes."""
+    xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
+    sha = _sha(built)
+    wheel = next((built / "wheels").glob("tiny-*.whl"))
+    if damage == "missing":
+        wheel.unlink()
+    else:
+        wheel.write_bytes(wheel.read_bytes() + b"more")
+    said = xpusetup("status", *tiny.options(built), env=tiny.env)
+    assert said.code == 1
+    assert ("is missing" if damage == "missing" else "was changed after it was made") in said.out
+    result = xpusetup("build", *tiny.options(built), "--verify", "off", "--json", env=tiny.env).result
+    assert "tiny.build" in result["ran"]
+    assert "requirements" in result["skipped"]
+    assert result["wheels"][0]["sha256"] == sha
+
+
+def test_failed_step(tiny: Tiny, built: Path) -> None:
+    """A failed step ends with its last lines, the first error line, and the command that repeats it."""
+    said = xpusetup(
+        "build", *tiny.options(built), "--verify", "off", "--set", "tiny.TINY_FAIL=out of ideas", env=tiny.env
+    )
+    assert said.code == 1
+    assert "tiny.build failed" in said.out
+    assert "tiny.c:1:1: error: out of ideas" in said.out
+    again = f"bash {built}/steps/tiny.build.sh"
+    assert again in said.out
+    by_hand = subprocess.run(again.split(), check=False, capture_output=True, text=True, env=tiny.env)
+    assert by_hand.returncode == 1
+    assert "out of ideas" in by_hand.stderr + by_hand.stdout
+
+
+def test_script_and_program_agree_on_keys(tiny: Tiny, built: Path) -> None:
+    """What the program finds done, the scripts find done: both compute one key."""
+    xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
+    for step in STEPS:
+        done = subprocess.run(
+            ("bash", str(built / f"steps/{step}.sh")), check=True, capture_output=True, text=True, env=tiny.env
+        )
+        assert done.stdout == f"{step} is done\n"

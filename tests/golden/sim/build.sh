@@ -1,0 +1,36 @@
+#!/usr/bin/env bash
+# Builds sim in this folder, without xpusetup. Run again, it goes on where it stopped.
+# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+mkdir -p logs
+if command -v flock >/dev/null; then
+  exec 9>>lock
+  flock -n 9 || { echo "another build is at work in $PWD" >&2; exit 3; }
+fi
+export XPUSETUP_LOCKED=1
+
+step() { # ID TITLE
+  printf '%s: %s\n' "$1" "$2"
+  local code=0
+  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
+  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
+    echo "built, not verified: there is no device here"
+  elif [ "$code" -ne 0 ]; then
+    tail -n 12 "logs/$1.log" >&2
+    printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    exit 1
+  fi
+}
+
+step venv 'Python 3.11 environment'
+step requirements '19 pinned build requirements'
+step torch.fetch 'torch 2.13.0+cpu, a ready wheel'
+step torch.install 'install torch 2.13.0+cpu'
+step simxpu.fetch 'simxpu  a0c00e72c'
+step simxpu.build 'simxpu 1.0.0 from source'
+step simxpu.inspect 'what is in the simxpu wheel'
+step simxpu.install 'install simxpu 1.0.0'
+step verify.smoke 'numbers on simxpu against the CPU'
+echo "the wheels are in $PWD/wheels"

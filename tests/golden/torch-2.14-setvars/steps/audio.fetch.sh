@@ -1,0 +1,17 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# audio.fetch: audio v2.11.0 34c52a67e
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.fetch.sh
+set -eu
+STEP=audio.fetch
+AFTER=''
+NEEDS=network
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"/src/audio/.git/HEAD)
+begin
+
+cd "$ROOT"
+run /usr/bin/python3.11 "$ROOT"/helpers/fetch_source.py --repo https://github.com/pytorch/audio --rev \
+  34c52a67e8941bbd8e6adaca0eb0b9eabec11d78 --tag v2.11.0 --confidence confirmed --into "$ROOT"/src/audio
+finish

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# audio.install: install torchaudio 2.11.0+xpu
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.install.sh
+set -eu
+STEP=audio.install
+AFTER='audio.inspect vision.install'
+NEEDS=''
+KEEP='HOME PATH LANG TMPDIR TERM'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torchaudio-2.11.0+xpu.dist-info/RECORD)
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torchaudio \
+  --version 2.11.0+xpu
+finish

@@ -1,0 +1,55 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# torch.build: torch 2.14.1+xpu from source
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.build.sh
+set -eu
+STEP=torch.build
+AFTER=torch.configure
+NEEDS='compiler toolkit'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+CXX=g++
+TOOLKIT=/opt/intel/oneapi/compiler/latest/bin/icpx
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/wheels/torch-2.14.1+xpu-*.whl')
+begin
+
+# the 2026.1.0 toolkit
+set +eu
+set --
+source /opt/intel/oneapi/compiler/latest/env/vars.sh
+source /opt/intel/oneapi/pti/latest/env/vars.sh
+source /opt/intel/oneapi/umf/latest/env/vars.sh
+source /opt/intel/oneapi/tcm/latest/env/vars.sh
+source /opt/intel/oneapi/ccl/latest/env/vars.sh
+source /opt/intel/oneapi/mpi/latest/env/vars.sh
+set -eu
+[ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
+command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+SOURCE_DATE_EPOCH=$(git -C "$ROOT"/src/torch log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+export BUILD_TEST=0
+export CC=gcc
+export CFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CMAKE_BUILD_RPATH_USE_ORIGIN=ON
+export CMAKE_PREFIX_PATH="$ROOT"/venv
+export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CXX=g++
+export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export LDFLAGS='-Wl,-rpath,'"'"'$ORIGIN/../../../..'"'"''
+export PYTORCH_BUILD_NUMBER=1
+export PYTORCH_BUILD_VERSION=2.14.1+xpu
+export PYTORCH_EXTRA_INSTALL_REQUIREMENTS='dpcpp-cpp-rt==2026.1.0 | impi-rt==2021.18.1 | intel-cmplr-lib-rt==2026.1.0 | intel-cmplr-lib-ur==2026.1.0 | intel-cmplr-lic-rt==2026.1.0 | intel-opencl-rt==2026.1.0 | intel-openmp==2026.1.0 | intel-pti==1.0.1 | intel-sycl-rt==2026.1.0 | mkl==2026.1.0 | oneccl==2022.1.1 | oneccl-devel==2022.1.1 | onemkl-license==2026.1.0 | onemkl-sycl-blas==2026.1.0 | onemkl-sycl-dft==2026.1.0 | onemkl-sycl-lapack==2026.1.0 | onemkl-sycl-rng==2026.1.0 | onemkl-sycl-sparse==2026.1.0 | pyzes==0.1.2 | tbb==2023.1.0 | tcmlib==1.5.0 | umf==1.1.0'
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+export TORCH_XPU_ARCH_LIST=pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u
+export USE_CUDA=0
+export USE_STATIC_MKL=1
+export USE_XPU=1
+cd "$ROOT"/src/torch
+run rm -rf "$ROOT"/src/torch.wheel
+run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src/torch.wheel \
+  -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
+  --version 2.14.1+xpu --into "$ROOT"/wheels
+finish

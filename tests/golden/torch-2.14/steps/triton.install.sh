@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# triton.install: install triton-xpu 3.8.0
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash triton.install.sh
+set -eu
+STEP=triton.install
+AFTER='triton.fetch runtime'
+NEEDS=''
+KEEP='HOME PATH LANG TMPDIR TERM'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"/venv/lib/python3.11/site-packages/triton_xpu-3.8.0.dist-info/RECORD)
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution triton-xpu \
+  --version 3.8.0
+finish

@@ -1,0 +1,49 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# torch.build: torch 2.5.1+xpu from source
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.build.sh
+set -eu
+STEP=torch.build
+AFTER=torch.configure
+NEEDS='compiler toolkit'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+CXX=g++
+TOOLKIT=/opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/wheels/torch-2.5.1+xpu-*.whl')
+begin
+
+# the 2024.1.4 toolkit
+set +eu
+set --
+source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh
+source /opt/intel/oneapi/pti/latest/env/vars.sh
+set -eu
+[ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
+command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+SOURCE_DATE_EPOCH=$(git -C "$ROOT"/src/torch log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+export BUILD_TEST=0
+export CC=gcc
+export CFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CMAKE_BUILD_RPATH_USE_ORIGIN=ON
+export CMAKE_PREFIX_PATH="$ROOT"/venv
+export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CXX=g++
+export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export PYTORCH_BUILD_NUMBER=1
+export PYTORCH_BUILD_VERSION=2.5.1+xpu
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+export TORCH_XPU_ARCH_LIST=pvc,xe-lpg,ats-m150
+export USE_CUDA=0
+export USE_STATIC_MKL=1
+export USE_XPU=1
+export _GLIBCXX_USE_CXX11_ABI=1
+cd "$ROOT"/src/torch
+run rm -rf "$ROOT"/src/torch.wheel
+run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/torch.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
+  --version 2.5.1+xpu --into "$ROOT"/wheels
+finish

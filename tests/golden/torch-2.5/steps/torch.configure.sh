@@ -1,0 +1,48 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# torch.configure: configure torch, and read what CMake decided
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.configure.sh
+set -eu
+STEP=torch.configure
+AFTER='requirements torch.fetch'
+NEEDS='compiler toolkit'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+CXX=g++
+TOOLKIT=/opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"/results/torch.configure.json)
+begin
+
+# the 2024.1.4 toolkit
+set +eu
+set --
+source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh
+source /opt/intel/oneapi/pti/latest/env/vars.sh
+set -eu
+[ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
+command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+SOURCE_DATE_EPOCH=$(git -C "$ROOT"/src/torch log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+export BUILD_TEST=0
+export CC=gcc
+export CFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CMAKE_BUILD_RPATH_USE_ORIGIN=ON
+export CMAKE_PREFIX_PATH="$ROOT"/venv
+export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export CXX=g++
+export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export PYTORCH_BUILD_NUMBER=1
+export PYTORCH_BUILD_VERSION=2.5.1+xpu
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+export TORCH_XPU_ARCH_LIST=pvc,xe-lpg,ats-m150
+export USE_CUDA=0
+export USE_STATIC_MKL=1
+export USE_XPU=1
+export _GLIBCXX_USE_CXX11_ABI=1
+cd "$ROOT"/src/torch
+run "$ROOT"/venv/bin/python setup.py build --cmake --cmake-only
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --xpu --out \
+  "$ROOT"/results/torch.configure.json
+finish

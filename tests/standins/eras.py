@@ -1,0 +1,158 @@
+"""The shipped profiles of both torch eras, re-pinned to the stand-ins, and xpusetup run on them as by a user.
+
+Words: a *stand* is one re-pinned profile with all that its build reaches: upstreams, oneAPI, a folder of wheels.
+"""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from packaging.requirements import Requirement
+from standins.oneapi import make_oneapi, make_runtime_wheel
+from standins.repository import write_text
+from standins.upstreams import Upstreams, git_environment
+from standins.wheels import pack_wheel
+
+from xpusetup.load import parse_profile
+
+PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+ONEAPI = {"torch-2.5": "2024.1.4", "torch-2.14": "2026.1.0"}
+RUNTIME = "2026.1.99"  # no version of Intel's: pip cannot take that of an index
+TRITON = "3.8.0+standin"
+KEPT = {
+    *("pip", "build", "cmake", "ninja", "numpy", "packaging", "pathspec", "pyelftools", "pyproject-hooks", "pyyaml"),
+    *("scikit-build-core", "setuptools", "typing-extensions", "wheel"),
+    *("exceptiongroup", "importlib-metadata", "tomli", "zipp"),
+}
+"""Build requirements of the shipped profiles that the stand-ins need too; the others are hundreds of megabytes."""
+LEAKS = {
+    **dict.fromkeys(("CC", "CXX"), "clang"),
+    **dict.fromkeys(("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_ARGS"), "--leaked-from-the-caller"),
+    **{"USE_XPU": "0", "USE_CUDA": "1", "TORCH_XPU_ARCH_LIST": "none", "PYTORCH_BUILD_VERSION": "9.9.9"},
+    **{"BUILD_VERSION": "9.9.9", "CMAKE_GENERATOR": "Unix Makefiles", "SOURCE_DATE_EPOCH": "1"},
+}
+"""What of a user's shell would ruin a build that it leaked into."""
+Done = subprocess.CompletedProcess[str]
+
+
+@dataclass(frozen=True)
+class Stand:
+    """One re-pinned profile and all that its build reaches."""
+
+    base: Path
+    profile: Path
+    upstreams: Upstreams
+    oneapi: Path
+
+    def environment(self, *, site: str = "", **more: str) -> dict[str, str]:
+        """Give a user's environment, hostile to builds; `site` is the text of a site file."""
+        config = self.base / "config" / (str(abs(hash(site))) if site else "none")
+        write_text(config / "xpusetup/site.toml", site)
+        links = f"{self.base}/links {os.environ.get('PIP_FIND_LINKS', '')}".strip()
+        place = {"XDG_CONFIG_HOME": str(config), "PIP_FIND_LINKS": links, "ONEAPI_ROOT": str(self.oneapi)}
+        return os.environ | LEAKS | _traps(self.base / "traps") | git_environment(self.upstreams) | place | more
+
+    def call(self, *args: str | Path, site: str = "", **more: str) -> Done:
+        """Run xpusetup with this profile; `args` are a command and its arguments."""
+        first, *rest = map(str, args)
+        command = (xpusetup(), *first.split(), "--profile", str(self.profile), *rest)
+        return run(command, self.environment(site=site, **more), self.base)
+
+    def build(self, root: Path, *args: str, site: str = "", **more: str) -> "Built":
+        """Build in a root."""
+        done = self.call("build", "--root", root, "--json", *args, site=site, **more)
+        return Built(root, done.returncode, json.loads(done.stdout), done.stderr)
+
+
+@dataclass(frozen=True)
+class Built:
+    """What a build left, and what it said."""
+
+    root: Path
+    code: int
+    document: Mapping[str, Any]
+    progress: str
+
+    @property
+    def result(self) -> dict[str, Any]:
+        """Give the result of a build that ended well."""
+        assert self.code == 0, f"{self.progress}\n{json.dumps(self.document, indent=1)}"
+        return dict(self.document["result"])
+
+    @property
+    def failure(self) -> str:
+        """Give what the failed step said last."""
+        assert self.code == 1, self.document
+        return " ".join(self.document["result"]["failure"]["last_lines"])
+
+    def read(self, name: str) -> Any:
+        """Read a JSON document of the root."""
+        return json.loads((self.root / name).read_text())
+
+
+def xpusetup() -> str:
+    """Give the program that is installed beside the interpreter of the tests."""
+    return str(Path(sys.executable).with_name("xpusetup"))
+
+
+def run(command: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Done:
+    """Run to the end, output and errors apart."""
+    return subprocess.run(command, check=False, cwd=cwd, env=dict(env), capture_output=True, text=True)
+
+
+def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
+    """Write the re-pinned profile, a rude oneAPI of its release, and the wheels that an index would have."""
+    base.mkdir(parents=True, exist_ok=True)
+    make_runtime_wheel(base / "links", version=RUNTIME)
+    pack_wheel(base / "links", "triton-xpu", TRITON, {"triton/__init__.py": b"backend = 'xpu'\n"})
+    text = repin((PROFILES / f"{name}.toml").read_text(), upstreams)
+    write_text(base / f"{name}.toml", text)
+    return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=ONEAPI[name]))
+
+
+def repin(text: str, upstreams: Upstreams) -> str:
+    """Give a shipped profile with nothing but its pins replaced."""
+    for part in parse_profile(text, "shipped").components:
+        if part.kind == "source":
+            for each in (part, *part.vendored):
+                if each.rev is not None:
+                    text = text.replace(each.rev, _rev(each.repo, upstreams))
+    text = text.replace('version = "3.8.0"', f'version = "{TRITON}"')
+    text = re.sub(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", rf'\1"intel-sycl-rt=={RUNTIME}"]', text, flags=re.S)
+    return "".join(_lines(text)).replace("disk_gib = 10\n", "")
+
+
+def _rev(url: str, upstreams: Upstreams) -> str:
+    """Give the pinned commit of a stand-in by its real address."""
+    component = {"pytorch/vision": "torchvision", "pytorch/audio": "torchaudio", "pytorch/pytorch": "torch"}
+    name = url.split("/", 3)[3].removesuffix(".git")
+    return upstreams.revs[component.get(name, name.rpartition("/")[2])]
+
+
+def _lines(text: str) -> Iterator[str]:
+    """Leave out the build requirements that the stand-ins have no use for."""
+    for line in text.splitlines(keepends=True):
+        pin = re.fullmatch(r'  "(.+==.+)",\n', line)
+        if pin is None or Requirement(pin[1]).name in KEPT:
+            yield line
+
+
+def _traps(folder: Path) -> dict[str, str]:
+    """Give search paths in which a build would find nonsense, if they leaked into it."""
+    for module in ("torch", "setuptools", "pkg_resources"):
+        write_text(folder / f"python/{module}.py", "raise SystemExit('PYTHONPATH leaked from the caller')\n")
+    for library in ("libc10.so", "libsycl.so.7", "libsycl.so.9"):
+        write_text(folder / f"lib/{library}", "LD_LIBRARY_PATH leaked from the caller\n")
+    write_text(folder / "bash_env", "export CFLAGS=--leaked-from-bash-env\n")
+    return {
+        "PYTHONPATH": f"{folder}/python",
+        "LD_LIBRARY_PATH": f"{folder}/lib",
+        "BASH_ENV": f"{folder}/bash_env",
+        "CMAKE_PREFIX_PATH": str(folder),
+    }

@@ -1,0 +1,126 @@
+"""The shape of the program as a test: who may import whom, what only effects may touch, and how large things are."""
+
+from __future__ import annotations
+
+import ast
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[1] / "xpusetup"
+LEVELS = (
+    ("", "model", "errors", "events", "facts", "tomltext"),
+    ("profile", "load", "order", "catalog", "devices", "settings", "request"),
+    ("plan", "checks", "explain", "keys", "aim"),
+    ("emit",),
+    ("effects",),
+    ("commands",),
+    ("show", "show_build", "show_doctor", "cli"),
+)
+LEVEL = {name: level for level, names in enumerate(LEVELS) for name in names}
+STANDALONE = ("helpers", "simxpu")
+EFFECTS_ONLY = {"subprocess", "time", "git", "psutil", "distro", "socket", "os.environ", "os.getenv", "os.environb"}
+SCREEN_ONLY = {"rich", "typer"}
+
+
+class Use(NamedTuple):
+    module: str
+    name: str
+    line: int
+
+
+def sources() -> list[Path]:
+    return sorted(path for path in PACKAGE.rglob("*.py") if "__pycache__" not in path.parts)
+
+
+def module_of(path: Path) -> str:
+    return ".".join(path.relative_to(PACKAGE).with_suffix("").parts).removesuffix("__init__").rstrip(".")
+
+
+def top(module: str) -> str:
+    return module.split(".")[0]
+
+
+def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    """Give every imported name, those of functions and of TYPE_CHECKING blocks included."""
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Import):
+            yield from ((alias.name, node.lineno) for alias in node.names)
+        elif isinstance(node, ast.ImportFrom):
+            assert node.level == 0, "imports are absolute"
+            yield from ((f"{node.module}.{alias.name}", node.lineno) for alias in node.names)
+
+
+def touched(tree: ast.AST) -> Iterator[tuple[str, int]]:
+    yield from imports_of(tree)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "os":
+            yield f"os.{node.attr}", node.lineno
+
+
+@cache
+def uses() -> list[Use]:
+    trees = ((module_of(path), ast.parse(path.read_text())) for path in sources())
+    return [Use(module, name, line) for module, tree in trees for name, line in touched(tree)]
+
+
+def below(module: str) -> str:
+    """Give what of our package an import names: the first part of the module below xpusetup."""
+    name = module.removeprefix("xpusetup").lstrip(".").split(".")[0]
+    return name if name in LEVEL or name in STANDALONE else ""
+
+
+def test_every_module_has_a_level() -> None:
+    tops = {top(module_of(path)) for path in sources()} - set(STANDALONE)
+    assert tops == set(LEVEL)
+
+
+def test_imports_go_down() -> None:
+    wrong = [
+        f"{use.module}:{use.line} imports {use.name}"
+        for use in uses()
+        if use.name.split(".")[0] == "xpusetup" and top(use.module) not in STANDALONE
+        if LEVEL.get(below(use.name), 99) > LEVEL[top(use.module)]
+    ]
+    assert wrong == []
+
+
+def test_what_travels_stands_alone() -> None:
+    wrong = [use for use in uses() if top(use.module) in STANDALONE and use.name.startswith("xpusetup")]
+    assert wrong == []
+
+
+def banned(use: Use, names: set[str]) -> bool:
+    return use.name.split(".")[0] in names or ".".join(use.name.split(".")[:2]) in names
+
+
+@pytest.mark.parametrize(
+    ("names", "allowed"), [(EFFECTS_ONLY, {"effects"}), (SCREEN_ONLY, {"show", "show_build", "show_doctor", "cli"})]
+)
+def test_who_may_touch_the_world(names: set[str], allowed: set[str]) -> None:
+    places = allowed | set(STANDALONE)
+    assert [use for use in uses() if top(use.module) not in places and banned(use, names)] == []
+
+
+def test_the_scan_sees_what_it_looks_for() -> None:
+    code = "import os\ndef f():\n    import subprocess\n    return os.environ\nfrom os import getenv\n"
+    found = [name for name, _ in touched(ast.parse(code))]
+    assert [name for name in found if banned(Use("x", name, 1), EFFECTS_ONLY)] == [
+        "os.getenv",
+        "subprocess",
+        "os.environ",
+    ]
+
+
+@pytest.mark.parametrize("path", sources(), ids=module_of)
+def test_sizes(path: Path) -> None:
+    text = path.read_text()
+    assert len(text.splitlines()) <= 300
+    functions = (node for node in ast.walk(ast.parse(text)) if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef))
+    lengths = {node.name: (node.end_lineno or 0) - node.lineno + 1 for node in functions}
+    assert {name: length for name, length in lengths.items() if length > 40} == {}
