@@ -7,18 +7,19 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.facts import ToolkitSeen
 from xpusetup.model import Provider, Target, Toolkit
 
 if TYPE_CHECKING:
     from xpusetup.devices import Device
-    from xpusetup.facts import Facts, ToolkitSeen
+    from xpusetup.facts import Facts
     from xpusetup.model import Request
     from xpusetup.profile import Profile, ToolkitWanted
     from xpusetup.settings import Settings
 
 
 def make_target(profile: Profile, facts: Facts, device: Device, request: Request, settings: Settings) -> Target:
-    """Say what to build for. Raises NotReadyError where the machine lacks what the profile needs."""
+    """Say what to build for. A toolkit that is not here is assumed at its usual place: the gate stops builds."""
     if facts.python is None:
         raise NotReadyError("no Python was probed", fix="xpusetup doctor")
     return Target(
@@ -42,7 +43,7 @@ def _make_arch(profile: Profile, request: Request) -> tuple[str, ...]:
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:
-    seen = _choose(wanted, facts)
+    seen = _choose(wanted, facts) or _assume(wanted, settings)
     provider = settings.toolkit.provider or _natural(wanted, seen)
     return Toolkit(
         provider=provider,
@@ -56,13 +57,19 @@ def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> To
     )
 
 
-def _choose(wanted: ToolkitWanted, facts: Facts) -> ToolkitSeen:
+def _choose(wanted: ToolkitWanted, facts: Facts) -> ToolkitSeen | None:
     accepted = SpecifierSet(wanted.accepts)
     found = facts.toolkits.found if facts.toolkits else []
     fitting = [kit for kit in found if kit.version and accepted.contains(kit.version)]
-    if not fitting:
-        raise NotReadyError(f"no oneAPI {wanted.preferred} here", fix="xpusetup doctor")
-    return min(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred))
+    return min(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred), default=None)
+
+
+def _assume(wanted: ToolkitWanted, settings: Settings) -> ToolkitSeen:
+    root = settings.toolkit.root or "/opt/intel/oneapi"
+    scripts = [f"{root}/{script}" for script in wanted.scripts]
+    return ToolkitSeen(
+        root=root, version=wanted.preferred, compiler=f"{root}/compiler/latest/bin/icpx", scripts=scripts
+    )
 
 
 def _natural(wanted: ToolkitWanted, seen: ToolkitSeen) -> Provider:

@@ -35,8 +35,7 @@ def parse_profile(text: str, origin: str) -> Profile:
     except TomlError as error:
         raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
     except ValidationError as error:
-        lines = [_say(details, data) for details in error.errors()]
-        raise _refuse(origin, [*lines, *_find_between(data)]) from error
+        raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
     if lines := list(_find_between(data)):
         raise _refuse(origin, lines)
     return profile
@@ -79,13 +78,18 @@ def _items(table: dict[str, Any], key: str, kind: type[Item]) -> list[Item]:
     return [item for item in found if isinstance(item, kind)] if isinstance(found, list) else []
 
 
-def _say(details: ErrorDetails, data: Any) -> str:
+def describe(error: ValidationError, model: type[BaseModel], data: Any) -> list[str]:
+    """Say what pydantic found wrong in a file: a line for each error, with its key path and the nearest name."""
+    return [_say(details, model, data) for details in error.errors()]
+
+
+def _say(details: ErrorDetails, model: type[BaseModel], data: Any) -> str:
     where = list(_where(details["loc"], data))
     path = ".".join(where) or "(file)"
     if details["type"] == "extra_forbidden":
-        known = _fields_at(details["loc"])
+        known = _fields_at(details["loc"], model)
         return f"{path}: unknown key{_nearest(where[-1], known)}"
-    if details["type"] == "union_tag_not_found":
+    if details["type"] in {"union_tag_not_found", "union_tag_invalid"}:
         return f"{path}: needs a kind, one of {', '.join(KINDS)}"
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "missing":
@@ -114,8 +118,7 @@ def _nearest(word: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(sorted(known))}"
 
 
-def _fields_at(loc: tuple[int | str, ...]) -> list[str]:
-    model: type[BaseModel] = Profile
+def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     for part in loc[:-1]:
         if isinstance(part, str) and part in CLASSES:
             model = CLASSES[part]

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.errors import UsageError
-from xpusetup.model import Request, VerifyMode
+from xpusetup.model import ROOT, Request, VerifyMode
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+SET = re.compile(r"(.+?)\.([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
 def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[str], verify: str) -> Request:
@@ -25,8 +28,7 @@ def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[s
 
 
 def _parse_set(text: str) -> tuple[str, str, str]:
-    place, equals, value = text.partition("=")
-    component, dot, key = place.partition(".")
-    if not (equals and dot and component and key.isidentifier()):
+    found = SET.fullmatch(text)
+    if found is None or not text.isprintable() or ROOT in text:
         raise UsageError(f"--set {text!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
-    return component, key, value
+    return found[1], found[2], found[3]

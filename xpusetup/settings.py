@@ -5,11 +5,12 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 from __future__ import annotations
 
-from typing import Any, get_args
+from typing import Any
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from xpusetup.errors import UsageError
+from xpusetup.load import describe
 from xpusetup.model import Provider
 from xpusetup.profile import Operand, Strict, Text
 from xpusetup.tomltext import TomlError, parse_toml
@@ -30,16 +31,21 @@ class Compilers(Strict):
     cxx: Operand = "g++"
 
 
-class Settings(Strict):
-    """One settings file, or several merged. `origins` says for each value which file it came from."""
+class SettingsFile(Strict):
+    """What one settings file may say."""
 
     profile: Text = ""
     root: Text = ""
     build_dir: Text = ""
     prefix: Text = ""
-    jobs: int | None = None
+    jobs: int | None = Field(default=None, ge=1)
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
+
+
+class Settings(SettingsFile):
+    """Settings files merged. `origins` says for each value (as in toolkit.root) which file it came from."""
+
     origins: dict[str, str] = {}
 
 
@@ -48,21 +54,21 @@ def merge_settings(files: list[tuple[str, str]]) -> Settings:
     merged: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for name, text in files:
-        values = _parse(name, text)
-        merged.update(values)
-        origins.update(dict.fromkeys(values, name))
+        for key, value in _parse(name, text).items():
+            table = isinstance(value, dict)
+            merged[key] = {**merged.get(key, {}), **value} if table else value
+            origins.update(dict.fromkeys([f"{key}.{inner}" for inner in value] if table else [key], name))
     return Settings.model_validate({**merged, "origins": origins})
 
 
 def _parse(name: str, text: str) -> dict[str, Any]:
-    known = ", ".join(sorted(set(Settings.model_fields) - {"origins"}))
+    values = {}
     try:
         values = parse_toml(text)
-        Settings.model_validate(values)
+        SettingsFile.model_validate(values)
     except TomlError as error:
         raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
     except ValidationError as error:
-        lines = [f"{name}: {'.'.join(map(str, each['loc']))}: {each['msg']}" for each in error.errors()]
-        fix = f"known: {known}; providers: {', '.join(get_args(Provider))}"
-        raise UsageError("\n".join(lines), fix=fix) from error
+        lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
+        raise UsageError("\n".join(lines), fix=f"mend {name}") from error
     return values

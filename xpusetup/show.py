@@ -105,6 +105,8 @@ def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None
         table.add_row(step["id"], " ".join(step["needs"]), state + why, escape(step["title"]))
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     console.print(table)
+    if data["missing"]:
+        console.print(f"\n [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
     for step in data["steps"] if verbose else ():
         console.print(f"\n [bold]{step['id']}[/]")
         for argv in step["run"]:
@@ -163,31 +165,21 @@ def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None
 
 
 def _show_profiles(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    table = Table(box=None, show_edge=False, header_style="dim")
-    for name in ("profile", "tier", "for", "torch", "toolkit", "python", "tried"):
-        table.add_column(name, overflow="fold")
-    for row in data["profiles"]:
-        cells = (
-            row["name"],
-            row["tier"],
-            row["accelerator"],
-            row["torch"],
-            row["toolkit"] or "-",
-            row["python"],
-            row["tried"],
-        )
-        table.add_row(*(escape(str(cell)) for cell in cells))
-    console.print(table)
+    from xpusetup.show_profiles import show_list  # noqa: PLC0415 - a screen of its own
+
+    show_list(console, data)
 
 
-def _show_document(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    import json  # noqa: PLC0415 - one command alone
+def _show_profile(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_profiles import show_one  # noqa: PLC0415 - a screen of its own
 
-    console.out(json.dumps(data, indent=2))
+    show_one(console, data)
 
 
-def _show_check(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    console.print(f" [green]✓[/] {data['profile']}: {', '.join(data['components'])}")
+def _show_checked(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_profiles import show_checked  # noqa: PLC0415 - a screen of its own
+
+    show_checked(console, data)
 
 
 def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -215,6 +207,6 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "emit": _show_emit,
     "doctor": _show_doctor,
     "profiles list": _show_profiles,
-    "profiles show": _show_document,
-    "profiles check": _show_check,
+    "profiles show": _show_profile,
+    "profiles check": _show_checked,
 }

@@ -35,7 +35,7 @@ class BuildView:
         self._verbose = verbose
         self._step: Event | None = None
         self._output: Event | None = None
-        self._count = self._total = 0
+        self._count = self._total = self._left = 0
         self._spinner = Spinner("dots")
         self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self._draw)
 
@@ -53,6 +53,7 @@ class BuildView:
     def observe(self, event: Event) -> None:
         """Take in one event."""
         if event.kind == "plan":
+            self._left = event.total
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
             self._console.print(f" [yellow]![/] {escape(event.text)}")
@@ -77,7 +78,7 @@ class BuildView:
             self._console.print(f"     {escape(event.text)}", style="dim")
 
     def _end(self, event: Event) -> None:
-        self._step = None
+        self._step, self._left = None, self._left - 1
         if event.state == "done":
             return
         what = "no device here" if event.state == "no-device" else event.title
@@ -94,6 +95,8 @@ class BuildView:
         grid.add_row(head)
         last = self._output.text.strip() if self._output else self._step.text
         grid.add_row(Text(f"     {last}", style="dim", no_wrap=True, overflow="ellipsis"))
+        if self._left > 1:
+            grid.add_row(Text(f" · {self._left - 1} steps to come", style="dim"))
         return grid
 
     def _bar(self) -> str:

@@ -16,13 +16,15 @@ from typing import Any
 from packaging.requirements import Requirement
 from standins.oneapi import make_oneapi, make_runtime_wheel
 from standins.repository import write_text
-from standins.upstreams import Upstreams, git_environment
+from standins.upstreams import Era, Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
 
 from xpusetup.load import parse_profile
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
+ERAS: dict[str, Era] = {"torch-2.5": "setup.py", "torch-2.14": "scikit-build-core"}
 ONEAPI = {"torch-2.5": "2024.1.4", "torch-2.14": "2026.1.0"}
+SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n', "torch-2.14": ""}
 RUNTIME = "2026.1.99"  # no version of Intel's: pip cannot take that of an index
 TRITON = "3.8.0+standin"
 KEPT = {
@@ -104,6 +106,31 @@ def xpusetup() -> str:
 def run(command: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Done:
     """Run to the end, output and errors apart."""
     return subprocess.run(command, check=False, cwd=cwd, env=dict(env), capture_output=True, text=True)
+
+
+class Eras:
+    """Both stands, and the root of each that is built whole; everything is made when it is first asked for."""
+
+    def __init__(self, base: Path) -> None:
+        self._base = base
+        self._stands: dict[str, Stand] = {}
+        self._built: dict[str, Built] = {}
+
+    def stand(self, name: str) -> Stand:
+        if name not in self._stands:
+            upstreams = make_upstreams(self._base / f"{name}-upstreams", era=ERAS[name])
+            self._stands[name] = make_stand(self._base / f"{name}-stand", name, upstreams)
+        return self._stands[name]
+
+    def built(self, name: str) -> Built:
+        """Build the profile whole, once."""
+        if name not in self._built:
+            self._built[name] = self.stand(name).build(self._base / name, site=SITES[name])
+        return self._built[name]
+
+    def trial(self, name: str) -> Path:
+        """Give a root in which torch alone is built, this way and that; each test judges nothing but its own run."""
+        return self._base / f"{name}-trial"
 
 
 def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:

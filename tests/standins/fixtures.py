@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from standins.eras import Eras
 from standins.oneapi import make_oneapi
 from standins.upstreams import Upstreams, make_upstreams
 from standins.workshop import Workshop, make_workshop, only_wheel, setup_py, torch_tree, unpack
@@ -45,3 +46,9 @@ def old_site(shop: Workshop, old: Upstreams, oneapi: Path, tmp_path_factory: pyt
     assert done.returncode == 0, done.stdout
     assert shop.run("git", "status", "--porcelain", cwd=tree).stdout == ""
     return unpack(only_wheel(tree), tree.parent / "site")
+
+
+@pytest.fixture(scope="session")
+def eras(tmp_path_factory: pytest.TempPathFactory) -> Eras:
+    """Both torch profiles, re-pinned; each is built when a test first asks for it."""
+    return Eras(tmp_path_factory.mktemp("eras"))

@@ -36,21 +36,26 @@ def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding
 
 def gate(workspace: Workspace, facts: Facts) -> None:
     """Stop before the first step when a check that the build needs fails."""
-    failing = [finding for finding in findings_of(workspace, facts, "build") if finding.level in BAD]
-    if failing:
+    found = failing(workspace, facts)
+    if found:
         families = tuple(facts.system.families) if facts.system else ()
-        raise NotReadyError(_gate_message(workspace, failing), fix=_gate_fix(failing, families))
+        raise NotReadyError(_gate_message(workspace, found), fix=_gate_fix(found, families))
 
 
-def _gate_message(workspace: Workspace, failing: Sequence[Finding]) -> str:
+def failing(workspace: Workspace, facts: Facts) -> list[Finding]:
+    """Give the checks that a build of this profile would need and that fail here."""
+    return [finding for finding in findings_of(workspace, facts, "build") if finding.level in BAD]
+
+
+def _gate_message(workspace: Workspace, found: Sequence[Finding]) -> str:
     lines = [f"this machine is not ready to build {workspace.profile.name}"]
-    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in failing]
+    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
     return "\n".join(lines)
 
 
-def _gate_fix(failing: Sequence[Finding], families: tuple[str, ...]) -> str:
+def _gate_fix(found: Sequence[Finding], families: tuple[str, ...]) -> str:
     lines: list[str] = []
-    for finding in failing:
+    for finding in found:
         lines += finding.fix.commands_for(families)
         lines += [finding.fix.say] if finding.fix.say else []
     return "\n  ".join(lines)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,6 +13,7 @@ from xpusetup.effects import files
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
+from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
     from xpusetup.commands.workspace import Where
@@ -24,12 +26,13 @@ KINDS = ("shell",)
 def plan(where: Where, request: Request) -> Result:
     """Give the steps in order, with their state in the root; writes nothing."""
     workspace = open_workspace(where)
-    steps_plan, statuses = preview(workspace, request)
-    steps = [_row(step, status) for step, status in zip(steps_plan.steps, statuses, strict=True)]
+    seen = preview(workspace, request)
+    steps = [_row(step, status) for step, status in zip(seen.plan.steps, seen.statuses, strict=True)]
     data = {
         "profile": workspace.profile.name,
         "root": str(workspace.root),
         "steps": steps,
+        "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
         "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
     }
@@ -55,11 +58,13 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
     workspace = open_workspace(where)
-    steps_plan, _statuses = preview(workspace, request)
+    seen = preview(workspace, request).plan
+    target = replace(seen.target, python=f"python{seen.target.python_version}")  # whatever its place elsewhere
+    moved = make_plan(workspace.profile, request, target, workspace.layout)
     texts = {
-        **render_shell(steps_plan),
+        **render_shell(moved),
         **helper_files(workspace.profile),
-        "profile.lock.json": lock_document(workspace.profile, steps_plan.target),
+        "profile.lock.json": lock_document(workspace.profile, target, {}),
     }
     folder = Path(out)
     for name, text in texts.items():

@@ -6,12 +6,14 @@ the root's lock, and only when something turns out to be stale is the machine pr
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.root import (
     Root,
     helper_files,
+    lock_document,
     open_root,
     read_identities,
     read_lock,
@@ -67,15 +69,27 @@ def _aim(workspace: Workspace, request: Request) -> tuple[Target, Facts]:
     return make_target(workspace.profile, facts, workspace.device, request, workspace.settings), facts
 
 
-def preview(workspace: Workspace, request: Request) -> tuple[Plan, tuple[Status, ...]]:
-    """Give a plan and the state of its steps without writing anything."""
-    target = _target_of_lock(workspace, request)
-    if target is None:
-        target, _facts = _aim(workspace, request)
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """A plan and the state of its steps, and the checks that this machine would fail if it were built here."""
+
+    plan: Plan
+    statuses: tuple[Status, ...]
+    missing: tuple[str, ...]
+
+
+def preview(workspace: Workspace, request: Request) -> Preview:
+    """Make a plan without writing anything; also where it could not be built."""
+    from xpusetup.aim import make_target  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.commands.gate import failing, probe_for  # noqa: PLC0415
+
+    facts = probe_for(workspace)
+    target = make_target(workspace.profile, facts, workspace.device, request, workspace.settings)
     plan = make_plan(workspace.profile, request, target, workspace.layout)
     root = Root(workspace.root.resolve())
     scripts = {step.id: render_script(step, plan) for step in plan.steps}
-    return plan, make_statuses(plan.steps, see(root, plan, scripts, read_identities(target)))
+    statuses = make_statuses(plan.steps, see(root, plan, scripts, read_identities(target)))
+    return Preview(plan=plan, statuses=statuses, missing=tuple(each.id for each in failing(workspace, facts)))
 
 
 def _nothing_to_do(prepared: Prepared) -> bool:
@@ -86,7 +100,7 @@ def _write(workspace: Workspace, request: Request, target: Target, facts: Facts 
     plan = make_plan(workspace.profile, request, target, workspace.layout)
     root = open_root(workspace.root)
     scripts = write_plan(root, plan, helper_files(workspace.profile))
-    write_lock(root, workspace.profile, target)
+    write_lock(root, lock_document(workspace.profile, target, _asked(workspace, request)))
     return Prepared(root=root, plan=plan, scripts=scripts, identities=read_identities(target), facts=facts)
 
 
@@ -94,9 +108,14 @@ def _target_of_lock(workspace: Workspace, request: Request) -> Target | None:
     lock = read_lock(Root(workspace.root))
     if lock is None or lock.get("profile") != workspace.profile.model_dump(by_alias=True, mode="json"):
         return None
-    if request.arch or workspace.python or workspace.settings.origins:
+    if lock.get("asked") != json.loads(json.dumps(_asked(workspace, request))):
         return None
     return parse_target(lock.get("target", {}))
+
+
+def _asked(workspace: Workspace, request: Request) -> dict[str, object]:
+    """Give what a target follows from beside the profile and the machine."""
+    return {"arch": request.arch, "python": workspace.python, "settings": workspace.settings.model_dump(mode="json")}
 
 
 def parse_target(values: dict[str, object]) -> Target | None:

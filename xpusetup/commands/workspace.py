@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from xpusetup.devices import Device, parse_device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
@@ -18,8 +20,6 @@ from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
     from xpusetup.profile import Profile
-
-DEFAULT_PROFILE = "torch-2.14"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +50,7 @@ class Workspace:
 def open_workspace(where: Where) -> Workspace:
     """Load settings and profile. Raises UsageError for what can't be read."""
     settings = load_settings()
-    name = where.profile or settings.profile or DEFAULT_PROFILE
+    name = where.profile or settings.profile or newest_profile()
     chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
     profile = load_profile(name)
     return Workspace(
@@ -75,6 +75,12 @@ def load_settings() -> Settings:
 def profile_names() -> list[str]:
     """List the profiles that ship with the program."""
     return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
+
+
+def newest_profile() -> str:
+    """Give the profile of the newest release of PyTorch that ships with the program."""
+    names = [name for name in profile_names() if name.startswith("torch-")]
+    return max(names, key=lambda name: Version(name.removeprefix("torch-")))
 
 
 def load_profile(name: str) -> Profile:

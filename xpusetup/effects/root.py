@@ -135,14 +135,15 @@ def read_identities(target: Target) -> dict[str, str]:
     return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
 
 
-def write_lock(root: Root, profile: Profile, target: Target) -> None:
+def write_lock(root: Root, document: str) -> None:
     """Write the resolved profile and what it was built for."""
-    files.write_text(root / "profile.lock.json", lock_document(profile, target))
+    files.write_text(root / "profile.lock.json", document)
 
 
-def lock_document(profile: Profile, target: Target) -> str:
-    """Give profile.lock.json."""
-    document = {"schema": 1, "profile": profile.model_dump(by_alias=True, mode="json"), "target": asdict(target)}
+def lock_document(profile: Profile, target: Target, asked: Mapping[str, object]) -> str:
+    """Give profile.lock.json; `asked` is what the target follows from beside the profile and the machine."""
+    resolved = profile.model_dump(by_alias=True, mode="json")
+    document = {"schema": 1, "profile": resolved, "target": asdict(target), "asked": asked}
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 

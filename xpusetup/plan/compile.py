@@ -127,7 +127,9 @@ def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
     if profile.arch is not None and context.target.arch:
         found[profile.arch.variable] = ",".join(context.target.arch)
     if profile.runtime_requirements is not None and profile.runtime_requirements.variable:
-        found[profile.runtime_requirements.variable] = " | ".join((*profile.runtime_requirements.pins, *_triton(profile)))
+        found[profile.runtime_requirements.variable] = " | ".join(
+            (*profile.runtime_requirements.pins, *_triton(profile))
+        )
         found["LDFLAGS"] = TO_ENVIRONMENT
     return found
 

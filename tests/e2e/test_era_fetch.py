@@ -1,0 +1,106 @@
+"""Fetching torch from servers that refuse, moved, lost something, or were cut off; and trees that are someone's."""
+
+import os
+import shutil
+import subprocess
+import time
+from collections.abc import Callable
+from dataclasses import replace
+from pathlib import Path
+
+import psutil
+import pytest
+from standins.eras import Built, Eras, Stand, xpusetup
+from standins.repository import run_git, write_text
+from standins.upstreams import ASMJIT, TORCH, make_upstreams
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("eras-2.14")]
+
+PINNED = "third_party/torch-xpu-ops/cmake/BuildFlags.cmake"
+NESTED = "third_party/fbgemm/external/asmjit/CMakeLists.txt"
+HOOK = """#!/bin/sh
+# What a server calls to pack objects: answers the first calls, then hangs until it is killed.
+mkdir "{folder}/$$"
+while [ -e "{folder}/hold" ] && [ "$(ls "{folder}" | wc -l)" -gt {calls} ]; do sleep 0.05; done
+exec "$@"
+"""
+
+
+@pytest.fixture
+def stand(eras: Eras) -> Stand:
+    return eras.stand("torch-2.5")
+
+
+def fetch(stand: Stand, root: Path, **more: str) -> Built:
+    return stand.build(root, "--until", "torch.fetch", **more)
+
+
+def is_whole(root: Path, stand: Stand) -> bool:
+    tree = root / "src/torch"
+    head = run_git(tree, "rev-parse", "HEAD")
+    return head == stand.upstreams.revs["torch"] and (tree / NESTED).exists() and (tree / PINNED).exists()
+
+
+def test_a_server_that_refuses_commits(stand: Stand, tmp_path: Path) -> None:
+    strict = make_upstreams(tmp_path / "upstreams", era="setup.py", refuse_sha=True)
+    assert fetch(replace(stand, upstreams=strict), tmp_path / "root").result["ran"] == ["torch.fetch"]
+    assert is_whole(tmp_path / "root", stand)
+
+
+def test_a_confirmed_tag_that_moved(stand: Stand, tmp_path: Path) -> None:
+    moved = shutil.copytree(stand.upstreams.repos[TORCH], tmp_path / "moved.git")
+    run_git(moved, "tag", "--force", "v2.5.1", "main")
+    upstreams = replace(stand.upstreams, repos={**stand.upstreams.repos, TORCH: moved})
+    said = fetch(replace(stand, upstreams=upstreams), tmp_path / "root").failure
+    assert f"v2.5.1 of {TORCH} points at {run_git(moved, 'rev-parse', 'main')}" in said
+    assert f"the profile pins {stand.upstreams.revs['torch']} (confirmed)" in said
+
+
+def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:
+    repos = {url: path for url, path in stand.upstreams.repos.items() if url != ASMJIT}
+    built = fetch(replace(stand, upstreams=replace(stand.upstreams, repos=repos)), tmp_path / "root")
+    assert "external/asmjit" in built.failure
+    assert "xpusetup: " in built.failure
+    assert fetch(stand, tmp_path / "root").result["ran"] == ["torch.fetch"]
+    assert is_whole(tmp_path / "root", stand)
+
+
+@pytest.mark.parametrize("change", ["a file", "a file of a submodule", "a commit"])
+def test_a_tree_of_the_users_own_is_not_touched(stand: Stand, tmp_path: Path, change: str) -> None:
+    root = fetch(stand, tmp_path / "root").root
+    name = {"a file of a submodule": "third_party/fmt/CMakeLists.txt"}.get(change, "CMakeLists.txt")
+    mine = root / "src/torch" / name
+    mine.write_text("# my own work\n")
+    if change == "a commit":
+        run_git(root / "src/torch", "commit", "--quiet", "--all", "--message", "mine")
+    (root / "stamps/torch.fetch").unlink()
+    said = fetch(stand, root).failure
+    assert mine.read_text() == "# my own work\n"
+    assert ("a commit of your own choice" if change == "a commit" else "changes of your own") in said
+
+
+def wait_for(what: Callable[[], bool]) -> None:
+    end = time.monotonic() + 20
+    while not what():
+        assert time.monotonic() < end, "nothing happened"
+        time.sleep(0.05)
+
+
+@pytest.mark.parametrize("calls", [1, 4, 6], ids=["torch", "submodules", "torch-xpu-ops"])
+def test_a_fetch_that_was_killed_goes_on(stand: Stand, tmp_path: Path, calls: int) -> None:
+    folder = tmp_path / "calls"
+    write_text(folder / "hold", "")
+    write_text(tmp_path / "hook", HOOK.format(folder=folder, calls=calls))
+    (tmp_path / "hook").chmod(0o755)
+    write_text(tmp_path / "gitconfig", f"[uploadpack]\n\tpackObjectsHook = {tmp_path}/hook\n")
+    more = {"GIT_CONFIG_GLOBAL": f"{tmp_path}/gitconfig"}
+    command = (xpusetup(), "build", "--profile", str(stand.profile), "--root", f"{tmp_path}/root", "--until", "torch.fetch")
+    with subprocess.Popen(command, env=stand.environment(**more), stdout=subprocess.DEVNULL) as process:
+        wait_for(lambda: len(os.listdir(folder)) > calls)
+        tree = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
+        for each in tree:
+            each.kill()
+    assert not (tmp_path / "root/stamps/torch.fetch").exists()
+    (folder / "hold").unlink()
+    assert fetch(stand, tmp_path / "root", **more).result["ran"] == ["torch.fetch"]
+    assert is_whole(tmp_path / "root", stand)

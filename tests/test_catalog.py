@@ -1,0 +1,71 @@
+"""The catalogue of checks and the checks themselves name the same things."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+
+from xpusetup.catalog import CheckText, parse_check_texts
+from xpusetup.checks.registry import CHECKS
+from xpusetup.tomltext import parse_toml
+
+TEXT = (Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text()
+TEXTS = parse_check_texts(TEXT)
+IDS = [check.id for check in CHECKS]
+GAPS = {"user", "toolkit", "apt", "apt_source", "rpm", "rpm_source", "key", "gcc", "python", "minor"}
+
+
+def test_ids_are_the_same_and_stand_once() -> None:
+    written = [entry["id"] for entry in parse_toml(TEXT)["check"]]
+    assert len(written) == len(set(written))
+    assert written == IDS
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_a_check_follows_earlier_ones(text: CheckText) -> None:
+    assert set(text.follows) <= set(IDS[: IDS.index(text.id)])
+
+
+@pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
+def test_every_text_can_be_acted_on(text: CheckText) -> None:
+    assert text.say or text.commands
+    assert text.why.endswith(".")
+    assert text.source.startswith("https://")
+    words = " ".join((text.why, text.say, *(line for lines in text.commands.values() for line in lines)))
+    assert set(re.findall(r"<([a-z_]+)>", words)) <= GAPS
+
+
+def test_gaps_are_filled() -> None:
+    words = {"minor": "3.11", "python": ">=3.10"}
+    fix = TEXTS["py.headers"].fix(words)
+    assert fix.commands_for(("ubuntu", "debian")) == ("sudo apt-get install -y python3.11-dev",)
+    assert TEXTS["py.version"].reason(words) == "This release supports Python >=3.10."
+
+
+@pytest.mark.parametrize(
+    ("families", "command"),
+    [
+        (("ubuntu", "debian"), "sudo apt-get install -y g++"),
+        (("debian",), "sudo apt-get install -y g++"),
+        (("rocky", "rhel", "centos", "fedora"), "sudo dnf install -y gcc-c++"),
+        (("fedora",), "sudo dnf install -y gcc-c++"),
+        (("opensuse-leap", "suse", "opensuse"), "sudo zypper install -y gcc-c++"),
+        (("arch",), "sudo pacman -S --needed gcc"),
+    ],
+)
+def test_commands_by_distribution(families: tuple[str, ...], command: str) -> None:
+    assert TEXTS["cc.gcc"].fix({}).commands_for(families) == (command,)
+
+
+def test_commands_of_an_unknown_distribution() -> None:
+    assert TEXTS["cc.gcc"].fix({}).commands_for(("nixos",)) == ()
+    assert TEXTS["perm.render_group"].fix({"user": "me"}).commands_for(("nixos",)) == (
+        "sudo usermod -aG render,video me",
+    )
+
+
+def test_a_text_is_strict() -> None:
+    with pytest.raises(ValueError, match="follow"):
+        parse_check_texts(TEXT.replace("follows =", "follow =", 1))

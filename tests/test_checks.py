@@ -1,0 +1,162 @@
+"""What each check says of machines made by hand, for building and for running."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
+from data.profiles import device, shipped
+from xpusetup.checks.question import Answer, Check, Question
+from xpusetup.checks.registry import CHECKS
+
+BY_ID = {check.id: check for check in CHECKS}
+CLOSED = {**NODE, "openable": False}
+DISK = WORKSTATION["resources"]["disks"][0]
+ICPX = "/opt/intel/oneapi/compiler/latest/bin/icpx"
+
+
+def ask(name: str, goal: Any, facts: Any, profile: str = "torch-2.14") -> str:
+    """Give level and what was seen as one text; empty where the check does not apply."""
+    wanted = shipped(profile)
+    answer = BY_ID[name].ask(Question(facts, wanted, device(wanted.accelerator), goal))
+    return f"{answer.level}: {answer.seen}" if answer else ""
+
+
+BOTH = [
+    ("hw.intel_gpu_present", {}, "ok: 8086:e20b at 0000:03:00.0", "ok: 8086:e20b at 0000:03:00.0"),
+    (
+        "hw.intel_gpu_present",
+        {"hardware": {"gpus": [NVIDIA], "nodes": []}},
+        "warn: no Intel GPU on the PCI bus",
+        "fail: no Intel GPU on the PCI bus",
+    ),
+    ("hw.intel_gpu_present", {"hardware": None}, "", ""),
+    ("perm.dri_nodes", {}, "ok: /dev/dri/renderD128", "ok: /dev/dri/renderD128"),
+    (
+        "perm.dri_nodes",
+        {"hardware": {"nodes": []}},
+        "warn: no /dev/dri/renderD* (0000:03:00.0: xe)",
+        "fail: no /dev/dri/renderD* (0000:03:00.0: xe)",
+    ),
+    (
+        "perm.dri_nodes",
+        {"hardware": {"gpus": [{**BMG, "driver": None}], "nodes": [{**NODE, "vendor": "10de"}]}},
+        "warn: no /dev/dri/renderD* (0000:03:00.0: no driver)",
+        "fail: no /dev/dri/renderD* (0000:03:00.0: no driver)",
+    ),
+    ("perm.render_group", {}, "ok: me may open it", "ok: me may open it"),
+    (
+        "perm.render_group",
+        {"hardware": {"nodes": [CLOSED]}},
+        "warn: me may not open it: /dev/dri/renderD128 belongs to group 992",
+        "fail: me may not open it: /dev/dri/renderD128 belongs to group 992",
+    ),
+    ("perm.render_group", {"hardware": {"nodes": []}}, "", ""),
+    ("oneapi.compiler", {}, f"ok: {ICPX} (2026.1.0)", ""),
+    (
+        "oneapi.compiler",
+        {"toolkits": {"found": []}},
+        "fail: no icpx below /opt/intel/oneapi, /home/me/intel/oneapi",
+        "",
+    ),
+    ("oneapi.compiler", {"toolkits": {"found": [{**KIT, "version": None}]}}, f"ok: {ICPX} (no version)", ""),
+    ("oneapi.version_vs_torch", {}, "ok: 2026.1.0 (accepted: >=2026.0,<2026.2)", ""),
+    (
+        "oneapi.version_vs_torch",
+        {"toolkits": {"found": [{**KIT, "version": "2026.0.1"}, KIT]}},
+        "ok: 2026.1.0 (accepted: >=2026.0,<2026.2)",
+        "",
+    ),
+    (
+        "oneapi.version_vs_torch",
+        {"toolkits": {"found": [{**KIT, "version": "2025.3.1"}, {**KIT, "version": None}]}},
+        "fail: here: 2025.3.1, unknown; accepted: >=2026.0,<2026.2",
+        "",
+    ),
+    ("setvars.completed", {}, "ok: not sourced in this shell", "ok: not sourced in this shell"),
+    (
+        "setvars.completed",
+        {"environment": {"SETVARS_COMPLETED": "1"}},
+        "info: setvars.sh was sourced in this shell",
+        "warn: setvars.sh was sourced in this shell",
+    ),
+    ("cc.gcc", {}, "ok: /usr/bin/g++: g++ (Ubuntu 13.3.0-6ubuntu2~24.04) 13.3.0", ""),
+    ("cc.gcc", {"tools": without_tool("g++")}, "fail: no g++ on PATH", ""),
+    (
+        "cc.gcc",
+        {"tools": with_gcc("Apple clang version 15.0.0")},
+        "fail: /usr/bin/g++ is not GCC: Apple clang version 15.0.0",
+        "",
+    ),
+    ("cc.gcc", {"tools": None}, "", ""),
+    ("cc.gcc_version", {}, "ok: 13.3.0 (needed: >=11.3)", ""),
+    ("cc.gcc_version", {"tools": with_gcc("g++ (GCC) 11.2.1 20220127 (Red Hat 11.2.1-9)")}, "fail: 11.2.1 (needed: ", ""),
+    ("cc.gcc_version", {"tools": with_gcc("g++ of my own")}, "warn: its version cannot be read", ""),
+    ("cc.gcc_version", {"tools": with_gcc(None)}, "warn: its version cannot be read", ""),
+    ("git.present", {}, "ok: git version 2.43.0", ""),
+    ("git.present", {"tools": without_tool("git")}, "fail: no git on PATH", ""),
+    (
+        "py.version",
+        {},
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
+    ),
+    ("py.version", {"python": {"version": "3.9.18"}}, "fail: 3.9.18 at /usr/bin/", "fail: 3.9.18 at /usr/bin/"),
+    ("py.headers", {}, "ok: Python.h", ""),
+    ("py.headers", {"python": {"headers": False}}, "fail: no Python.h", ""),
+    ("py.venv", {}, "ok: venv, ensurepip", "ok: venv, ensurepip"),
+    ("py.venv", {"python": {"venv": False}}, "fail: no venv or ensurepip", "fail: no venv or ensurepip"),
+    ("res.disk", {}, "ok: 500 GiB free (needed: 10 GiB)", ""),
+    ("res.disk", {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}}, "fail: 9 GiB free (needed: 10 GiB)", ""),
+    ("res.disk", {"resources": {"disks": [{**DISK, "writable": False}]}}, "fail: /home/me may not be written to", ""),
+    ("res.disk", {"resources": {"disks": []}}, "", ""),
+    ("res.memory_jobs", {}, "ok: 16 jobs at 4 GiB each, 64 GiB of memory", ""),
+    ("res.memory_jobs", {"resources": {"memory": 3 * GIB}}, "warn: 1 jobs at 4 GiB each, 3 GiB of memory", ""),
+    ("res.cgroup", {}, "ok: none below the machine's own", ""),
+    (
+        "res.cgroup",
+        {"resources": {"memory_limit": 8 * GIB, "cpu_limit": 2.5}},
+        "info: memory 8.0 of 64 GiB, 2.5 of 16 processors",
+        "",
+    ),
+    ("res.cgroup", {"resources": {"memory_limit": 80 * GIB, "cpu_limit": 32}}, "ok: none below the machine's own", ""),
+]
+
+
+@pytest.mark.parametrize(("name", "changes", "build", "run"), BOTH)
+def test_check(name: str, changes: dict[str, Any], build: str, run: str) -> None:
+    facts = machine(**changes)
+    for goal, wanted in (("build", build), ("run", run)):
+        found = ask(name, goal, facts)
+        assert found.startswith(wanted)
+        assert bool(found) == bool(wanted)
+
+
+def test_the_table_asks_every_check() -> None:
+    assert {row[0] for row in BOTH} == set(BY_ID)
+
+
+@pytest.mark.parametrize("name", BY_ID)
+@pytest.mark.parametrize("goal", ["build", "run"])
+def test_facts_that_were_not_taken_are_no_fault(name: str, goal: str) -> None:
+    facts = machine({"schema": 1, "taken": "now"})
+    assert ask(name, goal, facts) == ""
+
+
+@pytest.mark.parametrize("profile", ["sim"])
+def test_no_gpu_is_asked_for_where_none_is_needed(profile: str) -> None:
+    asked = ("hw.intel_gpu_present", "perm.dri_nodes", "perm.render_group", "oneapi.compiler", "setvars.completed")
+    for name in asked:
+        for goal in ("build", "run"):
+            assert ask(name, goal, machine(LAPTOP), profile) == ""
+
+
+def test_a_disk_whose_need_is_not_known() -> None:
+    assert ask("res.disk", "build", machine(), "torch-2.5") == "ok: 500 GiB free (needed: unknown)"
+
+
+def test_answers_are_values() -> None:
+    assert Answer("ok", "x") == Answer("ok", "x", {})
+    assert Check("a.b", lambda _question: None).ask(Question(machine(), shipped("sim"), device("cpu"), "run")) is None

@@ -1,0 +1,5 @@
+"""python -m xpusetup.cli."""
+
+from xpusetup.cli import main
+
+main()

@@ -1,0 +1,96 @@
+"""build, plan, emit: from a profile to steps, and to what they make."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import request as make_request
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+def build(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    only: options.Only = None,
+    until: options.Until = "",
+    arch: options.Arch = "auto",
+    variables: options.Set = None,
+    verify: options.Verify = "auto",
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
+    events: Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")] = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Build a profile to verified wheels; run again, it goes on where it stopped."""
+    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+
+    def work() -> Result:
+        from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.build import build as run_build
+        from xpusetup.show_build import BuildView
+
+        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        with BuildView(quiet=json, verbose=verbose) as view:
+            return run_build(where, request, BuildOptions(jobs=jobs, events=events, observe=view.observe))
+
+    finish("build", work, json=json, verbose=verbose)
+
+
+def plan(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    only: options.Only = None,
+    until: options.Until = "",
+    arch: options.Arch = "auto",
+    variables: options.Set = None,
+    verify: options.Verify = "auto",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Show the steps of a build and the state each is in."""
+    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+
+    def work() -> Result:
+        from xpusetup.commands.plan import plan as make
+
+        return make(where, make_request(only=only, until=until, arch=arch, variables=variables, verify=verify))
+
+    finish("plan", work, json=json, verbose=verbose)
+
+
+def emit(
+    kind: Annotated[str, typer.Argument(help="The form: shell.")],
+    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
+    profile: options.Profile = "",
+    python: options.Python = "",
+    only: options.Only = None,
+    until: options.Until = "",
+    arch: options.Arch = "auto",
+    variables: options.Set = None,
+    verify: options.Verify = "auto",
+    json: options.Json = False,
+) -> None:
+    """Write the same steps as files that need no xpusetup."""
+
+    def work() -> Result:
+        from xpusetup.commands.plan import emit as make
+
+        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        return make(make_where(profile=profile, root=out, python=python), request, kind, out)
+
+    finish("emit", work, json=json)

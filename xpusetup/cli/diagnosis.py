@@ -1,0 +1,40 @@
+"""doctor: what is wrong here."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+def doctor(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    python: options.Python = "",
+    goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
+    only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
+    save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
+    facts: Annotated[str, typer.Option("--facts", help="Judge what was seen elsewhere.", metavar="FILE")] = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what is wrong here, and the command that mends it."""
+
+    def work() -> Result:
+        from xpusetup.commands.doctor import Asked, examine_machine, list_checks
+
+        if listed:
+            return list_checks()
+        asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=facts)
+        return examine_machine(make_where(profile=profile, root=root, python=python), asked)
+
+    finish("doctor", work, json=json, verbose=verbose)

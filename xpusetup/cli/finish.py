@@ -1,0 +1,52 @@
+"""What every command ends with: its result on the screen or as JSON, its error, and its exit code."""
+
+from __future__ import annotations
+
+import signal
+import sys
+from typing import TYPE_CHECKING, NoReturn
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.commands.result import Result
+    from xpusetup.commands.workspace import Where
+    from xpusetup.model import Request
+
+
+def where(**values: str) -> Where:
+    from xpusetup.commands.workspace import Where
+
+    return Where(**values)
+
+
+def request(*, only: list[str] | None, until: str, arch: str, variables: list[str] | None, verify: str) -> Request:
+    from xpusetup.request import make_request
+
+    return make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify)
+
+
+def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:
+    """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
+    from xpusetup.commands.result import make_document, make_error_document
+    from xpusetup.errors import InterruptedRunError, XpuError
+    from xpusetup.show import show_error, show_result
+
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        result = work()
+    except KeyboardInterrupt:
+        error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
+    except XpuError as caught:
+        error = caught
+    else:
+        if json:
+            sys.stdout.write(make_document(result) + "\n")
+        else:
+            show_result(result, verbose=verbose)
+        sys.exit(result.code)
+    if json:
+        sys.stdout.write(make_error_document(command, error) + "\n")
+    else:
+        show_error(error)
+    sys.exit(error.code)

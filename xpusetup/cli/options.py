@@ -1,0 +1,21 @@
+"""Options that several commands share: one wording each."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+Profile = Annotated[str, typer.Option("--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE")]
+Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
+Name = Annotated[str, typer.Option("--name", help="Another name for the folder of this build.")]
+BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
+Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
+Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
+Only = Annotated[list[str] | None, typer.Option("--only", help="This component alone.", metavar="COMPONENT")]
+Until = Annotated[str, typer.Option("--until", help="Stop after this step.", metavar="STEP")]
+Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
+Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
+Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]

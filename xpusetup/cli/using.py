@@ -1,0 +1,84 @@
+"""run, env, verify, status: what was built, and what it does."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+def run(
+    context: typer.Context,
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    json: options.Json = False,
+) -> None:
+    """Run a command in the built environment: xpusetup run -- python train.py."""
+
+    def work() -> Result:
+        from xpusetup.commands.inspecting import run as become
+
+        become(make_where(profile=profile, root=root, name=name), context.args)
+
+    finish("run", work, json=json)
+
+
+def env(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Print the environment of the result for eval, or that of a build step."""
+
+    def work() -> Result:
+        from xpusetup.commands.inspecting import env as make
+
+        return make(make_where(profile=profile, root=root, name=name), build=build)
+
+    finish("env", work, json=json)
+
+
+def verify(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Prove that the accelerator computes the right numbers."""
+
+    def work() -> Result:
+        from xpusetup.commands.inspecting import verify as make
+        from xpusetup.show_build import waiting
+
+        with waiting("computing on the device and on the CPU", quiet=json):
+            return make(make_where(profile=profile, root=root, name=name))
+
+    finish("verify", work, json=json, verbose=verbose)
+
+
+def status(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what is built and from what."""
+
+    def work() -> Result:
+        from xpusetup.commands.inspecting import status as make
+
+        return make(make_where(profile=profile, root=root, name=name))
+
+    finish("status", work, json=json, verbose=verbose)
