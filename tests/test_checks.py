@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
-
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
+
 from xpusetup.checks.question import Answer, Check, Question
 from xpusetup.checks.registry import CHECKS
 
@@ -92,7 +92,12 @@ BOTH = [
     ),
     ("cc.gcc", {"tools": None}, "", ""),
     ("cc.gcc_version", {}, "ok: 13.3.0 (needed: >=11.3)", ""),
-    ("cc.gcc_version", {"tools": with_gcc("g++ (GCC) 11.2.1 20220127 (Red Hat 11.2.1-9)")}, "fail: 11.2.1 (needed: ", ""),
+    (
+        "cc.gcc_version",
+        {"tools": with_gcc("g++ (GCC) 11.2.1 20220127 (Red Hat 11.2.1-9)")},
+        "fail: 11.2.1 (needed: ",
+        "",
+    ),
     ("cc.gcc_version", {"tools": with_gcc("g++ of my own")}, "warn: its version cannot be read", ""),
     ("cc.gcc_version", {"tools": with_gcc(None)}, "warn: its version cannot be read", ""),
     ("git.present", {}, "ok: git version 2.43.0", ""),

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-
 from data.profiles import small_text
 from golden import hold_one
+
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 
@@ -38,7 +38,11 @@ def test_golden_all_errors_at_once() -> None:
         ("frontend =", "fontend = 1\nfrontend =", "components.first.fontend: unknown key; did you mean 'frontend'?"),
         ("frontend =", "inspect.apu = 1\nfrontend =", "components.first.inspect.apu: unknown key; did you mean 'xpu'?"),
         ("after =", "afterr = []\nafter =", "components.second.afterr: unknown key; did you mean 'after'?"),
-        ("after =", "extra = 1\nafter =", "components.second.extra: unknown key; known: after, confidence, distribution, "),
+        (
+            "after =",
+            "extra = 1\nafter =",
+            "components.second.extra: unknown key; known: after, confidence, distribution, ",
+        ),
     ],
 )
 def test_unknown_keys(old: str, new: str, message: str) -> None:
@@ -70,8 +74,10 @@ def test_missing_keys(key: str) -> None:
         ),
         (
             [('after = ["first"]', 'after = ["frist", "zzz"]')],
-            "x.toml: components.second.after: there is no component 'frist'; did you mean 'first'?\n"
-            "x.toml: components.second.after: there is no component 'zzz'; known: first, second",
+            (
+                "x.toml: components.second.after: there is no component 'frist'; did you mean 'first'?\n"
+                "x.toml: components.second.after: there is no component 'zzz'; known: first, second"
+            ),
         ),
         (
             [('frontend = "build"', 'frontend = "build"\nafter = ["second"]')],

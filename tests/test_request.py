@@ -38,8 +38,21 @@ def test_request(words: dict[str, object], wanted: Request) -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "torch", "torch.A", "A=1", ".A=1", "torch.=1", "torch.A B=1", "torch.1A=1", "torch.A-B=1", "torch.É=1"]
-    + ["torch.A=a\nb", "torch.A=\x1b", "torch.A=@ROOT@"],
+    [
+        "",
+        "torch",
+        "torch.A",
+        "A=1",
+        ".A=1",
+        "torch.=1",
+        "torch.A B=1",
+        "torch.1A=1",
+        "torch.A-B=1",
+        "torch.É=1",
+        "torch.A=a\nb",
+        "torch.A=\x1b",
+        "torch.A=@ROOT@",
+    ],
 )
 def test_bad_set(text: str) -> None:
     with pytest.raises(UsageError) as caught:

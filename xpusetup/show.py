@@ -62,7 +62,7 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
         return
     root = data["root"]
     if not data["ran"]:
-        console.print(f" [green]✓[/] nothing to do: all {len(data['skipped'])} steps are done")
+        console.print(f" [green]✓[/] nothing to do: everything is done")
     console.print(f" {_verified(data['verified'])}")
     console.print(f" [green]✓[/] {len(data['wheels'])} wheels in {escape(root)}/wheels")
     for wheel in data["wheels"] if verbose else ():

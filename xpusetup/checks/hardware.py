@@ -50,7 +50,7 @@ def check_render_node(question: Question) -> Answer | None:
 
 def check_render_group(question: Question) -> Answer | None:
     """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
-    if question.device.nodes != "render" or question.facts.hardware is None:
+    if question.device.nodes != "render" or not _nodes(question):
         return None
     closed = [node for node in _nodes(question) if not node.openable]
     user = question.facts.system.user if question.facts.system else "$USER"

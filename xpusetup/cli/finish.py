@@ -29,7 +29,7 @@ def request(*, only: list[str] | None, until: str, arch: str, variables: list[st
 def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from xpusetup.commands.result import make_document, make_error_document
-    from xpusetup.errors import InterruptedRunError, XpuError
+    from xpusetup.errors import InterruptedRunError, NotReadyError, XpuError
     from xpusetup.show import show_error, show_result
 
     signal.signal(signal.SIGTERM, signal.default_int_handler)
@@ -39,6 +39,9 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
         error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
     except XpuError as caught:
         error = caught
+    except OSError as caught:  # the disk, a network file system: nothing that this program could know before
+        where = f"{caught.filename}: " if caught.filename else ""
+        error = NotReadyError(f"{where}{caught.strerror or caught}", fix="look at the space and the modes of that place")
     else:
         if json:
             sys.stdout.write(make_document(result) + "\n")

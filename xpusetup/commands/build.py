@@ -16,7 +16,7 @@ from xpusetup.effects.environment import short_path, variable
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.runner import Outcome, Run, run_plan
-from xpusetup.errors import NoDeviceError
+from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 
@@ -108,10 +108,16 @@ def tuning(workspace: Workspace, prepared: Prepared, jobs: int) -> dict[str, str
     """Give the variables that no key sees: how many jobs a compiling step runs."""
     from xpusetup.checks.resources import choose_jobs  # noqa: PLC0415 - a build that is done needs none
 
-    wanted = jobs or workspace.settings.jobs or int(variable("MAX_JOBS") or 0)
+    wanted = jobs or workspace.settings.jobs or _max_jobs(variable("MAX_JOBS"))
     if not wanted and prepared.facts is not None and prepared.facts.resources is not None:
         wanted = choose_jobs(prepared.facts.resources, workspace.profile.memory_per_job_gib)
     return {"MAX_JOBS": str(wanted), "CMAKE_BUILD_PARALLEL_LEVEL": str(wanted)} if wanted else {}
+
+
+def _max_jobs(text: str) -> int:
+    if text and not text.isdigit():
+        raise UsageError(f"MAX_JOBS is {text!r}, which is no number of jobs", fix="unset MAX_JOBS, or use --jobs N")
+    return int(text or 0)
 
 
 def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Result:

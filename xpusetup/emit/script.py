@@ -49,7 +49,7 @@ def kept_patterns(step: Step, target: Target) -> str:
 def _header(step: Step, target: Target) -> str:
     lines = [
         "#!/usr/bin/env bash",
-        "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034",
+        "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034",
         f"# {step.id}: {step.title}",
         f"# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash {step.id}.sh",
         "set -eu",

@@ -1,0 +1,152 @@
+"""What a person can get wrong, and what a machine can lack: one clear paragraph, the right code, nothing lost."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+from e2e.support import Tiny, caller, command, make_tiny, xpusetup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("bad-input")]
+BASICS = "bash env python3 sed cut head tail sha256sum stat readlink mkdir mv rm flock dirname uname cat wc ls".split()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    """A project that builds in a second."""
+    return make_tiny(tmp_path_factory.mktemp("bad"))
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "words"),
+    [
+        (("build", "--profile", "smi"), 2, "did you mean sim?"),
+        (("build", "--profile", "no/such.toml"), 2, "there is no profile file no/such.toml"),
+        (("build", "--profile", "sim", "--root", "a b"), 2, "compiler flags and PATH cannot carry"),
+        (("build", "--profile", "sim", "--root", "x$(touch y)"), 2, "compiler flags and PATH cannot carry"),
+        (("build", "--profile", "sim", "--name", "../up"), 2, "is not a folder name"),
+        (("build", "--profile", "sim", "--root", "/proc/nothing"), 3, "cannot write /proc/nothing"),
+        (("build", "--profile", "sim", "--until", "simxpu.biuld"), 2, "this profile has no step 'simxpu.biuld'"),
+        (("build", "--profile", "sim", "--only", "vision"), 2, "this profile has no component 'vision'"),
+        (("build", "--profile", "sim", "--set", "simxpu"), 2, "is not COMPONENT.KEY=VALUE"),
+        (("build", "--profile", "sim", "--set", "torch.A=1"), 2, "this profile has no component"),
+        (("build", "--profile", "sim", "--arch", "pvc"), 2, "has no list of device targets"),
+        (("build", "--profile", "sim", "--verify", "maybe"), 2, "--verify 'maybe' means nothing"),
+        (("build", "--profile", "sim", "--python", "3.99"), 3, "there is no python3.99 here"),
+        (("build", "--profile", "torch-2.5"), 3, "intel-for-pytorch-gpu-dev-0.5 intel-pti-dev-0.9"),
+        (("build", "--profile", "torch-2.14"), 3, "intel-deep-learning-essentials-2026.1"),
+        (("verify", "--profile", "sim"), 3, "nothing is built in"),
+        (("status", "--profile", "sim"), 3, "xpusetup build --profile sim"),
+        (("env", "--profile", "sim"), 3, "nothing is built in"),
+        (("run", "--profile", "sim"), 2, "run needs a command"),
+        (("emit", "tarball", "--profile", "sim", "-o", "out"), 2, "there is no form 'tarball'"),
+        (("doctor", "--facts", "no.json"), 2, "there is no file no.json"),
+        (("doctor", "--only", "hw.nope"), 2, "there is no check 'hw.nope'"),
+    ],
+)
+def test_refused_with_the_fix(tmp_path: Path, arguments: tuple[str, ...], code: int, words: str) -> None:
+    env = caller(tmp_path / "home", ONEAPI_ROOT=str(tmp_path / "no-oneapi"))
+    said = xpusetup(*arguments, env=env, cwd=tmp_path)
+    assert said.code == code, said.err
+    assert words in said.err
+    assert "fix  " in said.err
+    assert not (tmp_path / "y").exists()
+    document = xpusetup(*arguments, "--json", env=env, cwd=tmp_path).document if arguments[0] != "run" else None
+    if document is not None:
+        assert set(document["error"]) == {"message", "fix", "code"}
+        assert (document["ok"], document["error"]["code"]) == (False, code)
+
+
+@pytest.mark.parametrize("missing", ["g++", "git"])
+def test_missing_program(tiny: Tiny, tmp_path: Path, missing: str) -> None:
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    for name in [*BASICS, *({"gcc", "g++", "git"} - {missing})]:
+        if found := shutil.which(name):
+            (folder / name).symlink_to(found)
+    env = {**tiny.env, "PATH": str(folder)}
+    said = xpusetup("build", *tiny.options(tmp_path / "root"), env=env)
+    assert said.code == 3
+    assert f"no {missing} on PATH" in said.err
+    assert not (tmp_path / "root").exists()
+
+
+def test_moved_tag(tiny: Tiny, tmp_path: Path) -> None:
+    """A confirmed tag that points elsewhere than its pin stops the fetch and names both commits."""
+    upstream = tmp_path / "upstream"
+    shutil.copytree(tiny.repository, upstream)
+    git = ("git", "-C", str(upstream), "-c", "user.name=t", "-c", "user.email=t@t.invalid")
+    subprocess.run((*git, "commit", "-q", "--allow-empty", "-m", "two"), check=True)
+    subprocess.run((*git, "tag", "-f", "v1.0"), check=True, capture_output=True)
+    now = subprocess.run((*git, "rev-parse", "HEAD"), check=True, capture_output=True, text=True).stdout.strip()
+    env = {**tiny.env, "GIT_CONFIG_KEY_0": f"url.file://{upstream}.insteadOf"}
+    said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", env=env)
+    assert said.code == 1
+    assert now in said.out
+    assert tiny.rev in said.out
+    assert "someone moved it" in said.out
+
+
+def test_own_changes_are_never_touched(tiny: Tiny, tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    xpusetup("build", *tiny.options(root), "--verify", "off", "--until", "tiny.fetch", env=tiny.env)
+    source = root / "src/tiny/tiny.c"
+    source.write_text("/* mine */" + source.read_text())
+    (root / "stamps/tiny.fetch").unlink()
+    said = xpusetup("build", *tiny.options(root), "--verify", "off", env=tiny.env)
+    assert said.code == 1
+    assert "holds changes of your own (tiny.c)" in said.out
+    assert source.read_text().startswith("/* mine */")
+
+
+def test_no_space(tiny: Tiny, tmp_path: Path) -> None:
+    """A disk that fills up in the middle: said as such, and the next run goes on elsewhere or later."""
+    inside = f"mount -t tmpfs -o size=6m none {tmp_path} && exec \"$@\""
+    words = command("build", *tiny.options(tmp_path / "root"), "--verify", "off")
+    user = () if os.getuid() == 0 else ("-Ur",)
+    done = subprocess.run(
+        ("unshare", *user, "-m", "bash", "-c", inside, "bash", *words),
+        check=False,
+        capture_output=True,
+        text=True,
+        env=tiny.env,
+    )
+    assert done.returncode in (1, 3), done.stdout + done.stderr
+    assert "No space left on device" in done.stdout + done.stderr
+    assert "Traceback" not in done.stderr
+
+
+def test_odd_values_reach_the_build_unharmed(tiny: Tiny, tmp_path: Path) -> None:
+    """Shell metacharacters in any value are text, in the scripts too."""
+    odd = "a b'c\"d$(touch pwned)`e`;f&g|h\\i*?"
+    said = xpusetup(
+        "build", *tiny.options(tmp_path / "root"), "--verify", "off", "--set", f"tiny.TINY_FAIL={odd}", env=tiny.env
+    )
+    assert said.code == 1
+    assert f"error: {odd}" in (tmp_path / "root/logs/tiny.build.log").read_text()
+    assert not list((tmp_path / "root").rglob("pwned"))
+
+
+def test_caller_does_not_leak_into_steps(tiny: Tiny, tmp_path: Path) -> None:
+    """CFLAGS that no compiler takes, a PYTHONPATH that shadows setuptools: neither reaches the build; it is said once."""
+    (tmp_path / "shadow").mkdir()
+    (tmp_path / "shadow/setuptools.py").write_text("raise SystemExit('leaked')")
+    env = {**tiny.env, "CFLAGS": "--nonsense", "PYTHONPATH": str(tmp_path / "shadow"), "CC": "/bin/false"}
+    said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", env=env)
+    assert said.code == 0, said.out + said.err
+    assert said.out.count("not passed on, because steps start clean: CC, CFLAGS, PYTHONPATH") == 1
+
+
+def test_pip_settings_come_by_variables_alone(tiny: Tiny, tmp_path: Path) -> None:
+    """A step that installs obeys PIP_* variables of its caller: an index that isn't there makes it fail."""
+    env = {**tiny.env, "PIP_INDEX_URL": "https://index.invalid/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
+    env = {name: value for name, value in env.items() if name not in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL")}
+    said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", env={**env, "PIP_NO_CACHE_DIR": "1"})
+    assert said.code == 1
+    assert "requirements failed" in said.out

@@ -1,0 +1,32 @@
+"""Every script that the program writes or ships passes shellcheck."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from e2e.support import CHECKOUT, caller, xpusetup
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
+
+
+@pytest.mark.parametrize("profile", ["sim", "torch-2.5", "torch-2.14"])
+def test_emitted_scripts(tmp_path: Path, profile: str) -> None:
+    said = xpusetup("emit", "shell", "--profile", profile, "-o", str(tmp_path / "out"), env=caller(tmp_path / "home"))
+    assert said.code == 0, said.err
+    scripts = [str(path) for path in sorted((tmp_path / "out").rglob("*.sh"))]
+    assert len(scripts) > 8
+    shellcheck(*scripts)
+
+
+def test_own_scripts() -> None:
+    shellcheck(str(CHECKOUT / ".ci/run"))
+
+
+def shellcheck(*scripts: str) -> None:
+    """Run shellcheck, as strict as it is by default."""
+    program = Path(sys.executable).parent / "shellcheck"
+    done = subprocess.run((str(program), *scripts), check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout
