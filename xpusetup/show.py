@@ -35,8 +35,7 @@ WIDTH = 100
 def make_console(*, stderr: bool = False) -> Console:
     """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
     console = Console(stderr=stderr, highlight=False, soft_wrap=True)
-    if console.is_terminal:
-        console.width = min(console.width, WIDTH)
+    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
     return console
 
 
@@ -62,7 +61,7 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
         return
     root = data["root"]
     if not data["ran"]:
-        console.print(f" [green]✓[/] nothing to do: everything is done")
+        console.print(" [green]✓[/] nothing to do: everything is done")
     console.print(f" {_verified(data['verified'])}")
     console.print(f" [green]✓[/] {len(data['wheels'])} wheels in {escape(root)}/wheels")
     for wheel in data["wheels"] if verbose else ():
@@ -150,7 +149,7 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    for name in data["unset"]:
+    for name in filter(str.isidentifier, data["unset"]):
         console.out(f"unset {name}")
     for name, value in data["set"].items():
         if name.isidentifier():

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 REFRESH = 4
 BAR = 18
+SAID = {"no-device": "no device here", "interrupted": "interrupted"}
 MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]![/]", "interrupted": "[yellow]![/]"}
 
 
@@ -81,7 +82,7 @@ class BuildView:
         self._step, self._left = None, self._left - 1
         if event.state == "done":
             return
-        what = "no device here" if event.state == "no-device" else event.title
+        what = SAID.get(event.state, event.title)
         mark = MARKS[event.state]
         self._console.print(f" {mark} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
 

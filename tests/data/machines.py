@@ -67,7 +67,7 @@ def machine(base: dict[str, Any] | None = None, **sections: Any) -> Facts:
     return Facts.model_validate(found)
 
 
-def without_tool(name: str) -> list[dict[str, str]]:
+def without_tool(name: str) -> list[dict[str, str | None]]:
     return [tool for tool in WORKSTATION["tools"] if tool["name"] != name]
 
 

@@ -33,9 +33,8 @@ SETVARS_KIT = replace(NEW_KIT, provider="setvars", scripts=(f"{ROOT_2025}/setvar
 SIM = Target(python=PYTHON, python_version="3.11", accelerator="simxpu", device_expected=True)
 XPU = Target(python=PYTHON, python_version="3.11", accelerator="xpu")
 OLD = replace(XPU, arch=("pvc", "xe-lpg", "ats-m150"), toolkit=OLD_KIT)
-NEW = replace(
-    XPU, arch=tuple(shipped("torch-2.14").arch.default) if shipped("torch-2.14").arch else (), toolkit=NEW_KIT
-)
+NEW_ARCH = ("pvc", "bmg", "dg2", "arl-h", "mtl-h", "lnl-m", "ptl-h", "ptl-u")
+NEW = replace(XPU, arch=NEW_ARCH, toolkit=NEW_KIT)
 TARGETS = {
     "sim": SIM,
     "torch-2.5": OLD,

@@ -1,6 +1,5 @@
 """Fetching torch from servers that refuse, moved, lost something, or were cut off; and trees that are someone's."""
 
-import os
 import shutil
 import subprocess
 import time
@@ -94,9 +93,18 @@ def test_a_fetch_that_was_killed_goes_on(stand: Stand, tmp_path: Path, calls: in
     (tmp_path / "hook").chmod(0o755)
     write_text(tmp_path / "gitconfig", f"[uploadpack]\n\tpackObjectsHook = {tmp_path}/hook\n")
     more = {"GIT_CONFIG_GLOBAL": f"{tmp_path}/gitconfig"}
-    command = (xpusetup(), "build", "--profile", str(stand.profile), "--root", f"{tmp_path}/root", "--until", "torch.fetch")
+    command = (
+        xpusetup(),
+        "build",
+        "--profile",
+        str(stand.profile),
+        "--root",
+        f"{tmp_path}/root",
+        "--until",
+        "torch.fetch",
+    )
     with subprocess.Popen(command, env=stand.environment(**more), stdout=subprocess.DEVNULL) as process:
-        wait_for(lambda: len(os.listdir(folder)) > calls)
+        wait_for(lambda: len(list(folder.iterdir())) > calls)
         tree = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
         for each in tree:
             each.kill()

@@ -1,5 +1,6 @@
 """The plans of torch-2.5 and torch-2.14, re-pinned to stand-ins, run to wheels from a shell full of traps."""
 
+import sys
 from pathlib import Path
 
 import pytest
@@ -129,7 +130,8 @@ def test_bash_alone_makes_the_same_bytes_elsewhere(eras: Eras, name: str, tmp_pa
     stand, folder = eras.stand(name), tmp_path / "a-folder-with-a-longer-name"
     expected = {Path(wheel["path"]).name: wheel["sha256"] for wheel in eras.built(name).result["wheels"]}
     assert stand.call("emit shell", "--out", folder, site=SITES[name]).returncode == 0
-    done = run(("bash", f"{folder}/build.sh"), stand.environment(PATH="/usr/local/bin:/usr/bin:/bin"), tmp_path)
+    path = f"{sys.base_prefix}/bin:/usr/local/bin:/usr/bin:/bin"
+    done = run(("bash", f"{folder}/build.sh"), stand.environment(PATH=path), tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "built, not verified" in done.stdout
     sums = run(("sh", "-c", "sha256sum *.whl"), {"PATH": "/usr/bin:/bin"}, folder / "wheels").stdout

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from pathlib import Path
 
@@ -13,29 +14,32 @@ def hold(folder: str, texts: dict[str, str]) -> None:
     base = HERE / folder
     if os.environ.get("XPUSETUP_TEST_UPDATE"):
         _write(base, texts)
-    there = {str(path.relative_to(base)) for path in base.rglob("*") if path.is_file()}
-    assert there == set(texts), f"{folder}: XPUSETUP_TEST_UPDATE=1 writes these files anew"
-    for name, text in texts.items():
-        assert text == (base / name).read_text(), f"{folder}/{name}: XPUSETUP_TEST_UPDATE=1 writes it anew"
+    there = {str(path.relative_to(base)): path.read_text() for path in base.rglob("*") if path.is_file()}
+    wrong = [_difference(name, there.get(name, ""), texts.get(name, "")) for name in sorted({*there, *texts})]
+    text = "".join(wrong)
+    assert not text, f"below tests/golden/{folder}; XPUSETUP_TEST_UPDATE=1 writes it anew\n{text}"
 
 
 def hold_one(name: str, text: str) -> None:
     """Compare one text with one file."""
     path = HERE / name
     if os.environ.get("XPUSETUP_TEST_UPDATE"):
-        _write_one(path, text)
-    assert path.exists(), f"{name}: XPUSETUP_TEST_UPDATE=1 writes it"
-    assert text == path.read_text(), f"{name}: XPUSETUP_TEST_UPDATE=1 writes it anew"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    wrong = _difference(name, path.read_text() if path.exists() else "", text)
+    assert not wrong, f"tests/golden/{name}; XPUSETUP_TEST_UPDATE=1 writes it anew\n{wrong}"
+
+
+def _difference(name: str, old: str, new: str) -> str:
+    lines = difflib.unified_diff(old.splitlines(keepends=True), new.splitlines(keepends=True), name, name, n=1)
+    return "".join(lines)
 
 
 def _write(base: Path, texts: dict[str, str]) -> None:
-    for path in base.rglob("*") if base.exists() else ():
+    for path in base.rglob("*"):
         if path.is_file() and str(path.relative_to(base)) not in texts:
             path.unlink()
     for name, text in texts.items():
-        _write_one(base / name, text)
-
-
-def _write_one(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
+        path = base / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)

@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 from packaging.requirements import Requirement
+
 from standins.oneapi import make_oneapi, make_runtime_wheel
 from standins.repository import write_text
 from standins.upstreams import Era, Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
-
 from xpusetup.load import parse_profile
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
@@ -36,8 +36,12 @@ KEPT = {
 LEAKS = {
     **dict.fromkeys(("CC", "CXX"), "clang"),
     **dict.fromkeys(("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "CMAKE_ARGS"), "--leaked-from-the-caller"),
-    **{"USE_XPU": "0", "USE_CUDA": "1", "TORCH_XPU_ARCH_LIST": "none", "PYTORCH_BUILD_VERSION": "9.9.9"},
-    **{"BUILD_VERSION": "9.9.9", "CMAKE_GENERATOR": "Unix Makefiles", "SOURCE_DATE_EPOCH": "1"},
+    **dict.fromkeys(("PYTORCH_BUILD_VERSION", "BUILD_VERSION"), "9.9.9"),
+    "USE_XPU": "0",
+    "USE_CUDA": "1",
+    "TORCH_XPU_ARCH_LIST": "none",
+    "CMAKE_GENERATOR": "Unix Makefiles",
+    "SOURCE_DATE_EPOCH": "1",
 }
 """What of a user's shell would ruin a build that it leaked into."""
 Done = subprocess.CompletedProcess[str]
@@ -69,6 +73,7 @@ class Stand:
     def build(self, root: Path, *args: str, site: str = "", **more: str) -> "Built":
         """Build in a root."""
         done = self.call("build", "--root", root, "--json", *args, site=site, **more)
+        assert done.stdout, done.stderr
         return Built(root, done.returncode, json.loads(done.stdout), done.stderr)
 
 
@@ -145,13 +150,15 @@ def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
 
 def repin(text: str, upstreams: Upstreams) -> str:
     """Give a shipped profile with nothing but its pins replaced."""
-    for part in parse_profile(text, "shipped").components:
-        if part.kind == "source":
-            for each in (part, *part.vendored):
-                if each.rev is not None:
-                    text = text.replace(each.rev, _rev(each.repo, upstreams))
+    parts = [part for part in parse_profile(text, "shipped").components if part.kind == "source"]
+    pins = [(part.rev, part.repo) for part in parts]
+    pins += [(item.rev, item.repo) for part in parts for item in part.vendored]
+    for rev, repo in pins:
+        if rev is not None:
+            text = text.replace(rev, _rev(repo, upstreams))
     text = text.replace('version = "3.8.0"', f'version = "{TRITON}"')
-    text = re.sub(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", rf'\1"intel-sycl-rt=={RUNTIME}"]', text, flags=re.S)
+    runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)
+    text = runtime.sub(rf'\1"intel-sycl-rt=={RUNTIME}"]', text)
     return "".join(_lines(text)).replace("disk_gib = 10\n", "")
 
 

@@ -13,9 +13,7 @@ def pack_wheel(folder: Path, distribution: str, version: str, files: Mapping[str
     info = f"{stem}.dist-info"
     inside = {name.replace("@DATA@", f"{stem}.data").replace("@INFO@", info): text for name, text in files.items()}
     inside[f"{info}/METADATA"] = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n".encode()
-    inside[f"{info}/WHEEL"] = (
-        b"Wheel-Version: 1.0\nGenerator: stand-in\nRoot-Is-Purelib: false\nTag: py3-none-any\n"
-    )
+    inside[f"{info}/WHEEL"] = b"Wheel-Version: 1.0\nGenerator: stand-in\nRoot-Is-Purelib: false\nTag: py3-none-any\n"
     record = "".join(f"{name},{_record_hash(content)},{len(content)}\n" for name, content in inside.items())
     folder.mkdir(parents=True, exist_ok=True)
     wheel = folder / f"{stem}-py3-none-any.whl"

@@ -41,7 +41,9 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
         error = caught
     except OSError as caught:  # the disk, a network file system: nothing that this program could know before
         where = f"{caught.filename}: " if caught.filename else ""
-        error = NotReadyError(f"{where}{caught.strerror or caught}", fix="look at the space and the modes of that place")
+        error = NotReadyError(
+            f"{where}{caught.strerror or caught}", fix="look at the space and the modes of that place"
+        )
     else:
         if json:
             sys.stdout.write(make_document(result) + "\n")

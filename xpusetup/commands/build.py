@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.commands.prepare import Prepared, prepare
+from xpusetup.commands.prepare import Prepared, prepare, write_prepared
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
@@ -15,6 +15,7 @@ from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variable
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
+from xpusetup.effects.root import open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
 from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
@@ -41,7 +42,6 @@ class BuildOptions:
 
     jobs: int = 0
     events: str = ""
-    force: tuple[str, ...] = ()
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
@@ -54,21 +54,26 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
     observe(_plan_event(workspace, prepared, tuned))
     for text in _left_out(prepared):
         observe(_note(text))
+    open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
-        run = Run(
-            root=prepared.root,
-            plan=prepared.plan,
-            scripts=prepared.scripts,
-            identities=prepared.identities,
-            lock=lock,
-            tuning=tuned,
-            observe=observe,
-        )
-        outcome = run_plan(run)
+        write_prepared(workspace, request, prepared)
+        outcome = run_plan(_run(prepared, lock, tuned, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)
     return _make_result(workspace, prepared, outcome, request)
+
+
+def _run(prepared: Prepared, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]) -> Run:
+    return Run(
+        root=prepared.root,
+        plan=prepared.plan,
+        scripts=prepared.scripts,
+        identities=prepared.identities,
+        lock=lock,
+        tuning=tuned,
+        observe=observe,
+    )
 
 
 def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:

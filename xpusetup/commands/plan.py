@@ -13,6 +13,7 @@ from xpusetup.effects import files
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
+from xpusetup.model import ROOT
 from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
@@ -27,10 +28,11 @@ def plan(where: Where, request: Request) -> Result:
     """Give the steps in order, with their state in the root; writes nothing."""
     workspace = open_workspace(where)
     seen = preview(workspace, request)
-    steps = [_row(step, status) for step, status in zip(seen.plan.steps, seen.statuses, strict=True)]
+    root = str(workspace.root)
+    steps = [_row(step, status, root) for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)]
     data = {
         "profile": workspace.profile.name,
-        "root": str(workspace.root),
+        "root": root,
         "steps": steps,
         "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
@@ -39,15 +41,15 @@ def plan(where: Where, request: Request) -> Result:
     return Result("plan", data)
 
 
-def _row(step: Step, status: Status) -> dict[str, Any]:
+def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
         "needs": list(step.needs),
         "after": list(step.after),
-        "run": [list(argv) for argv in step.run],
-        "env": dict(step.env),
-        "makes": list(step.makes),
+        "run": [[word.replace(ROOT, root) for word in argv] for argv in step.run],
+        "env": {name: value.replace(ROOT, root) for name, value in step.env},
+        "makes": [path.replace(ROOT, root) for path in step.makes],
         "state": status.state,
         "why": status.why,
     }

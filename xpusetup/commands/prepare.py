@@ -1,4 +1,4 @@
-"""From a workspace to a plan in its root: first without looking at the machine, then with it.
+"""From a workspace to a plan: first without looking at the machine, then with it.
 
 A build in which no step will run probes nothing but keys and stamps: the target of the last build is taken from
 the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed at anew.
@@ -7,18 +7,17 @@ the root's lock, and only when something turns out to be stale is the machine pr
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.effects import files
 from xpusetup.effects.root import (
     Root,
     helper_files,
     lock_document,
-    open_root,
     read_identities,
     read_lock,
     see,
-    write_lock,
     write_plan,
 )
 from xpusetup.emit.script import render_script
@@ -36,72 +35,64 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, kw_only=True)
 class Prepared:
-    """A plan that lies in its root, ready to run. `facts` is None when nothing had to be probed."""
+    """A plan with its scripts, and what of it is done. `facts` is None when nothing had to be probed.
+
+    `missing` names the checks that a build would fail here; it is empty for a plan that passed the gate.
+    """
 
     root: Root
     plan: Plan
     scripts: Mapping[str, str]
     identities: Mapping[str, str]
-    facts: Facts | None
+    facts: Facts | None = None
+    missing: tuple[str, ...] = ()
 
     def statuses(self) -> tuple[Status, ...]:
         """Judge every step by what is on disk now."""
         return make_statuses(self.plan.steps, see(self.root, self.plan, self.scripts, self.identities))
 
 
-def prepare(workspace: Workspace, request: Request, *, fresh: bool = False) -> Prepared:
-    """Write the plan into its root. Raises NotReadyError when the machine can't build it."""
-    target = None if fresh else _target_of_lock(workspace, request)
+def prepare(workspace: Workspace, request: Request) -> Prepared:
+    """Make the plan of a build, writing nothing. Raises NotReadyError when the machine can't build it."""
+    target = _target_of_lock(workspace, request)
     if target is not None:
-        prepared = _write(workspace, request, target, None)
-        if _nothing_to_do(prepared):
+        prepared = _prepare(workspace, request, target)
+        if all(status.state == "done" for status in prepared.statuses()):
             return prepared
-    target, facts = _aim(workspace, request)
-    return _write(workspace, request, target, facts)
+    prepared = preview(workspace, request)
+    if prepared.missing and prepared.facts is not None:
+        from xpusetup.commands.gate import gate  # noqa: PLC0415 - a build that is done probes nothing
+
+        gate(workspace, prepared.facts)
+    return prepared
 
 
-def _aim(workspace: Workspace, request: Request) -> tuple[Target, Facts]:
-    from xpusetup.aim import make_target  # noqa: PLC0415 - a build that is done probes nothing
-    from xpusetup.commands.gate import gate, probe_for  # noqa: PLC0415
-
-    facts = probe_for(workspace)
-    gate(workspace, facts)
-    return make_target(workspace.profile, facts, workspace.device, request, workspace.settings), facts
-
-
-@dataclass(frozen=True, kw_only=True)
-class Preview:
-    """A plan and the state of its steps, and the checks that this machine would fail if it were built here."""
-
-    plan: Plan
-    statuses: tuple[Status, ...]
-    missing: tuple[str, ...]
-
-
-def preview(workspace: Workspace, request: Request) -> Preview:
-    """Make a plan without writing anything; also where it could not be built."""
+def preview(workspace: Workspace, request: Request) -> Prepared:
+    """Make a plan for this machine, also where it could not be built, writing nothing."""
     from xpusetup.aim import make_target  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.commands.gate import failing, probe_for  # noqa: PLC0415
 
     facts = probe_for(workspace)
     target = make_target(workspace.profile, facts, workspace.device, request, workspace.settings)
+    missing = tuple(finding.id for finding in failing(workspace, facts))
+    return replace(_prepare(workspace, request, target), facts=facts, missing=missing)
+
+
+def _prepare(workspace: Workspace, request: Request, target: Target) -> Prepared:
     plan = make_plan(workspace.profile, request, target, workspace.layout)
-    root = Root(workspace.root.resolve())
-    scripts = {step.id: render_script(step, plan) for step in plan.steps}
-    statuses = make_statuses(plan.steps, see(root, plan, scripts, read_identities(target)))
-    return Preview(plan=plan, statuses=statuses, missing=tuple(each.id for each in failing(workspace, facts)))
+    return Prepared(
+        root=Root(workspace.root.resolve()),
+        plan=plan,
+        scripts={step.id: render_script(step, plan) for step in plan.steps},
+        identities=read_identities(target),
+    )
 
 
-def _nothing_to_do(prepared: Prepared) -> bool:
-    return all(status.state == "done" for status in prepared.statuses())
-
-
-def _write(workspace: Workspace, request: Request, target: Target, facts: Facts | None) -> Prepared:
-    plan = make_plan(workspace.profile, request, target, workspace.layout)
-    root = open_root(workspace.root)
-    scripts = write_plan(root, plan, helper_files(workspace.profile))
-    write_lock(root, lock_document(workspace.profile, target, _asked(workspace, request)))
-    return Prepared(root=root, plan=plan, scripts=scripts, identities=read_identities(target), facts=facts)
+def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
+    """Write scripts, helpers and lock into the root, whose lock the caller holds."""
+    write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
+    document = lock_document(workspace.profile, prepared.plan.target, _asked(workspace, request))
+    files.write_text(prepared.root / "profile.lock.json", document)
 
 
 def _target_of_lock(workspace: Workspace, request: Request) -> Target | None:

@@ -39,13 +39,21 @@ def write_text(path: Path, text: str, *, executable: bool = False) -> None:
         return
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-        with os.fdopen(handle, "w") as stream:
-            stream.write(text)
-        Path(temporary).chmod(0o755 if executable else 0o644)
-        Path(temporary).replace(path)
+        _write_whole(path, text, 0o755 if executable else 0o644)
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def _write_whole(path: Path, text: str, mode: int) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w") as stream:
+            stream.write(text)
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
 
 
 def append_line(path: Path, line: str) -> None:

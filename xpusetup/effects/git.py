@@ -10,6 +10,8 @@ if TYPE_CHECKING:
 
 def read_tree(path: Path) -> dict[str, Any] | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree."""
+    if not (path / ".git").exists():
+        return None
     import git  # noqa: PLC0415 - slow to import, and one command alone asks
 
     try:

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.effects import files
 from xpusetup.effects.process import run_process
-from xpusetup.emit.script import render_scripts
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Made, Seen, Stamp, parse_stamp
 from xpusetup.plan.context import PACKAGED
@@ -74,12 +73,11 @@ def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
             yield f"{to}/{name}", path.read_text()
 
 
-def write_plan(root: Root, plan: Plan, helpers: Mapping[str, str]) -> dict[str, str]:
-    """Write the scripts and helpers of a plan into its root; gives the scripts' texts by step."""
-    scripts = render_scripts(plan)
-    for name, text in {**helpers, **scripts}.items():
+def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:
+    """Write the scripts and helpers of a plan into its root."""
+    texts = {**helpers, **{f"steps/{step}.sh": text for step, text in scripts.items()}}
+    for name, text in texts.items():
         files.write_text(root / name, text, executable=name.endswith(".sh"))
-    return {step.id: scripts[f"steps/{step.id}.sh"] for step in plan.steps}
 
 
 def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:
@@ -133,11 +131,6 @@ def read_identities(target: Target) -> dict[str, str]:
     argv = ("bash", "-c", script, "bash", str(files.package_file(HELPERS).parent), target.cxx, toolkit)
     outputs = {need: run_process((*argv, need), seconds=10) for need in wanted}
     return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
-
-
-def write_lock(root: Root, document: str) -> None:
-    """Write the resolved profile and what it was built for."""
-    files.write_text(root / "profile.lock.json", document)
 
 
 def lock_document(profile: Profile, target: Target, asked: Mapping[str, object]) -> str:

@@ -40,7 +40,8 @@ def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
         argv = ("bash", "-c", script, "xpusetup", str(before), str(after))
         output = run_process(argv, seconds=seconds, env=clean_environment(toolkit))
         if output.code != 0:
-            words = (output.err.strip().splitlines() or [output.why])[-1]
+            silent = output.why or f"it ended with {output.code} and said nothing"
+            words = (output.err.strip().splitlines() or [silent])[-1]
             raise NotReadyError(f"the toolkit could not be switched on: {words}", fix=_by_hand(toolkit))
         return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes()))
 
@@ -79,5 +80,7 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
 
 
 def _by_hand(toolkit: Toolkit) -> str:
-    first = next(iter((*toolkit.prelude, *(f"source {script}" for script in toolkit.scripts))), "xpusetup doctor")
+    first = next(iter((*toolkit.prelude, *(f"source {script}" for script in toolkit.scripts))), "")
+    if not first:
+        return "xpusetup doctor"
     return f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c '{first}; env'"

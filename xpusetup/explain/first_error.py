@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 DECISIVE = re.compile(
     r"^(xpusetup: |ERROR: |fatal: |CMake Error|FAILED: |make(\[\d+\])?: \*\*\* )"
     r"|\b(fatal error|error): |\b\w*(Error|Exception): |: command not found$"
-    r"|No space left on device|^Killed$|: Killed\b"
+    r"|No space left on device|^Killed$|: Killed\b|: line \d+: +\d+ (Killed|Segmentation fault|Aborted|Bus error)\b"
 )
 
 

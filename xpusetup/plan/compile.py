@@ -25,7 +25,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     return Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
-        run=(*_configure(context, part), check),
+        run=(_fresh(context, part), *_configure(context, part), check),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -44,7 +44,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
-        run=(("rm", "-rf", out), _wheel(context, part, out), collected),
+        run=(("rm", "-rf", out), _fresh(context, part), _wheel(context, part, out), collected),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -64,6 +64,14 @@ def _configure(context: Context, part: SourceComponent) -> Commands:
     out = f"{context.tree(part)}.configured"
     only = ("-Cbuild.targets=help", "-Cinstall.components=nothing", "-Cwheel.exclude=**")
     return (("rm", "-rf", f"{context.tree(part)}/build/CMakeCache.txt", out), (*_pep517(context, part, out), *only))
+
+
+def _fresh(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    target, folder = context.target, _folder(context, part)
+    toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in _needs(context, part) else ()
+    compilers = (word for name in (target.cc, target.cxx, *toolkit) for word in ("--compiler", name))
+    places = ("--build", f"{folder}/build", "--tools", f"{context.tree(part)}.tools")
+    return context.helper("fresh_build.py", *places, *compilers)
 
 
 def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:

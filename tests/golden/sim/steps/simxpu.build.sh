@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # simxpu.build: simxpu 1.0.0 from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash simxpu.build.sh
 set -eu
@@ -22,6 +22,8 @@ export CXX=g++
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 cd "$ROOT"/src/simxpu
 run rm -rf "$ROOT"/src/simxpu.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/simxpu/build --tools \
+  "$ROOT"/src/simxpu.tools --compiler gcc --compiler g++
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/simxpu.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/simxpu.wheel --distribution simxpu \
   --version 1.0.0 --into "$ROOT"/wheels

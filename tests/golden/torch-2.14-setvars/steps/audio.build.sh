@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # audio.build: torchaudio 2.11.0+xpu from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.build.sh
 set -eu
@@ -24,6 +24,8 @@ export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
 cd "$ROOT"/src/audio
 run rm -rf "$ROOT"/src/audio.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/audio/build --tools \
+  "$ROOT"/src/audio.tools --compiler gcc --compiler g++
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/audio.wheel --distribution \
   torchaudio --version 2.11.0+xpu --into "$ROOT"/wheels

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # audio.fetch: audio v2.11.0 34c52a67e
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.fetch.sh
 set -eu

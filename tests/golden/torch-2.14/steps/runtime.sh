@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # runtime: 22 pinned run-time requirements
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash runtime.sh
 set -eu

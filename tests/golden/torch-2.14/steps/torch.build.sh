@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # torch.build: torch 2.14.1+xpu from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.build.sh
 set -eu
@@ -40,7 +40,7 @@ export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$
 export LDFLAGS='-Wl,-rpath,'"'"'$ORIGIN/../../../..'"'"''
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.14.1+xpu
-export PYTORCH_EXTRA_INSTALL_REQUIREMENTS='dpcpp-cpp-rt==2026.1.0 | impi-rt==2021.18.1 | intel-cmplr-lib-rt==2026.1.0 | intel-cmplr-lib-ur==2026.1.0 | intel-cmplr-lic-rt==2026.1.0 | intel-opencl-rt==2026.1.0 | intel-openmp==2026.1.0 | intel-pti==1.0.1 | intel-sycl-rt==2026.1.0 | mkl==2026.1.0 | oneccl==2022.1.1 | oneccl-devel==2022.1.1 | onemkl-license==2026.1.0 | onemkl-sycl-blas==2026.1.0 | onemkl-sycl-dft==2026.1.0 | onemkl-sycl-lapack==2026.1.0 | onemkl-sycl-rng==2026.1.0 | onemkl-sycl-sparse==2026.1.0 | pyzes==0.1.2 | tbb==2023.1.0 | tcmlib==1.5.0 | umf==1.1.0'
+export PYTORCH_EXTRA_INSTALL_REQUIREMENTS='dpcpp-cpp-rt==2026.1.0 | impi-rt==2021.18.1 | intel-cmplr-lib-rt==2026.1.0 | intel-cmplr-lib-ur==2026.1.0 | intel-cmplr-lic-rt==2026.1.0 | intel-opencl-rt==2026.1.0 | intel-openmp==2026.1.0 | intel-pti==1.0.1 | intel-sycl-rt==2026.1.0 | mkl==2026.1.0 | oneccl==2022.1.1 | oneccl-devel==2022.1.1 | onemkl-license==2026.1.0 | onemkl-sycl-blas==2026.1.0 | onemkl-sycl-dft==2026.1.0 | onemkl-sycl-lapack==2026.1.0 | onemkl-sycl-rng==2026.1.0 | onemkl-sycl-sparse==2026.1.0 | pyzes==0.1.2 | tbb==2023.1.0 | tcmlib==1.5.0 | umf==1.1.0 | triton-xpu==3.8.0'
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export TORCH_XPU_ARCH_LIST=pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u
 export USE_CUDA=0
@@ -48,6 +48,8 @@ export USE_STATIC_MKL=1
 export USE_XPU=1
 cd "$ROOT"/src/torch
 run rm -rf "$ROOT"/src/torch.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/torch/build --tools \
+  "$ROOT"/src/torch.tools --compiler gcc --compiler g++ --compiler /opt/intel/oneapi/compiler/latest/bin/icpx
 run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src/torch.wheel \
   -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # venv: Python 3.11 environment
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash venv.sh
 set -eu

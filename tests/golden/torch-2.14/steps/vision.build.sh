@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # vision.build: torchvision 0.29.1+xpu from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash vision.build.sh
 set -eu
@@ -32,6 +32,8 @@ export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
 cd "$ROOT"/src/vision
 run rm -rf "$ROOT"/src/vision.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/vision/build --tools \
+  "$ROOT"/src/vision.tools --compiler gcc --compiler g++
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/vision.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/vision.wheel --distribution \
   torchvision --version 0.29.1+xpu --into "$ROOT"/wheels

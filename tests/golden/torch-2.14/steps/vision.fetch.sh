@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # vision.fetch: vision v0.29.1 1f1a920d6
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash vision.fetch.sh
 set -eu

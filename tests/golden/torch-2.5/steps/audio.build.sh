@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # audio.build: torchaudio 2.5.1+xpu from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.build.sh
 set -eu
@@ -40,6 +40,9 @@ export USE_CUDA=0
 export USE_FFMPEG=0
 cd "$ROOT"/src/audio
 run rm -rf "$ROOT"/src/audio.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/audio/build --tools \
+  "$ROOT"/src/audio.tools --compiler gcc --compiler g++ --compiler \
+  /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/audio.wheel --distribution \
   torchaudio --version 2.5.1+xpu --into "$ROOT"/wheels

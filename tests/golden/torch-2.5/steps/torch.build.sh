@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # torch.build: torch 2.5.1+xpu from source
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.build.sh
 set -eu
@@ -43,6 +43,9 @@ export USE_XPU=1
 export _GLIBCXX_USE_CXX11_ABI=1
 cd "$ROOT"/src/torch
 run rm -rf "$ROOT"/src/torch.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/torch/build --tools \
+  "$ROOT"/src/torch.tools --compiler gcc --compiler g++ --compiler \
+  /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/torch.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
   --version 2.5.1+xpu --into "$ROOT"/wheels

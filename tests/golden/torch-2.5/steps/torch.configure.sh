@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # torch.configure: configure torch, and read what CMake decided
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.configure.sh
 set -eu
@@ -42,6 +42,9 @@ export USE_STATIC_MKL=1
 export USE_XPU=1
 export _GLIBCXX_USE_CXX11_ABI=1
 cd "$ROOT"/src/torch
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/torch/build --tools \
+  "$ROOT"/src/torch.tools --compiler gcc --compiler g++ --compiler \
+  /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py build --cmake --cmake-only
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --xpu --out \
   "$ROOT"/results/torch.configure.json

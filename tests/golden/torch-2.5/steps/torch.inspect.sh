@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # torch.inspect: what is in the torch wheel
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.inspect.sh
 set -eu
@@ -14,6 +14,6 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/inspect_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
-  2.5.1+xpu --requires-xpu --abi 1 --forbid-prefix "$ROOT"/src --forbid-prefix "$ROOT"/venv --out \
-  "$ROOT"/results/torch.inspect.json
+  2.5.1+xpu --requires-xpu --abi 1 --arch pvc,xe-lpg,ats-m150 --forbid-prefix "$ROOT"/src --forbid-prefix \
+  "$ROOT"/venv --out "$ROOT"/results/torch.inspect.json
 finish

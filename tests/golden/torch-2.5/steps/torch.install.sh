@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2034
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
 # torch.install: install torch 2.5.1+xpu
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash torch.install.sh
 set -eu

@@ -1,0 +1,126 @@
+"""What commands return, made by hand: the input of the golden screens."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from data.targets import plan_for
+
+ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
+SHA = "51c9d2f0a7be43c1"
+WHEELS = [
+    {"name": name, "version": version, "path": f"{ROOT}/wheels/{name}-{version}-x.whl", "sha256": SHA * 4}
+    for name, version in (("torch", "2.5.1+xpu"), ("torchvision", "0.20.1+xpu"), ("torchaudio", "2.5.1+xpu"))
+]
+STEPS = [step.id for step in plan_for("torch-2.5").steps]
+BUILT: dict[str, Any] = {
+    "profile": "torch-2.5",
+    "root": ROOT,
+    "ran": STEPS[4:],
+    "skipped": STEPS[:4],
+    "failed": None,
+    "wheels": WHEELS,
+    "verified": True,
+    "seconds": 9667.2,
+}
+FAILED: dict[str, Any] = {
+    **BUILT,
+    "ran": STEPS[:5],
+    "skipped": [],
+    "failed": "torch.build",
+    "wheels": [],
+    "verified": None,
+    "failure": {
+        "step": "torch.build",
+        "log": f"{ROOT}/logs/torch.build.log",
+        "first_error_line": 48211,
+        "first_error": "icpx: error: unable to execute command: Killed",
+        "last_lines": [
+            "[4121/7561] Building SYCL object BinaryMiscBackwardOpsKernels.cpp.o",
+            "FAILED: third_party/torch-xpu-ops/src/ATen/BinaryMiscBackwardOpsKernels.cpp.o [code=254]",
+            "icpx: error: unable to execute command: Killed",
+            "ninja: build stopped: subcommand failed.",
+        ],
+        "again": f"bash {ROOT}/steps/torch.build.sh",
+    },
+}
+UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error": "", "last_lines": []}
+
+
+def step_rows() -> list[dict[str, Any]]:
+    """Give the rows of a plan that is half done."""
+    states = {"torch.build": ("stale", "its script, a tool or what comes before it has changed")}
+    states |= dict.fromkeys(STEPS[:4], ("done", ""))
+    states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
+    rows = []
+    for step in plan_for("torch-2.5").steps:
+        state, why = states[step.id]
+        rows.append(
+            {
+                "id": step.id,
+                "title": step.title,
+                "needs": list(step.needs),
+                "run": [list(argv) for argv in step.run],
+                "env": dict(step.env),
+                "state": state,
+                "why": why,
+            }
+        )
+    return rows
+
+
+PLAN: dict[str, Any] = {
+    "profile": "torch-2.5",
+    "root": ROOT,
+    "steps": step_rows(),
+    "missing": [],
+    "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+}
+
+
+def check(name: str, level: str, seen: str, caused_by: str | None = None) -> dict[str, Any]:
+    return {
+        "id": name,
+        "title": name,
+        "level": level,
+        "seen": seen,
+        "limit": "",
+        "seconds": 0.1,
+        "caused_by": caused_by,
+    }
+
+
+VERIFY: dict[str, Any] = {
+    "device": "simxpu",
+    "devices": [{"name": "simulated accelerator"}],
+    "versions": {"torch": "2.13.0+cpu"},
+    "checks": [
+        check("autoload.import", "ok", "torch imports and knows simxpu"),
+        check("device.available", "ok", "1 device"),
+        check("numbers.finite", "ok", "all results are finite"),
+        check("numbers.matmul", "fail", "relative difference 3.1e-02, allowed 1e-05"),
+        check("numbers.model", "skip", "not asked", "numbers.matmul"),
+        check("amp.dtype", "crash", "RuntimeError: autocast [device] is not known"),
+    ],
+    "verified": False,
+    "not_checked": ["inference compile", "two devices"],
+}
+STATUS: dict[str, Any] = {
+    **BUILT,
+    "ran": [],
+    "skipped": STEPS,
+    "seconds": 0.0,
+    "damaged": {
+        "torch.build": f"{WHEELS[0]['path']} is missing",
+        "vision.build": f"{WHEELS[1]['path']} was changed after it was made",
+    },
+    "sources": {
+        "torch": {"rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e", "changed": True},
+        "vision": {"rev": "3ac97aa9120137381ed1060f37237e44485ac2aa", "changed": False},
+    },
+}
+ENV: dict[str, Any] = {
+    "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
+    "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
+}
+EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}

@@ -1,0 +1,50 @@
+"""How a toolkit is switched on, by provider; the same lines serve scripts and capture."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from data.targets import NEW_KIT, OLD_KIT, SETVARS_KIT
+
+from xpusetup.emit.activation import render_activation
+from xpusetup.model import Toolkit
+
+CHECKED = """\
+[ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
+command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3"""
+
+
+def wrapped(*lines: str) -> str:
+    return "\n".join(("set +eu", "set --", *lines, "set -eu", CHECKED))
+
+
+MODULES = replace(NEW_KIT, provider="modules", scripts=(), prelude=("module purge", "module load oneapi/2026.1"))
+
+
+@pytest.mark.parametrize(
+    ("kit", "text"),
+    [
+        (SETVARS_KIT, wrapped("source /opt/intel/oneapi/setvars.sh")),
+        (
+            OLD_KIT,
+            wrapped(
+                "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh",
+                "source /opt/intel/oneapi/pti/latest/env/vars.sh",
+            ),
+        ),
+        (MODULES, wrapped("module purge", "module load oneapi/2026.1")),
+        (replace(NEW_KIT, provider="environment", scripts=()), CHECKED),
+        (
+            replace(SETVARS_KIT, scripts=("/opt/it's $here/setvars.sh",)),
+            wrapped("source '/opt/it'\"'\"'s $here/setvars.sh'"),
+        ),
+    ],
+)
+def test_activation(kit: Toolkit, text: str) -> None:
+    assert render_activation(kit) == text
+
+
+def test_without_anything_to_look_for() -> None:
+    text = render_activation(Toolkit(provider="environment", version="", compiler="icpx"))
+    assert text == CHECKED.splitlines()[1]

@@ -1,0 +1,177 @@
+"""Every command's JSON has the one envelope, in success and in error, with the exit codes of the contract."""
+
+from __future__ import annotations
+
+import json
+import signal
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from data.machines import LAPTOP, WORKSTATION
+from data.profiles import small_text
+
+from xpusetup.cli import main
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+BAD = Path(__file__).parent / "data/bad.toml"
+FINDING = {"id", "area", "level", "title", "seen", "why", "fix", "source", "caused_by"}
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    before = signal.getsignal(signal.SIGTERM)
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "small.toml").write_text(small_text())
+    (tmp_path / "strange.toml").write_text(small_text(('accelerator = "cpu"', 'accelerator = "gpu"')))
+    (tmp_path / "workstation.json").write_text(json.dumps(WORKSTATION))
+    (tmp_path / "laptop.json").write_text(json.dumps(LAPTOP))
+    (tmp_path / "later.json").write_text(json.dumps({**LAPTOP, "schema": 2}))
+    (tmp_path / "cut.json").write_text(json.dumps(LAPTOP)[:100])
+    yield
+    signal.signal(signal.SIGTERM, before)
+
+
+class Ran:
+    """What one run of the program did."""
+
+    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+        monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
+        with pytest.raises(SystemExit) as ended:
+            main()
+        self.code = ended.value.code
+        self.out, self.err = capsys.readouterr()
+
+
+def run_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> tuple[int, Any]:
+    ran = Ran(capsys, monkeypatch, f"{words} --json")
+    document = json.loads(ran.out)
+    assert ran.err == ""
+    assert document["schema"] == 1
+    assert document["ok"] is (ran.code == 0)
+    return int(ran.code or 0), document
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "code", "keys"),
+    [
+        ("profiles list", "profiles list", 0, {"profiles"}),
+        ("profiles show sim", "profiles show", 0, {"schema", "name", "summary", "components"}),
+        ("profiles check torch-2.5", "profiles check", 0, {"profile", "components"}),
+        ("profiles check small.toml", "profiles check", 0, {"profile", "components"}),
+        ("doctor --list", "doctor", 0, {"checks"}),
+        (
+            "doctor -p torch-2.14 --facts workstation.json",
+            "doctor",
+            0,
+            {"findings", "root_causes", "way", "can_build", "can_run"},
+        ),
+        ("doctor -p torch-2.5 --facts laptop.json", "doctor", 1, {"findings", "root_causes", "way", "can_build"}),
+        ("doctor -p sim --facts laptop.json --for build", "doctor", 0, {"findings", "can_build", "can_run"}),
+        ("doctor -p sim --facts laptop.json --only git.present", "doctor", 0, {"findings"}),
+    ],
+)
+def test_results(
+    words: str,
+    command: str,
+    code: int,
+    keys: set[str],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended, document = run_json(capsys, monkeypatch, words)
+    assert ended == code
+    assert list(document) == ["schema", "command", "ok", "result"]
+    assert document["command"] == command
+    assert keys <= set(document["result"])
+    for finding in document["result"].get("findings", []):
+        assert set(finding) == FINDING
+
+
+@pytest.mark.parametrize(
+    ("words", "command", "code", "message", "fix"),
+    [
+        (
+            "profiles show sin",
+            "profiles show",
+            2,
+            "there is no profile 'sin'; did you mean sim?",
+            "xpusetup profiles list",
+        ),
+        ("profiles check none.toml", "profiles check", 2, "there is no profile file none.toml that can be read", ""),
+        ("profiles check strange.toml", "profiles check", 2, "nothing is known of an accelerator 'gpu'", "known: "),
+        (f"profiles check {BAD}", "profiles check", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
+        ("build -p sin", "build", 2, "there is no profile 'sin'", "xpusetup profiles list"),
+        ("build -p sim --verify maybe", "build", 2, "--verify 'maybe' means nothing", "one of auto, require, off"),
+        ("build -p sim --set torch", "build", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),
+        ("build -p sim --name a/b", "build", 2, "--name 'a/b' is not a folder name", "use --root DIR"),
+        ("build -p sim --root a$b", "build", 2, "the folder ", "choose a plainer one"),
+        ("plan -p sin", "plan", 2, "there is no profile 'sin'", ""),
+        ("plan -p sim --verify maybe", "plan", 2, "--verify 'maybe' means nothing", ""),
+        ("emit dockerfil --out x", "emit", 2, "there is no form 'dockerfil'", "there is: "),
+        ("emit shell --out x -p sin", "emit", 2, "there is no profile 'sin'", ""),
+        ("status -p sim", "status", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("verify -p sim", "verify", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("env -p sim", "env", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("run -p sim", "run", 2, "run needs a command", "xpusetup run -- "),
+        ("run -p sim python", "run", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("doctor -p sim --for fun --facts laptop.json", "doctor", 2, "--for 'fun' means nothing", "one of build, run"),
+        ("doctor -p sim --only a.b", "doctor", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
+        ("doctor -p sim --skip a.b", "doctor", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
+        ("doctor -p sim --facts none.json", "doctor", 2, "there is no file none.json that can be read", ""),
+        ("doctor -p sim --facts later.json", "doctor", 2, "later.json: schema: Input should be 1", ""),
+        ("doctor -p sim --facts cut.json", "doctor", 2, "cut.json: (file): Invalid JSON", ""),
+    ],
+)
+def test_errors(
+    words: str,
+    command: str,
+    code: int,
+    message: str,
+    fix: str,
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    ended, document = run_json(capsys, monkeypatch, words)
+    assert ended == code
+    assert list(document) == ["schema", "command", "ok", "error"]
+    assert document["command"] == command
+    assert list(document["error"]) == ["message", "fix", "code"]
+    assert document["error"]["code"] == code
+    assert document["error"]["message"].startswith(message)
+    assert document["error"]["fix"].startswith(fix)
+    assert document["error"]["fix"]
+
+
+def test_errors_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = Ran(capsys, monkeypatch, "profiles show sin")
+    assert (ran.code, ran.out) == (2, "")
+    assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
+
+
+def test_bad_settings_stop_every_command(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "xpusetup.toml").write_text("jobs = 'many'\n")
+    for words in ("build -p sim", "plan -p sim", "status -p sim", "doctor -p sim --facts laptop.json"):
+        code, document = run_json(capsys, monkeypatch, words)
+        assert (code, document["error"]["fix"]) == (2, "mend xpusetup.toml")
+
+
+@pytest.mark.parametrize(
+    "words", ["build --nosuch", "emit", "profiles show", "nosuch", "build --jobs=-1", "build -j x"]
+)
+def test_usage(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = Ran(capsys, monkeypatch, words)
+    assert ran.code == 2
+    assert "Traceback" not in ran.err + ran.out
+
+
+@pytest.mark.parametrize("words", ["--help", "build --help", "profiles --help", "doctor -h"])
+def test_help(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    ran = Ran(capsys, monkeypatch, words)
+    assert (ran.code, ran.err) == (0, "")
+    assert "Usage: " in ran.out

@@ -1,0 +1,150 @@
+"""What commands return for a root that lies there ready: no process is started, no network asked."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from data.machines import LAPTOP, machine
+from data.profiles import shipped
+from data.targets import OLD, SIM, TARGETS, plan_for
+
+from xpusetup.commands import build
+from xpusetup.commands.gate import failing, gate
+from xpusetup.commands.inspecting import env, status
+from xpusetup.commands.plan import _row
+from xpusetup.commands.prepare import parse_target
+from xpusetup.commands.workspace import Where, Workspace, open_workspace
+from xpusetup.effects.files import hash_file
+from xpusetup.effects.git import read_tree
+from xpusetup.effects.root import Root, helper_files, lock_document, read_lock
+from xpusetup.errors import NotReadyError
+from xpusetup.keys import Status
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.model import Target
+
+
+@pytest.fixture
+def workspace(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Workspace:
+    monkeypatch.chdir(tmp_path)
+    return open_workspace(Where(profile="sim"))
+
+
+def make_root(workspace: Workspace) -> Path:
+    """Make what a finished build of sim leaves behind, as far as commands look at it."""
+    root = workspace.root
+    for folder in ("venv/bin", "stamps", "wheels", "results"):
+        (root / folder).mkdir(parents=True)
+    (root / "venv/bin/python").touch()
+    (root / "profile.lock.json").write_text(lock_document(workspace.profile, SIM, {}))
+    wheel = root / "wheels/simxpu-1.0.0-cp311.whl"
+    wheel.write_text("a wheel")
+    seen = wheel.stat()
+    changed = f"{seen.st_mtime_ns // 10**9}.{seen.st_mtime_ns % 10**9:09d}"
+    (root / "stamps/simxpu.build").write_text(f"key\n{hash_file(wheel)} {seen.st_size} {changed} {wheel}\n")
+    (root / "stamps/venv").write_text("key\n")
+    (root / "stamps/.venv.123").write_text("")
+    (root / "manifest.json").write_text(json.dumps({"schema": 1, "verified": True, "failed": None}))
+    return root
+
+
+def test_status(workspace: Workspace) -> None:
+    root = make_root(workspace)
+    result = status(Where(profile="sim"))
+    assert (result.code, result.data["verified"], result.data["damaged"]) == (0, True, {})
+    assert result.data["skipped"] == ["simxpu.build", "venv"]
+    assert [wheel["name"] for wheel in result.data["wheels"]] == ["simxpu"]
+    assert result.data["wheels"][0]["path"] == str(root / "wheels/simxpu-1.0.0-cp311.whl")
+
+
+@pytest.mark.parametrize("change", ["missing", "changed", "touched"])
+def test_status_sees_damage(workspace: Workspace, change: str) -> None:
+    wheel = make_root(workspace) / "wheels/simxpu-1.0.0-cp311.whl"
+    if change == "missing":
+        wheel.unlink()
+    elif change == "changed":
+        wheel.write_text("another")
+    else:
+        os.utime(wheel, (1, 1))
+    result = status(Where(profile="sim"))
+    why = {"missing": f"{wheel} is missing", "changed": f"{wheel} was changed after it was made"}
+    assert result.data["damaged"] == ({"simxpu.build": why[change]} if change in why else {})
+    assert result.code == (1 if change in why else 0)
+
+
+def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_root(workspace)
+    monkeypatch.setenv("PATH", "/usr/bin")
+    monkeypatch.setenv("PYTHONPATH", "/mine")
+    monkeypatch.delenv("PYTHONHOME", raising=False)
+    data = env(Where(profile="sim"), build=False).data
+    assert data == {
+        "set": {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"},
+        "unset": ["PYTHONPATH"],
+    }
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1}', '{"schema": 1, "target": {"x": 1}}'])
+def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
+    (make_root(workspace) / "profile.lock.json").write_text(text)
+    with pytest.raises(NotReadyError, match="nothing is built in") as caught:
+        status(Where(profile="sim"))
+    assert caught.value.fix == "xpusetup build --profile sim"
+
+
+@pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
+def test_a_target_survives_the_lock(target: Target, tmp_path: Path) -> None:
+    (tmp_path / "profile.lock.json").write_text(lock_document(shipped("sim"), target, {}))
+    assert parse_target((read_lock(Root(tmp_path)) or {})["target"]) == target
+
+
+def test_no_tree(tmp_path: Path) -> None:
+    assert read_tree(tmp_path) is None
+    assert read_tree(tmp_path / "absent") is None
+
+
+def test_rows_of_a_plan_name_real_places() -> None:
+    plan = plan_for("torch-2.5")
+    text = json.dumps([_row(step, Status(step.id, "todo"), "/r") for step in plan.steps])
+    assert "@ROOT@" not in text
+    assert "/r/venv/bin/python" in text
+
+
+def test_the_gate() -> None:
+    workspace = open_workspace(Where(profile="torch-2.5"))
+    assert [finding.id for finding in failing(workspace, machine(LAPTOP, tools=[]))] == [
+        *("oneapi.compiler", "cc.gcc", "git.present"),
+    ]
+    with pytest.raises(NotReadyError) as caught:
+        gate(workspace, machine(LAPTOP))
+    assert caught.value.code == 3
+    assert caught.value.message.splitlines()[0] == "this machine is not ready to build torch-2.5"
+    assert "intel-for-pytorch-gpu-dev-0.5 intel-pti-dev-0.9" in caught.value.fix
+    gate(open_workspace(Where(profile="sim")), machine(LAPTOP))
+
+
+def tuned(monkeypatch: pytest.MonkeyPatch, workspace: Workspace, *, facts: Any, jobs: int = 0, word: str = "") -> Any:
+    monkeypatch.setenv("MAX_JOBS", word)
+    prepared = build.Prepared(
+        root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts
+    )  # fmt: skip
+    return build.tuning(workspace, prepared, jobs).get("MAX_JOBS")
+
+
+def test_jobs(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
+    assert tuned(monkeypatch, workspace, facts=None) is None
+    assert tuned(monkeypatch, workspace, facts=machine(LAPTOP)) == "2"
+    assert tuned(monkeypatch, workspace, facts=machine(LAPTOP), word="7") == "7"
+    assert tuned(monkeypatch, workspace, facts=machine(LAPTOP), word="7", jobs=3) == "3"
+
+
+def test_helpers_travel() -> None:
+    found = helper_files(shipped("sim"))
+    assert {"helpers/step.sh", "helpers/verify_device.py", "helpers/simxpu/setup.py"} <= set(found)
+    assert not any("__pycache__" in name or name.endswith("__init__.py") for name in helper_files(shipped("torch-2.5")))
+    assert OLD.toolkit is not None

@@ -1,0 +1,118 @@
+"""Files are written whole or not at all, and the package finds its own."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from xpusetup.effects import files
+from xpusetup.errors import NotReadyError, UsageError
+
+
+def test_written_and_read(tmp_path: Path) -> None:
+    path = tmp_path / "a/b/c.txt"
+    files.write_text(path, "two\nlines·\n")
+    assert files.read_text(path) == "two\nlines·\n"
+    assert [each.name for each in path.parent.iterdir()] == ["c.txt"]
+
+
+@pytest.mark.parametrize(("executable", "mode"), [(False, 0o644), (True, 0o755)])
+def test_modes(tmp_path: Path, executable: bool, mode: int) -> None:
+    path = tmp_path / "x"
+    files.write_text(path, "text", executable=executable)
+    assert path.stat().st_mode & 0o777 == mode
+
+
+def test_the_same_text_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "x"
+    files.write_text(path, "text")
+    before = path.stat()
+    files.write_text(path, "text")
+    assert (path.stat().st_ino, path.stat().st_mtime_ns) == (before.st_ino, before.st_mtime_ns)
+    files.write_text(path, "other")
+    assert path.stat().st_ino != before.st_ino
+
+
+def test_a_failure_leaves_the_old_file_and_no_other(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "x"
+    files.write_text(path, "old")
+
+    def full(self: Path, _target: Path) -> Path:
+        raise OSError(28, "No space left on device", str(self))
+
+    monkeypatch.setattr(Path, "replace", full)
+    with pytest.raises(NotReadyError) as caught:
+        files.write_text(path, "new")
+    assert caught.value.message == f"cannot write {path}: No space left on device"
+    assert caught.value.fix == "free space or choose another place: --root DIR (or XPUSETUP_ROOT)"
+    assert path.read_text() == "old"
+    assert [each.name for each in tmp_path.iterdir()] == ["x"]
+
+
+def test_a_file_is_in_the_way(tmp_path: Path) -> None:
+    (tmp_path / "x").write_text("a file")
+    for act in (
+        lambda: files.write_text(tmp_path / "x/y", "text"),
+        lambda: files.append_line(tmp_path / "x/y", "line"),
+        lambda: files.make_folder(tmp_path / "x/y"),
+    ):
+        with pytest.raises(NotReadyError, match="cannot write"):
+            act()
+
+
+@pytest.mark.parametrize("name", ["absent", "folder", "file/below", "x" * 300])
+def test_what_cannot_be_read_is_none(tmp_path: Path, name: str) -> None:
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "file").touch()
+    assert files.read_text(tmp_path / name) is None
+
+
+def test_bytes_that_are_no_text(tmp_path: Path) -> None:
+    (tmp_path / "x").write_bytes(b"a\xff\xfeb")
+    assert files.read_text(tmp_path / "x") == "a\ufffd\ufffdb"
+
+
+def test_lines_are_added(tmp_path: Path) -> None:
+    for line in ("one", "two"):
+        files.append_line(tmp_path / "x", line)
+    assert (tmp_path / "x").read_text() == "one\ntwo\n"
+
+
+def test_hash(tmp_path: Path) -> None:
+    (tmp_path / "y").touch()
+    assert files.hash_file(tmp_path / "y") == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+
+@pytest.mark.parametrize("name", ["profiles", "profiles/sim.toml", "data/checks.toml", "helpers/step.sh", "simxpu"])
+def test_package_files_in_a_checkout(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert files.package_file(name).exists()
+
+
+def test_package_files_in_a_wheel(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    package = tmp_path / "site-packages/xpusetup"
+    shipped = package / "_shipped/profiles/sim.toml"
+    shipped.parent.mkdir(parents=True)
+    shipped.touch()
+    (tmp_path / "site-packages/profiles").mkdir()
+    monkeypatch.setattr(files, "PACKAGE", package)
+    assert files.package_file("profiles/sim.toml") == shipped
+    assert files.package_file("profiles") == shipped.parent
+
+
+def test_a_package_file_that_is_missing(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(files, "PACKAGE", tmp_path)
+    with pytest.raises(UsageError, match=r"^xpusetup was installed without its file data/none") as caught:
+        files.package_file("data/none")
+    assert caught.value.fix == "install it again: pip install xpusetup"
+
+
+def test_umask_does_not_decide_the_mode(tmp_path: Path) -> None:
+    old = os.umask(0o077)
+    try:
+        files.write_text(tmp_path / "x", "text")
+    finally:
+        os.umask(old)
+    assert (tmp_path / "x").stat().st_mode & 0o777 == 0o644

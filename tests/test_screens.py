@@ -1,0 +1,158 @@
+"""What people see, as text at a width of 100 and without colour."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from data import screens
+from data.machines import LAPTOP, WORKSTATION, machine
+from data.profiles import shipped
+from golden import hold_one
+from rich.console import Console
+
+from xpusetup import show, show_build
+from xpusetup.commands import gate
+from xpusetup.commands.doctor import Asked, examine_machine, list_checks
+from xpusetup.commands.profiles import list_profiles, show_profile
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.errors import NotReadyError, UsageError, XpuError
+from xpusetup.events import Event
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture
+def console(monkeypatch: pytest.MonkeyPatch) -> Console:
+    """Give the product's console, with its own settings, but for where it writes."""
+    wide = Console(
+        width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
+    )
+    for module in (show, show_build):
+        monkeypatch.setattr(module, "make_console", lambda **_words: wide)
+    return wide
+
+
+def text_of(console: Console) -> str:
+    assert isinstance(console.file, StringIO)
+    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
+
+
+@pytest.mark.parametrize(
+    ("name", "command", "data", "verbose"),
+    [
+        ("build-done", "build", screens.BUILT, False),
+        ("build-done-verbose", "build", screens.BUILT, True),
+        ("build-not-verified", "build", {**screens.BUILT, "verified": None}, False),
+        ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
+        ("build-failed", "build", screens.FAILED, False),
+        ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
+        ("plan", "plan", screens.PLAN, False),
+        ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
+        ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
+        ("verify-failing", "verify", screens.VERIFY, True),
+        ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
+        ("status-damaged", "status", screens.STATUS, False),
+        ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
+        ("env", "env", screens.ENV, False),
+        ("emit", "emit", screens.EMIT, True),
+    ],
+)
+def test_golden_results(console: Console, name: str, command: str, data: dict[str, Any], verbose: bool) -> None:
+    show.SHOWN[command](console, data, verbose)
+    hold_one(f"screens/{name}.txt", text_of(console))
+
+
+def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> dict[str, Any]:
+    path = tmp_path / "facts.json"
+    path.write_text(machine(facts).model_dump_json(by_alias=True))
+    return examine_machine(Where(profile=profile), Asked(facts=str(path), **asked)).data
+
+
+@pytest.mark.parametrize(
+    ("name", "facts", "profile", "verbose"),
+    [
+        ("doctor-neither-gpu-nor-oneapi", LAPTOP, "torch-2.14", False),
+        ("doctor-neither-gpu-nor-oneapi-verbose", LAPTOP, "torch-2.14", True),
+        ("doctor-well", WORKSTATION, "torch-2.14", False),
+        ("doctor-sim", LAPTOP, "sim", False),
+    ],
+)
+def test_golden_doctor(
+    console: Console, tmp_path: Path, name: str, facts: dict[str, Any], profile: str, verbose: bool
+) -> None:
+    show.SHOWN["doctor"](console, doctor(tmp_path, facts, profile), verbose)
+    hold_one(f"screens/{name}.txt", text_of(console))
+
+
+def test_golden_lists(console: Console) -> None:
+    for name, result in (
+        ("profiles-list", list_profiles()),
+        ("profiles-show", show_profile("torch-2.14")),
+        ("doctor-list", list_checks()),
+    ):
+        console.file = StringIO()
+        show.SHOWN[result.command](console, result.data, False)
+        hold_one(f"screens/{name}.txt", text_of(console))
+
+
+@pytest.mark.parametrize(
+    ("name", "error"),
+    [
+        ("error", UsageError("there is no profile 'sin'; did you mean sim?", fix="xpusetup profiles list")),
+        ("error-bare", XpuError("[red]not markup[/]")),
+        ("error-lines", UsageError("x.toml: a: is missing\nx.toml: b: is missing", fix="first\n  second")),
+    ],
+)
+def test_golden_errors(console: Console, name: str, error: XpuError) -> None:
+    show.show_error(error)
+    hold_one(f"screens/{name}.txt", text_of(console))
+
+
+def test_golden_gate(console: Console) -> None:
+    with pytest.raises(NotReadyError) as caught:
+        gate.gate(open_workspace(Where(profile="torch-2.5")), machine(LAPTOP, tools=[]))
+    show.show_error(caught.value)
+    hold_one("screens/error-not-ready.txt", text_of(console))
+
+
+def events() -> list[Event]:
+    target = f"torch-2.5 · oneAPI 2024.1.4 · pvc · 14 jobs · {screens.ROOT}"
+    step = {"step": "torch.build", "title": "torch 2.5.1+xpu from source"}
+    return [
+        Event(kind="plan", time=1, text=target, total=16),
+        Event(kind="note", time=1, text="not passed on, because steps start clean: CFLAGS [-O3]"),
+        Event(kind="end", time=1, step="venv", title="Python 3.11 environment", state="done"),
+        Event(kind="start", time=1, text="after torch.fetch", step="torch.configure", title="configure torch"),
+        Event(kind="end", time=9, step="torch.configure", title="configure torch", state="ran", seconds=51),
+        Event(kind="start", time=9, text="", **step),  # type: ignore[arg-type]
+        Event(kind="output", time=10, text="+ python setup.py bdist_wheel", **step),  # type: ignore[arg-type]
+        Event(kind="output", time=11, text="[2/9] Building [x].o", count=2, total=9, **step),  # type: ignore[arg-type]
+        Event(kind="end", time=99, state="failed", seconds=3731, **step),  # type: ignore[arg-type]
+        Event(kind="end", time=99, step="verify.smoke", title="numbers on xpu", state="no-device", seconds=3),
+        Event(kind="end", time=99, step="vision.build", title="torchvision", state="interrupted"),
+    ]
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
+    with show_build.BuildView(quiet=False, verbose=verbose) as view:
+        for event in events():
+            view.observe(event)
+    hold_one(f"screens/build-lines{'-verbose' if verbose else ''}.txt", text_of(console))
+
+
+def test_every_command_has_a_screen() -> None:
+    commands = {"build", "plan", "verify", "status", "env", "emit", "doctor"}
+    assert set(show.SHOWN) == commands | {"profiles list", "profiles show", "profiles check"}
+    assert shipped("sim").name == "sim"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0, "0 s"), (0.4, "0 s"), (9.6, "10 s"), (59.6, "1:00"), (72, "1:12"), (3600, "1:00:00"), (9667, "2:41:07")],
+)
+def test_durations(seconds: float, text: str) -> None:
+    assert show.duration(seconds) == text

@@ -1,0 +1,96 @@
+"""What an activation changed, read from two dumps of an environment."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from data.targets import NEW_KIT, SETVARS_KIT
+
+from xpusetup.effects import toolkit as module
+from xpusetup.effects.process import Output
+from xpusetup.effects.toolkit import Change, capture, clean_environment, find_through_shell, make_change, parse_dump
+from xpusetup.errors import NotReadyError
+from xpusetup.model import Toolkit
+
+FUNCTION = "BASH_FUNC_module%%"
+
+
+@pytest.mark.parametrize(
+    ("dump", "values"),
+    [
+        (b"", {}),
+        (b"A=1\0B=2\0", {"A": "1", "B": "2"}),
+        (b"A=1", {"A": "1"}),
+        (b"A=\0", {"A": ""}),
+        (b"A=b=c=d\0", {"A": "b=c=d"}),
+        (b"A=two\nlines=x\n\0B=1\0", {"A": "two\nlines=x\n", "B": "1"}),
+        (b"BASH_FUNC_module%%=() {  eval `x`\n}\0", {FUNCTION: "() {  eval `x`\n}"}),
+        (b"a.b-c d=1\0", {"a.b-c d": "1"}),
+        (b"A=\xff\xfe\0", {"A": "\udcff\udcfe"}),
+        ("A=é·".encode(), {"A": "é·"}),
+    ],
+)
+def test_parse_dump(dump: bytes, values: dict[str, str]) -> None:
+    assert parse_dump(dump) == values
+
+
+@pytest.mark.parametrize(
+    ("before", "after", "change"),
+    [
+        ({}, {}, Change({}, ())),
+        ({"A": "1"}, {"A": "1"}, Change({}, ())),
+        ({"A": "1"}, {"A": "2"}, Change({"A": "2"}, ())),
+        ({"A": "1"}, {"A": ""}, Change({"A": ""}, ())),
+        ({"B": "1", "A": "1"}, {}, Change({}, ("A", "B"))),
+        ({}, {"A": "two\nlines"}, Change({"A": "two\nlines"}, ())),
+        ({"SHLVL": "1", "_": "a", "PWD": "/"}, {"SHLVL": "2", "_": "b", "OLDPWD": "/"}, Change({}, ())),
+        ({FUNCTION: "x"}, {FUNCTION: "y"}, Change({FUNCTION: "y"}, ())),
+        ({"PATH": "/bin"}, {"PATH": "/opt:/bin", "ROOT": "/opt"}, Change({"PATH": "/opt:/bin", "ROOT": "/opt"}, ())),
+    ],
+)
+def test_make_change(before: dict[str, str], after: dict[str, str], change: Change) -> None:
+    assert make_change(before, after) == change
+
+
+def test_an_activation_begins_clean(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LD_LIBRARY_PATH", "/mine")
+    monkeypatch.setenv("SETVARS_COMPLETED", "1")
+    monkeypatch.setenv("HOME", "/home/me")
+    assert set(clean_environment(NEW_KIT)) <= {"HOME", "PATH", "LANG", "TMPDIR", "TERM"}
+    assert clean_environment(NEW_KIT)["HOME"] == "/home/me"
+    whole = clean_environment(replace(NEW_KIT, provider="environment"))
+    assert whole["LD_LIBRARY_PATH"] == "/mine"
+
+
+@pytest.mark.parametrize(
+    ("output", "kit", "message", "fix"),
+    [
+        (
+            Output(3, "", "first\nno icpx in the toolkit\n"),
+            SETVARS_KIT,
+            "the toolkit could not be switched on: no icpx in the toolkit",
+            "try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'source /opt/intel/oneapi/setvars.sh; env'",
+        ),
+        (
+            Output(None, "", "", "bash took longer than 120 s"),
+            Toolkit(provider="modules", version="", compiler="icpx", prelude=("module load x",)),
+            "the toolkit could not be switched on: bash took longer than 120 s",
+            "try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'module load x; env'",
+        ),
+        (
+            Output(1, "", ""),
+            Toolkit(provider="environment", version="", compiler="icpx"),
+            "the toolkit could not be switched on: it ended with 1 and said nothing",
+            "xpusetup doctor",
+        ),
+    ],
+)
+def test_a_toolkit_that_fails(
+    output: Output, kit: Toolkit, message: str, fix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "run_process", lambda *_args, **_words: output)
+    with pytest.raises(NotReadyError) as caught:
+        capture(kit)
+    assert (caught.value.message, caught.value.fix) == (message, fix)
+    assert find_through_shell(()) is None

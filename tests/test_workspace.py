@@ -1,0 +1,153 @@
+"""Where a build goes: settings, profile, device and the folder of its root."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from pathlib import Path
+
+import pytest
+from data.profiles import SHIPPED, small_text
+
+from xpusetup.commands import workspace as module
+from xpusetup.commands.workspace import Where, check_folder, load_device, load_profile, open_workspace, root_name
+from xpusetup.errors import UsageError
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("HOME", str(tmp_path / "home"))
+    return tmp_path
+
+
+def refused(**where: str) -> tuple[str, str]:
+    with pytest.raises(UsageError) as caught:
+        open_workspace(Where(**where))
+    return caught.value.message, caught.value.fix
+
+
+def test_the_default(here: Path) -> None:
+    workspace = open_workspace(Where())
+    assert workspace.profile.name == "torch-2.14"
+    assert workspace.device.title == "Intel GPU"
+    assert workspace.root == here / "data/xpusetup/torch-2.14"
+    assert workspace.chosen_by == "the default"
+    assert workspace.layout.src == "@ROOT@/src"
+
+
+@pytest.mark.parametrize(
+    ("where", "root"),
+    [
+        ({"profile": "sim"}, "data/xpusetup/sim"),
+        ({"profile": "sim", "name": "other"}, "data/xpusetup/other"),
+        ({"profile": "sim", "root": "there"}, "there"),
+        ({"profile": "sim", "root": "there", "name": "other"}, "there"),
+    ],
+)
+def test_roots(where: dict[str, str], root: str, here: Path) -> None:
+    assert open_workspace(Where(**where)).root == here / root
+
+
+def test_without_xdg(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("XDG_DATA_HOME")
+    assert open_workspace(Where(profile="sim")).root == here / "home/.local/share/xpusetup/sim"
+
+
+def test_the_parent_of_roots(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_ROOT", str(here / "scratch"))
+    assert open_workspace(Where(profile="sim")).root == here / "scratch/sim"
+    assert open_workspace(Where(profile="sim", root="x")).root == here / "x"
+    monkeypatch.setenv("XPUSETUP_ROOT", "~/builds")
+    assert open_workspace(Where(profile="sim")).root == here / "home/builds/sim"
+
+
+def test_settings_of_the_project_and_the_site(here: Path) -> None:
+    site = here / "config/xpusetup/site.toml"
+    site.parent.mkdir(parents=True)
+    site.write_text('root = "/scratch/me"\nbuild_dir = "~/tmp"\nprefix = "/opt/torch"\nprofile = "torch-2.5"\n')
+    (here / "xpusetup.toml").write_text('profile = "sim"\n')
+    workspace = open_workspace(Where())
+    assert (workspace.profile.name, workspace.chosen_by) == ("sim", "xpusetup.toml")
+    assert workspace.root == Path("/scratch/me/sim")
+    assert (workspace.layout.src, workspace.layout.venv) == (str(here / "home/tmp"), "/opt/torch")
+    given = open_workspace(Where(profile="torch-2.14", build_dir="b", prefix="p"))
+    assert (given.profile.name, given.chosen_by) == ("torch-2.14", "--profile")
+    assert (given.layout.src, given.layout.venv) == (str(here / "b"), str(here / "p"))
+
+
+def test_a_bad_settings_file_is_refused(here: Path) -> None:
+    (here / "xpusetup.toml").write_text("profil = 1\n")
+    assert refused() == ("xpusetup.toml: profil: unknown key; did you mean 'profile'?", "mend xpusetup.toml")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("sin", "there is no profile 'sin'; did you mean sim?"),
+        ("torch-2-14", "there is no profile 'torch-2-14'; did you mean torch-2.14?"),
+        ("zzzzzz", "there is no profile 'zzzzzz'"),
+        ("../profiles/none.toml", "there is no profile file ../profiles/none.toml that can be read"),
+        ("./", "there is no profile file ./ that can be read"),
+        ("x" * 5000, f"there is no profile {'x' * 5000!r}"),
+    ],
+)
+def test_unknown_profiles(name: str, message: str) -> None:
+    assert refused(profile=name) == (message, "xpusetup profiles list")
+
+
+def test_a_file_serves_as_a_name(here: Path) -> None:
+    (here / "mine.toml").write_text(small_text())
+    workspace = open_workspace(Where(profile="mine.toml"))
+    digest = hashlib.sha256(str(here / "mine.toml").encode()).hexdigest()[:8]
+    assert workspace.profile.name == "small"
+    assert workspace.root.name == f"mine-{digest}"
+    assert root_name("./mine.toml") == workspace.root.name
+    assert root_name("sim") == "sim"
+
+
+def test_messages_of_a_file_name_it(here: Path) -> None:
+    (here / "mine.toml").write_text(small_text(("tier", "teir")))
+    message, fix = refused(profile="./mine.toml")
+    assert message.splitlines()[-1] == "./mine.toml: teir: unknown key; did you mean 'tier'?"
+    assert fix == "mend the file, then: xpusetup profiles check ./mine.toml"
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "..", "."])
+def test_a_name_is_no_path(name: str) -> None:
+    assert refused(profile="sim", name=name) == (
+        f"--name {name!r} is not a folder name",
+        "use --root DIR for a folder elsewhere",
+    )
+
+
+@pytest.mark.parametrize("char", [*" :;'\"`\\$&|<>()[]{}*?!#@", "\t", "\n"])
+def test_odd_characters(char: str) -> None:
+    for where in ({"root": f"/a{char}b"}, {"build_dir": f"/a{char}b"}, {"prefix": f"/a{char}b"}, {"name": f"a{char}b"}):
+        message, fix = refused(profile="sim", **where)
+        assert message.startswith("the folder ")
+        assert message.endswith(f" holds {char!r}, which compiler flags and PATH cannot carry")
+        assert fix == "choose a plainer one: --root DIR"
+
+
+@pytest.mark.parametrize("path", ["/a-b_c.d+e/f", "/home/é", "/x=y", "/a,b", "/a%b", "/~x"])
+def test_folders_that_are_fine(path: str) -> None:
+    assert check_folder(Path(path)) == Path(path)
+
+
+def test_several_odd_characters_are_named() -> None:
+    with pytest.raises(UsageError, match=r"holds ' ' '\$', which"):
+        check_folder(Path("/a $b"))
+
+
+def test_devices() -> None:
+    assert load_device("simxpu").expected
+    with pytest.raises(UsageError) as caught:
+        load_device("gpu")
+    assert str(caught.value) == "nothing is known of an accelerator 'gpu'\n  known: cpu, simxpu, xpu"
+
+
+def test_names_are_those_of_the_files() -> None:
+    assert tuple(module.profile_names()) == SHIPPED
+    assert os.path.isabs(open_workspace(Where(profile="sim", root="relative")).root)  # noqa: PTH117 - a text
+    assert load_profile("sim").name == "sim"
