@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import signal
 import sys
+from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 from data.machines import LAPTOP, WORKSTATION
@@ -35,24 +36,37 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     signal.signal(signal.SIGTERM, before)
 
 
-class Ran:
+class Ran(NamedTuple):
     """What one run of the program did."""
 
-    def __init__(self, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> None:
+    code: int
+    out: str
+    err: str
+
+    def document(self) -> Any:
+        """Give the one JSON document, whose envelope has to be right."""
+        document = json.loads(self.out)
+        assert self.err == ""
+        assert document["schema"] == 1
+        assert document["ok"] is (self.code == 0)
+        assert list(document) == ["schema", "command", "ok", "result" if "result" in document else "error"]
+        return document
+
+
+Program = Callable[[str], Ran]
+
+
+@pytest.fixture
+def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
+    """Give a way to run the program in this process."""
+
+    def run(words: str) -> Ran:
         monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
         with pytest.raises(SystemExit) as ended:
             main()
-        self.code = ended.value.code
-        self.out, self.err = capsys.readouterr()
+        return Ran(int(ended.value.code or 0), *capsys.readouterr())
 
-
-def run_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, words: str) -> tuple[int, Any]:
-    ran = Ran(capsys, monkeypatch, f"{words} --json")
-    document = json.loads(ran.out)
-    assert ran.err == ""
-    assert document["schema"] == 1
-    assert document["ok"] is (ran.code == 0)
-    return int(ran.code or 0), document
+    return run
 
 
 @pytest.mark.parametrize(
@@ -74,104 +88,83 @@ def run_json(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
         ("doctor -p sim --facts laptop.json --only git.present", "doctor", 0, {"findings"}),
     ],
 )
-def test_results(
-    words: str,
-    command: str,
-    code: int,
-    keys: set[str],
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ended, document = run_json(capsys, monkeypatch, words)
-    assert ended == code
-    assert list(document) == ["schema", "command", "ok", "result"]
-    assert document["command"] == command
+def test_results(words: str, command: str, code: int, keys: set[str], program: Program) -> None:
+    ran = program(f"{words} --json")
+    document = ran.document()
+    assert (ran.code, document["command"]) == (code, command)
     assert keys <= set(document["result"])
     for finding in document["result"].get("findings", []):
         assert set(finding) == FINDING
 
 
 @pytest.mark.parametrize(
-    ("words", "command", "code", "message", "fix"),
+    ("words", "code", "message", "fix"),
     [
         (
             "profiles show sin",
-            "profiles show",
             2,
             "there is no profile 'sin'; did you mean sim?",
             "xpusetup profiles list",
         ),
-        ("profiles check none.toml", "profiles check", 2, "there is no profile file none.toml that can be read", ""),
-        ("profiles check strange.toml", "profiles check", 2, "nothing is known of an accelerator 'gpu'", "known: "),
-        (f"profiles check {BAD}", "profiles check", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
-        ("build -p sin", "build", 2, "there is no profile 'sin'", "xpusetup profiles list"),
-        ("build -p sim --verify maybe", "build", 2, "--verify 'maybe' means nothing", "one of auto, require, off"),
-        ("build -p sim --set torch", "build", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),
-        ("build -p sim --name a/b", "build", 2, "--name 'a/b' is not a folder name", "use --root DIR"),
-        ("build -p sim --root a$b", "build", 2, "the folder ", "choose a plainer one"),
-        ("plan -p sin", "plan", 2, "there is no profile 'sin'", ""),
-        ("plan -p sim --verify maybe", "plan", 2, "--verify 'maybe' means nothing", ""),
-        ("emit dockerfil --out x", "emit", 2, "there is no form 'dockerfil'", "there is: "),
-        ("emit shell --out x -p sin", "emit", 2, "there is no profile 'sin'", ""),
-        ("status -p sim", "status", 3, "nothing is built in ", "xpusetup build --profile sim"),
-        ("verify -p sim", "verify", 3, "nothing is built in ", "xpusetup build --profile sim"),
-        ("env -p sim", "env", 3, "nothing is built in ", "xpusetup build --profile sim"),
-        ("run -p sim", "run", 2, "run needs a command", "xpusetup run -- "),
-        ("run -p sim python", "run", 3, "nothing is built in ", "xpusetup build --profile sim"),
-        ("doctor -p sim --for fun --facts laptop.json", "doctor", 2, "--for 'fun' means nothing", "one of build, run"),
-        ("doctor -p sim --only a.b", "doctor", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
-        ("doctor -p sim --skip a.b", "doctor", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
-        ("doctor -p sim --facts none.json", "doctor", 2, "there is no file none.json that can be read", ""),
-        ("doctor -p sim --facts later.json", "doctor", 2, "later.json: schema: Input should be 1", ""),
-        ("doctor -p sim --facts cut.json", "doctor", 2, "cut.json: (file): Invalid JSON", ""),
+        ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
+        ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
+        (f"profiles check {BAD}", 2, f"{BAD}: python: Input should be", "mend the file, then: "),
+        ("build -p sin", 2, "there is no profile 'sin'", "xpusetup profiles list"),
+        ("build -p sim --verify maybe", 2, "--verify 'maybe' means nothing", "one of auto, require, off"),
+        ("build -p sim --set torch", 2, "--set 'torch' is not COMPONENT.KEY=VALUE", "as in: "),
+        ("build -p sim --name a/b", 2, "--name 'a/b' is not a folder name", "use --root DIR"),
+        ("build -p sim --root a$b", 2, "the folder ", "choose a plainer one"),
+        ("plan -p sin", 2, "there is no profile 'sin'", ""),
+        ("plan -p sim --verify maybe", 2, "--verify 'maybe' means nothing", ""),
+        ("emit dockerfil --out x", 2, "there is no form 'dockerfil'", "there is: "),
+        ("emit shell --out x -p sin", 2, "there is no profile 'sin'", ""),
+        ("status -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("verify -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("env -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("run -p sim", 2, "run needs a command", "xpusetup run -- "),
+        ("run -p sim python", 3, "nothing is built in ", "xpusetup build --profile sim"),
+        ("doctor -p sim --for fun --facts laptop.json", 2, "--for 'fun' means nothing", "one of build, run"),
+        ("doctor -p sim --only a.b", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
+        ("doctor -p sim --skip a.b", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
+        ("doctor -p sim --facts none.json", 2, "there is no file none.json that can be read", ""),
+        ("doctor -p sim --facts later.json", 2, "later.json: schema: Input should be 1", ""),
+        ("doctor -p sim --facts cut.json", 2, "cut.json: (file): Invalid JSON", ""),
     ],
 )
-def test_errors(
-    words: str,
-    command: str,
-    code: int,
-    message: str,
-    fix: str,
-    capsys: pytest.CaptureFixture[str],
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    ended, document = run_json(capsys, monkeypatch, words)
-    assert ended == code
-    assert list(document) == ["schema", "command", "ok", "error"]
-    assert document["command"] == command
-    assert list(document["error"]) == ["message", "fix", "code"]
-    assert document["error"]["code"] == code
-    assert document["error"]["message"].startswith(message)
-    assert document["error"]["fix"].startswith(fix)
-    assert document["error"]["fix"]
+def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:
+    ran = program(f"{words} --json")
+    document = ran.document()
+    error = document["error"]
+    assert (ran.code, words.startswith(document["command"])) == (code, True)
+    assert list(error) == ["message", "fix", "code"]
+    assert error["code"] == code
+    assert error["message"].startswith(message)
+    assert error["fix"].startswith(fix)
+    assert error["fix"]
 
 
-def test_errors_for_people(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = Ran(capsys, monkeypatch, "profiles show sin")
+def test_errors_for_people(program: Program) -> None:
+    ran = program("profiles show sin")
     assert (ran.code, ran.out) == (2, "")
     assert ran.err == " ✗ there is no profile 'sin'; did you mean sim?\n   fix  xpusetup profiles list\n"
 
 
-def test_bad_settings_stop_every_command(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_bad_settings_stop_every_command(tmp_path: Path, program: Program) -> None:
     (tmp_path / "xpusetup.toml").write_text("jobs = 'many'\n")
     for words in ("build -p sim", "plan -p sim", "status -p sim", "doctor -p sim --facts laptop.json"):
-        code, document = run_json(capsys, monkeypatch, words)
-        assert (code, document["error"]["fix"]) == (2, "mend xpusetup.toml")
+        ran = program(f"{words} --json")
+        assert (ran.code, ran.document()["error"]["fix"]) == (2, "mend xpusetup.toml")
 
 
-@pytest.mark.parametrize(
-    "words", ["build --nosuch", "emit", "profiles show", "nosuch", "build --jobs=-1", "build -j x"]
-)
-def test_usage(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = Ran(capsys, monkeypatch, words)
+@pytest.mark.parametrize("words", ["build --nosuch", "emit", "profiles show", "nosuch", "build --jobs=-1", "plan -j x"])
+def test_usage(words: str, program: Program) -> None:
+    ran = program(words)
     assert ran.code == 2
     assert "Traceback" not in ran.err + ran.out
 
 
 @pytest.mark.parametrize("words", ["--help", "build --help", "profiles --help", "doctor -h"])
-def test_help(words: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    ran = Ran(capsys, monkeypatch, words)
+def test_help(words: str, program: Program) -> None:
+    ran = program(words)
     assert (ran.code, ran.err) == (0, "")
     assert "Usage: " in ran.out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +16,7 @@ from xpusetup.commands import build
 from xpusetup.commands.gate import failing, gate
 from xpusetup.commands.inspecting import env, status
 from xpusetup.commands.plan import _row
-from xpusetup.commands.prepare import parse_target
+from xpusetup.commands.prepare import Prepared, parse_target
 from xpusetup.commands.workspace import Where, Workspace, open_workspace
 from xpusetup.effects.files import hash_file
 from xpusetup.effects.git import read_tree
@@ -108,6 +109,12 @@ def test_no_tree(tmp_path: Path) -> None:
     assert read_tree(tmp_path / "absent") is None
 
 
+def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / ".git").mkdir()
+    monkeypatch.setitem(sys.modules, "git", None)
+    assert read_tree(tmp_path) is None
+
+
 def test_rows_of_a_plan_name_real_places() -> None:
     plan = plan_for("torch-2.5")
     text = json.dumps([_row(step, Status(step.id, "todo"), "/r") for step in plan.steps])
@@ -130,9 +137,7 @@ def test_the_gate() -> None:
 
 def tuned(monkeypatch: pytest.MonkeyPatch, workspace: Workspace, *, facts: Any, jobs: int = 0, word: str = "") -> Any:
     monkeypatch.setenv("MAX_JOBS", word)
-    prepared = build.Prepared(
-        root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts
-    )  # fmt: skip
+    prepared = Prepared(root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts)
     return build.tuning(workspace, prepared, jobs).get("MAX_JOBS")
 
 

@@ -104,7 +104,7 @@ def states(**changes: Any) -> list[tuple[str, str]]:
 
 DONE = ("done", "")
 TODO = ("todo", "")
-CHANGED = ("stale", "its script, a tool or what comes before it has changed")
+CHANGED = ("stale", "what it depends on changed")
 MINE = stamps_of()
 
 

@@ -21,10 +21,7 @@ OLD_STEPS = [
     "verify.smoke",
 ]
 SIM_STEPS = [
-    "venv",
-    "requirements",
-    "torch.fetch",
-    "torch.install",
+    *("venv", "requirements", "torch.fetch", "torch.install"),
     *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
 ]
 

@@ -12,7 +12,7 @@ from data.profiles import shipped
 from golden import hold_one
 from rich.console import Console
 
-from xpusetup import show, show_build
+from xpusetup import show, show_live
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
@@ -30,7 +30,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Console:
     wide = Console(
         width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
-    for module in (show, show_build):
+    for module in (show, show_live):
         monkeypatch.setattr(module, "make_console", lambda **_words: wide)
     return wide
 
@@ -138,7 +138,7 @@ def events() -> list[Event]:
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
-    with show_build.BuildView(quiet=False, verbose=verbose) as view:
+    with show_live.BuildView(quiet=False, verbose=verbose) as view:
         for event in events():
             view.observe(event)
     hold_one(f"screens/build-lines{'-verbose' if verbose else ''}.txt", text_of(console))

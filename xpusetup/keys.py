@@ -105,7 +105,7 @@ def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
     if step.id in seen.damaged:
         return Status(step.id, "stale", seen.damaged[step.id])
     if stamp.key != current_key(step, seen):
-        return Status(step.id, "stale", "its script, a tool or what comes before it has changed")
+        return Status(step.id, "stale", "what it depends on changed")
     return Status(step.id, "done")
 
 

@@ -6,11 +6,11 @@ Every screen reads the same without colour, at a width of 100, and as plain line
 from __future__ import annotations
 
 import shlex
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.markup import escape
-from rich.table import Table
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,7 +24,7 @@ MARKS = {
     "warn": "[yellow]![/]",
     "fail": "[red]✗[/]",
     "skip": "[dim]·[/]",
-    "crash": "[red]☠[/]",
+    "crash": "[red]✗[/]",
     "done": "[green]✓[/]",
     "stale": "[yellow]↻[/]",
     "todo": "[dim]·[/]",
@@ -56,65 +56,31 @@ def show_error(error: XpuError) -> None:
 
 
 def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    if data["failed"]:
-        _show_failure(console, data["failure"])
-        return
-    root = data["root"]
-    if not data["ran"]:
-        console.print(" [green]✓[/] nothing to do: everything is done")
-    console.print(f" {_verified(data['verified'])}")
-    console.print(f" [green]✓[/] {len(data['wheels'])} wheels in {escape(root)}/wheels")
-    for wheel in data["wheels"] if verbose else ():
-        console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
-    console.print(f"   use it:  source {escape(shlex.quote(root))}/venv/bin/activate")
-    if data["ran"]:
-        console.print(
-            f"   {duration(data['seconds'])}, {len(data['ran'])} steps run, {len(data['skipped'])} done before"
-        )
+    from xpusetup.show_build import show_build  # noqa: PLC0415 - a screen of its own
 
-
-def _verified(verified: bool | None) -> str:
-    if verified is None:
-        return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
-    return (
-        "[green]✓[/] verified: the device computes what the CPU computes"
-        if verified
-        else "[red]✗[/] verification failed"
-    )
-
-
-def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
-    console.print(f"\n [red]✗ {failure['step']} failed[/]\n")
-    if failure["first_error"]:
-        console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
-        console.print(f"            line {failure['first_error_line']} of the log", style="dim")
-    console.print("   [bold]Last[/]     " + escape("\n            ".join(failure["last_lines"])))
-    console.print(f"   [bold]By hand[/]  {escape(failure['again'])}")
-    console.print(f"   [bold]Log[/]      {escape(failure['log'])}")
-    console.print("   The same command goes on at this step.")
+    show_build(console, data, verbose)
 
 
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
-    for name in ("step", "needs", "state", "what"):
-        table.add_column(name, overflow="fold")
-    for step in data["steps"]:
-        state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
-        why = f": {escape(step['why'])}" if step["why"] else ""
-        table.add_row(step["id"], " ".join(step["needs"]), state + why, escape(step["title"]))
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
-    console.print(table)
-    if data["missing"]:
-        console.print(f"\n [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
-    for step in data["steps"] if verbose else ():
-        console.print(f"\n [bold]{step['id']}[/]")
-        for argv in step["run"]:
-            console.print(f"   {escape(shlex.join(argv))}")
-        for name, value in step["env"].items():
-            console.print(f"   [dim]{name}={escape(value)}[/]")
-    if verbose:
-        for name, origin in data["chosen_by"].items():
-            console.print(f" {name}: from {origin}", style="dim")
+    from xpusetup.show_build import show_plan  # noqa: PLC0415 - a screen of its own
+
+    show_plan(console, data, verbose)
+
+
+def verified(outcome: bool | None) -> str:
+    """Say what was proven, and never more than that."""
+    if outcome is None:
+        return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
+    if outcome:
+        return "[green]✓[/] verified: the device computes what the CPU computes"
+    return "[red]✗[/] verification failed: xpusetup verify says where"
+
+
+def prose(console: Console, indent: str, text: str, *, style: str = "") -> None:
+    """Print running text in lines that keep their indent."""
+    lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
+    for line in lines:
+        console.print(f"{indent}{escape(line)}", style=style)
 
 
 def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -129,6 +95,7 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
         console.print(f"\n [green]✓[/] verified: {len(data['checks'])} checks")
     else:
         console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data['checks'])} checks fail")
+        console.print("   what this machine lacks: xpusetup doctor --for run")
     if verbose and data.get("not_checked"):
         console.print(f"   not checked: {', '.join(data['not_checked'])}", style="dim")
 
@@ -136,7 +103,8 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     for wheel in data["wheels"]:
-        console.print(f" [green]✓[/] {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
+        mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
+        console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
     for name, tree in data["sources"].items():
         console.print(f"   {name} at {tree['rev'][:12]}{', with changes of your own' if tree['changed'] else ''}")
     for step, why in data["damaged"].items():
@@ -145,7 +113,8 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
         console.print(f"   [bold]fix[/]  xpusetup build --profile {data['profile']}")
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
-    console.print(f" {_verified(data['verified'])}")
+    before = " (before that)" if data["damaged"] else ""
+    console.print(f" {verified(data['verified'])}{before}")
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:

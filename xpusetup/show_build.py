@@ -1,122 +1,73 @@
-"""The build as it runs: a live line for the step at work on a terminal, plain lines elsewhere."""
+"""The end of a build on the screen, and its plan."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import shlex
+from typing import TYPE_CHECKING, Any
 
-from rich.live import Live
 from rich.markup import escape
-from rich.spinner import Spinner
 from rich.table import Table
-from rich.text import Text
 
-from xpusetup.effects.clock import now
-from xpusetup.show import duration, make_console
+from xpusetup.show import MARKS, duration, prose, verified
 
 if TYPE_CHECKING:
-    from contextlib import AbstractContextManager
-    from types import TracebackType
+    from collections.abc import Mapping
 
-    from rich.console import RenderableType
-
-    from xpusetup.events import Event
-
-REFRESH = 4
-BAR = 18
-SAID = {"no-device": "no device here", "interrupted": "interrupted"}
-MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]![/]", "interrupted": "[yellow]![/]"}
+    from rich.console import Console
 
 
-class BuildView:
-    """Draws events. With `quiet` everything goes to stderr as plain lines, because stdout carries JSON."""
-
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
-        self._console = make_console(stderr=quiet)
-        self._moving = self._console.is_terminal and not quiet
-        self._verbose = verbose
-        self._step: Event | None = None
-        self._output: Event | None = None
-        self._count = self._total = self._left = 0
-        self._spinner = Spinner("dots")
-        self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self._draw)
-
-    def __enter__(self) -> BuildView:  # noqa: PYI034 - Self is not in 3.10
-        if self._moving:
-            self._live.start()
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        if self._moving:
-            self._live.stop()
-
-    def observe(self, event: Event) -> None:
-        """Take in one event."""
-        if event.kind == "plan":
-            self._left = event.total
-            self._console.print(f"\n {escape(event.text)}\n")
-        elif event.kind == "note":
-            self._console.print(f" [yellow]![/] {escape(event.text)}")
-        elif event.kind == "start":
-            self._begin(event)
-        elif event.kind == "output":
-            self._take_output(event)
-        elif event.kind == "end":
-            self._end(event)
-
-    def _begin(self, event: Event) -> None:
-        self._step, self._output = event, None
-        self._count = self._total = 0
-        if not self._moving:
-            self._console.print(f" … {event.step:<20} {escape(event.title)}")
-
-    def _take_output(self, event: Event) -> None:
-        self._output = event
-        if event.total:
-            self._count, self._total = event.count, event.total
-        if self._verbose and event.text.startswith("+ "):
-            self._console.print(f"     {escape(event.text)}", style="dim")
-
-    def _end(self, event: Event) -> None:
-        self._step, self._left = None, self._left - 1
-        if event.state == "done":
-            return
-        what = SAID.get(event.state, event.title)
-        mark = MARKS[event.state]
-        self._console.print(f" {mark} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
-
-    def _draw(self) -> RenderableType:
-        if self._step is None:
-            return Text("")
-        head = Table.grid(padding=(0, 1))
-        spent = duration(now() - self._step.time)
-        head.add_row(" ", self._spinner, f"{self._step.step:<20} {spent:>7}   ", self._bar())
-        grid = Table.grid()
-        grid.add_row(head)
-        last = self._output.text.strip() if self._output else self._step.text
-        grid.add_row(Text(f"     {last}", style="dim", no_wrap=True, overflow="ellipsis"))
-        if self._left > 1:
-            grid.add_row(Text(f" · {self._left - 1} steps to come", style="dim"))
-        return grid
-
-    def _bar(self) -> str:
-        if not self._total:
-            return escape(self._step.title) if self._step else ""
-        full = self._count * BAR // self._total
-        return (
-            f"\\[{self._count}/{self._total}] {'█' * full}{'░' * (BAR - full)} {self._count * 100 // self._total:3d} %"
-        )
+def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print how a build ended."""
+    if data["failed"]:
+        _show_failure(console, data["failure"], data["seconds"])
+        return
+    if not data["ran"]:
+        console.print(" [green]✓[/] nothing to do: everything is done")
+    console.print(f" {verified(data['verified'])}")
+    console.print(f" [green]✓[/] {_wheels(data)} in {escape(data['root'])}/wheels")
+    for wheel in data["wheels"] if verbose else ():
+        console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
+    if data["ran"]:
+        before = f", {len(data['skipped'])} were done before" if data["skipped"] else ""
+        console.print(f"   {duration(data['seconds'])} for {len(data['ran'])} steps{before}")
+    console.print(f"   use it:  {escape(data['use'])}")
 
 
-def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
-    """Show a spinner beside a text for as long as the block runs."""
-    return make_console(stderr=True).status(f" {text}", spinner="dots") if not quiet else _Silence()
+def _wheels(data: Mapping[str, Any]) -> str:
+    return "1 wheel" if len(data["wheels"]) == 1 else f"{len(data['wheels'])} wheels"
 
 
-class _Silence:
-    def __enter__(self) -> None:
-        return None
+def _show_failure(console: Console, failure: Mapping[str, Any], seconds: float) -> None:
+    console.print(f"\n [red]✗ {failure['step']} failed[/] after {duration(seconds)}\n")
+    if failure["first_error"]:
+        console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
+        console.print(f"            [dim]line {failure['first_error_line']} of the log[/]")
+    if failure["last_lines"]:
+        console.print("   [bold]Last[/]     " + escape("\n            ".join(failure["last_lines"])))
+    console.print(f"   [bold]By hand[/]  {escape(failure['again'])}")
+    console.print(f"   [bold]Log[/]      {escape(failure['log'])}")
+    prose(console, "   ", "The same command goes on at this step.")
 
-    def __exit__(self, *_: object) -> None:
-        return None
+
+def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print the steps and the state each is in."""
+    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
+    for name in ("step", "needs", "state", "what"):
+        table.add_column(name, overflow="fold")
+    for step in data["steps"]:
+        state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
+        why = f": {escape(step['why'])}" if step["why"] else ""
+        table.add_row(step["id"], " ".join(step["needs"]), state + why, escape(step["title"]))
+    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    console.print(table)
+    if data["missing"]:
+        console.print(f"\n [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
+    for step in data["steps"] if verbose else ():
+        console.print(f"\n [bold]{step['id']}[/]")
+        for argv in step["run"]:
+            console.print(f"   {escape(shlex.join(argv))}")
+        for name, value in step["env"].items():
+            console.print(f"   [dim]{name}={escape(value)}[/]")
+    if verbose:
+        for name, origin in data["chosen_by"].items():
+            console.print(f" {name}: from {origin}", style="dim")

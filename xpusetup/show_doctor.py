@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show import MARKS
+from xpusetup.show import MARKS, prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -37,27 +37,33 @@ def _show_findings(console: Console, findings: list[dict[str, Any]], *, verbose:
             console.print(f" {label:<11} {MARKS[finding['level']]} {seen}")
             label = ""
             if verbose and finding["why"]:
-                console.print(f"               {escape(finding['why'])} [dim]{finding['source']}[/]")
+                prose(console, "               ", finding["why"])
+                console.print(f"               [dim]{finding['source']}[/]")
 
 
 def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
     causes = [finding for finding in data["findings"] if finding["id"] in data["root_causes"]]
     folded = sum(finding["level"] == "skip" for finding in data["findings"])
-    name = data["profile"]
-    console.print(f"\n Build here?   {'yes' if name in data['can_build'] else 'no'}")
-    console.print(f" Run here?     {'yes' if name in data['can_run'] else 'no'}")
-    for number, finding in enumerate(causes, start=1):
-        console.print(f"\n   {number} [bold]{finding['id']}[/]  {escape(finding['seen'])}")
-        console.print(f"     {escape(finding['why'])}")
-        for command in finding["fix"]["commands"]:
-            console.print(f"       [cyan]{escape(command)}[/]")
-        if finding["fix"]["say"]:
-            console.print(f"     {escape(finding['fix']['say'])}")
+    shown: set[str] = set()
+    for goal, stops in data["stops"].items():
+        console.print(f"\n {goal.capitalize()} here?   {'no' if stops else 'yes'}")
+        for finding in causes:
+            if finding["id"] in stops and finding["id"] not in shown:
+                shown.add(finding["id"])
+                _show_cause(console, len(shown), finding)
     for command in data["way"]["commands"]:
         console.print(f"\n next:  {escape(command)}")
-    others = [each for each in data["can_build"] if each != name]
+    others = [each for each in data["can_build"] if each != data["profile"]]
     if causes and others:
         console.print(f"\n what can be built here: {', '.join(others)}")
-    verdict = f"{len(causes)} causes" if len(causes) != 1 else "1 cause"
+    verdict = {0: "nothing is wrong", 1: "1 cause"}.get(len(causes), f"{len(causes)} causes")
     hidden = f", {folded} consequences folded (-v)" if folded else ""
     console.print(f"\n {verdict}{hidden} · {len(data['findings'])} checks")
+
+
+def _show_cause(console: Console, number: int, finding: Mapping[str, Any]) -> None:
+    console.print(f"\n   {number} [bold]{finding['id']}[/]  {escape(finding['seen'])}")
+    prose(console, "     ", finding["why"])
+    for command in finding["fix"]["commands"]:
+        console.print(f"       [cyan]{escape(command)}[/]")
+    prose(console, "     ", finding["fix"]["say"])

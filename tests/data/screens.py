@@ -21,6 +21,7 @@ BUILT: dict[str, Any] = {
     "failed": None,
     "wheels": WHEELS,
     "verified": True,
+    "use": 'eval "$(xpusetup env --profile torch-2.5)"',
     "seconds": 9667.2,
 }
 FAILED: dict[str, Any] = {
@@ -49,7 +50,7 @@ UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error":
 
 def step_rows() -> list[dict[str, Any]]:
     """Give the rows of a plan that is half done."""
-    states = {"torch.build": ("stale", "its script, a tool or what comes before it has changed")}
+    states = {"torch.build": ("stale", "what it depends on changed")}
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
     rows = []
@@ -110,6 +111,7 @@ STATUS: dict[str, Any] = {
     "ran": [],
     "skipped": STEPS,
     "seconds": 0.0,
+    "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio"} for wheel in WHEELS],
     "damaged": {
         "torch.build": f"{WHEELS[0]['path']} is missing",
         "vision.build": f"{WHEELS[1]['path']} was changed after it was made",

@@ -107,7 +107,7 @@ def test_own_changes_are_never_touched(tiny: Tiny, tmp_path: Path) -> None:
 
 def test_no_space(tiny: Tiny, tmp_path: Path) -> None:
     """A disk that fills up in the middle: said as such, and the next run goes on elsewhere or later."""
-    inside = f"mount -t tmpfs -o size=6m none {tmp_path} && exec \"$@\""
+    inside = f'mount -t tmpfs -o size=6m none {tmp_path} && exec "$@"'
     words = command("build", *tiny.options(tmp_path / "root"), "--verify", "off")
     user = () if os.getuid() == 0 else ("-Ur",)
     done = subprocess.run(
@@ -145,7 +145,12 @@ def test_caller_does_not_leak_into_steps(tiny: Tiny, tmp_path: Path) -> None:
 
 def test_pip_settings_come_by_variables_alone(tiny: Tiny, tmp_path: Path) -> None:
     """A step that installs obeys PIP_* variables of its caller: an index that isn't there makes it fail."""
-    env = {**tiny.env, "PIP_INDEX_URL": "https://index.invalid/simple", "PIP_RETRIES": "0", "PIP_CONFIG_FILE": os.devnull}
+    env = {
+        **tiny.env,
+        "PIP_INDEX_URL": "https://index.invalid/simple",
+        "PIP_RETRIES": "0",
+        "PIP_CONFIG_FILE": os.devnull,
+    }
     env = {name: value for name, value in env.items() if name not in ("PIP_FIND_LINKS", "PIP_EXTRA_INDEX_URL")}
     said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", env={**env, "PIP_NO_CACHE_DIR": "1"})
     assert said.code == 1

@@ -99,12 +99,24 @@ def test_faults_are_named(demo: Demo, fault: str, check: str) -> None:
     assert said.document["result"]["verified"] is False
 
 
+def test_a_failed_proof_is_repeated_by_the_next_build(demo: Demo) -> None:
+    assert demo.json("verify", SIMXPU_FAULT="wrong-numbers")["ok"] is False
+    assert demo.json("status")["result"]["verified"] is False
+    result = demo.json("build")["result"]
+    assert (result["ran"], result["verified"]) == (["verify.smoke"], True)
+    assert demo.json("verify")["ok"] is True
+    assert demo.json("status")["ok"] is True
+    assert demo.json("build")["result"]["ran"] == []
+
+
 def test_run_and_env(demo: Demo) -> None:
     said = xpusetup("run", "--profile", "sim", "--", "python", "-c", "import sys; sys.exit(7)", env=demo.env)
     assert said.code == 7
     script = 'eval "$(cat)"; python -c "import simxpu; print(simxpu.__name__)"'
     exports = xpusetup("env", "--profile", "sim", env=demo.env).out
-    done = subprocess.run(("bash", "-c", script), input=exports, check=True, capture_output=True, text=True, env=demo.env)
+    done = subprocess.run(
+        ("bash", "-c", script), input=exports, check=True, capture_output=True, text=True, env=demo.env
+    )
     assert done.stdout == "simxpu\n"
 
 
@@ -118,7 +130,9 @@ def test_shell_form_gives_the_same_wheel(demo: Demo, tmp_path: Path) -> None:
     ours = {path.name: path.read_bytes() for path in (demo.root / "wheels").glob("simxpu-*.whl")}
     assert {path.name: path.read_bytes() for path in (out / "wheels").glob("simxpu-*.whl")} == ours
     assert json.loads((out / "results/verify.json").read_text())["verified"] is True
-    again = subprocess.run(("bash", "steps/simxpu.build.sh"), cwd=out, env=demo.env, check=True, capture_output=True, text=True)
+    again = subprocess.run(
+        ("bash", "steps/simxpu.build.sh"), cwd=out, env=demo.env, check=True, capture_output=True, text=True
+    )
     assert again.stdout == "simxpu.build is done\n"
 
 

@@ -5,9 +5,13 @@ Everything but Typer is imported inside the commands, so that `--help` costs no 
 
 from __future__ import annotations
 
+import sys
+
 import typer
 
 from xpusetup.cli import building, diagnosis, profiles, using
+from xpusetup.cli.finish import Finished
+from xpusetup.errors import UsageError
 
 app = typer.Typer(
     name="xpusetup",
@@ -34,5 +38,13 @@ app.add_typer(profiles_app, name="profiles")
 
 
 def main() -> None:
-    """Run the program."""
-    app(auto_envvar_prefix="XPUSETUP")
+    """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
+    try:
+        app(auto_envvar_prefix="XPUSETUP")
+    except SystemExit as end:
+        if end.code == UsageError.code and not isinstance(end, Finished) and "--json" in sys.argv:
+            from xpusetup.commands.result import make_error_document
+
+            error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
+            sys.stdout.write(make_error_document("xpusetup", error) + "\n")
+        raise

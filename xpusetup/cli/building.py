@@ -38,7 +38,7 @@ def build(
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
         from xpusetup.commands.build import build as run_build
-        from xpusetup.show_build import BuildView
+        from xpusetup.show_live import BuildView
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
         with BuildView(quiet=json, verbose=verbose) as view:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import signal
 import sys
 from typing import TYPE_CHECKING, NoReturn
@@ -12,6 +13,10 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
+
+
+class Finished(SystemExit):
+    """The end of a command that has said all it has to say."""
 
 
 def where(**values: str) -> Where:
@@ -32,6 +37,9 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
     from xpusetup.errors import InterruptedRunError, NotReadyError, XpuError
     from xpusetup.show import show_error, show_result
 
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a build
     signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         result = work()
@@ -49,9 +57,9 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
             sys.stdout.write(make_document(result) + "\n")
         else:
             show_result(result, verbose=verbose)
-        sys.exit(result.code)
+        raise Finished(result.code)
     if json:
         sys.stdout.write(make_error_document(command, error) + "\n")
     else:
         show_error(error)
-    sys.exit(error.code)
+    raise Finished(error.code)

@@ -59,7 +59,7 @@ def verify(
 
     def work() -> Result:
         from xpusetup.commands.inspecting import verify as make
-        from xpusetup.show_build import waiting
+        from xpusetup.show_live import waiting
 
         with waiting("computing on the device and on the CPU", quiet=json):
             return make(make_where(profile=profile, root=root, name=name))

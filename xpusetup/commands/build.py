@@ -20,6 +20,7 @@ from xpusetup.effects.runner import Outcome, Run, run_plan
 from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
+from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -135,6 +136,7 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         "failed": outcome.failed or None,
         "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile)],
         "verified": verified,
+        "use": _use(workspace, prepared),
         "seconds": round(outcome.seconds, 3),
     }
     if outcome.failed:
@@ -146,6 +148,14 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
             fix="verify it on a machine that has one: xpusetup verify",
         )
     return Result("build", data)
+
+
+def _use(workspace: Workspace, prepared: Prepared) -> str:
+    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
+    kit, root = prepared.plan.target.toolkit, prepared.root.path
+    if kit is not None and kit.at_run_time:
+        return f'eval "$(xpusetup env --profile {workspace.profile.name} --root {root})"'
+    return f"source {prepared.plan.layout.venv.replace(ROOT, str(root))}/bin/activate"
 
 
 def _failure(prepared: Prepared, step: str) -> dict[str, Any]:
@@ -162,12 +172,12 @@ def _failure(prepared: Prepared, step: str) -> dict[str, Any]:
 
 
 def _first_error(log: Path) -> tuple[int, str] | None:
-    with log.open(errors="replace") as lines:
+    with log.open(encoding="utf-8", errors="replace") as lines:
         return find_first_error(lines)
 
 
 def _tail(log: Path) -> list[str]:
     from collections import deque  # noqa: PLC0415 - failures only
 
-    with log.open(errors="replace") as lines:
+    with log.open(encoding="utf-8", errors="replace") as lines:
         return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]

@@ -46,7 +46,7 @@ def list_checks() -> Result:
 
 
 def _texts() -> dict[str, CheckText]:
-    return parse_check_texts(files.package_file("data/checks.toml").read_text())
+    return parse_check_texts(files.package_text("data/checks.toml"))
 
 
 def examine_machine(where: Where, asked: Asked) -> Result:
@@ -58,8 +58,11 @@ def examine_machine(where: Where, asked: Asked) -> Result:
     facts = _read_facts(asked.facts) if asked.facts else probe_for(workspace)
     if asked.save:
         files.write_text(Path(asked.save), facts.model_dump_json(by_alias=True, indent=2) + "\n")
-    findings = _findings(workspace, facts, asked)
-    return Result("doctor", _data(workspace, facts, findings), code=1 if root_causes(findings) else 0)
+    by_goal = _findings(workspace, facts, asked)
+    findings = _merge(by_goal)
+    data = _data(workspace, facts, findings)
+    stops = {goal: list(root_causes(found)) for goal, found in by_goal.items()}
+    return Result("doctor", {**data, "stops": stops}, code=1 if root_causes(findings) else 0)
 
 
 def _must_be_checks(names: Iterable[str]) -> None:
@@ -80,15 +83,19 @@ def _read_facts(name: str) -> Facts:
         raise UsageError(f"{name}: {where}: {first['msg']}", fix="xpusetup doctor --save FILE writes one") from error
 
 
-def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> tuple[Finding, ...]:
+def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tuple[Finding, ...]]:
     goals: tuple[Goal, ...] = tuple(goal for goal in get_args(Goal) if asked.goal in ("", goal))
-    texts, found = _texts(), dict[str, "Finding"]()
-    for goal in goals:
-        question = Question(facts, workspace.profile, workspace.device, goal)
-        for finding in examine(question, texts, only=asked.only, skip=asked.skip):
-            known = found.get(finding.id)
-            if known is None or (known.level not in BAD and finding.level in BAD):
-                found[finding.id] = finding
+    texts = _texts()
+    questions = {goal: Question(facts, workspace.profile, workspace.device, goal) for goal in goals}
+    return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
+
+
+def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
+    """Take of each check its worse answer."""
+    found: dict[str, Finding] = {}
+    for finding in (each for findings in by_goal.values() for each in findings):
+        if finding.id not in found or (found[finding.id].level not in BAD and finding.level in BAD):
+            found[finding.id] = finding
     order = {check.id: place for place, check in enumerate(CHECKS)}
     return tuple(sorted(found.values(), key=lambda finding: order[finding.id]))
 

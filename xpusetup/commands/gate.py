@@ -30,7 +30,7 @@ def probe_for(workspace: Workspace) -> Facts:
 
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
     """Ask all checks for one profile."""
-    texts = parse_check_texts(files.package_file("data/checks.toml").read_text())
+    texts = parse_check_texts(files.package_text("data/checks.toml"))
     return examine(Question(facts, workspace.profile, workspace.device, goal), texts)
 
 
@@ -55,7 +55,8 @@ def _gate_message(workspace: Workspace, found: Sequence[Finding]) -> str:
 
 def _gate_fix(found: Sequence[Finding], families: tuple[str, ...]) -> str:
     lines: list[str] = []
-    for finding in found:
+    for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
+        lines += [f"# {finding.id}"] if len(found) > 1 else []
         lines += finding.fix.commands_for(families)
-        lines += [finding.fix.say] if finding.fix.say else []
+        lines += [f"# {finding.fix.say}"] if finding.fix.say else []
     return "\n  ".join(lines)

@@ -11,7 +11,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
-from xpusetup.effects.manifest import list_wheels, read_document, read_manifest
+from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
 from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.commands.workspace import Where
-    from xpusetup.model import Target
+    from xpusetup.model import Target, Wheel
 
 NO_DEVICE = 4
 
@@ -49,6 +49,7 @@ def status(where: Where) -> Result:
     workspace = open_workspace(where)
     root, _target = _built(workspace)
     manifest = read_manifest(root)
+    damaged = find_damage(root)
     wheels = list_wheels(root, workspace.profile)
     data: dict[str, Any] = {
         "profile": workspace.profile.name,
@@ -56,14 +57,18 @@ def status(where: Where) -> Result:
         "ran": [],
         "skipped": sorted(path.name for path in (root / "stamps").iterdir() if not path.name.startswith(".")),
         "failed": manifest.get("failed"),
-        "wheels": [asdict(wheel) for wheel in wheels],
-        "damaged": find_damage(root),
+        "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
+        "damaged": damaged,
         "verified": manifest.get("verified"),
         "seconds": 0.0,
         "sources": _sources(workspace, root),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
+
+
+def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
+    return any(why.startswith(wheel.path) for why in damaged.values())
 
 
 def _sources(workspace: Workspace, root: Root) -> dict[str, dict[str, Any]]:
@@ -76,7 +81,7 @@ def verify(where: Where) -> Result:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
     workspace = open_workspace(where)
     root, target = _built(workspace)
-    result = root / "results/verify.json"
+    result = root / "results/verify.again.json"
     result.unlink(missing_ok=True)
     argv = (str(_python(workspace, root)), str(root / "helpers/verify_device.py"), *verify_options(target))
     code, words = _call((*argv, "--out", str(result)), _run_environment(workspace, root, target))
@@ -88,6 +93,7 @@ def verify(where: Where) -> Result:
         )
     if not document:
         raise WorkFailedError(f"the verification ended without a result: {words}", fix=f"try: {' '.join(argv)}")
+    record_verification(root, document)
     return Result("verify", document, code=code)
 
 

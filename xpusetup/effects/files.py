@@ -23,10 +23,15 @@ def package_file(name: str) -> Path:
     raise UsageError(f"xpusetup was installed without its file {name}", fix="install it again: pip install xpusetup")
 
 
+def package_text(name: str) -> str:
+    """Read a data file of the package."""
+    return package_file(name).read_text(encoding="utf-8")
+
+
 def read_text(path: Path) -> str | None:
     """Read a small text file; None where there is none that may be read."""
     try:
-        return path.read_text(errors="replace")
+        return path.read_text(encoding="utf-8", errors="replace")
     except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
         return None
     except OSError:  # /sys and /proc answer some reads with EIO or EINVAL: the kernel has nothing to say
@@ -47,7 +52,7 @@ def write_text(path: Path, text: str, *, executable: bool = False) -> None:
 def _write_whole(path: Path, text: str, mode: int) -> None:
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
-        with os.fdopen(handle, "w") as stream:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
             stream.write(text)
         Path(temporary).chmod(mode)
         Path(temporary).replace(path)
@@ -59,7 +64,7 @@ def _write_whole(path: Path, text: str, mode: int) -> None:
 def append_line(path: Path, line: str) -> None:
     """Add one line to a file that only grows."""
     try:
-        with path.open("a") as stream:
+        with path.open("a", encoding="utf-8") as stream:
             stream.write(line + "\n")
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -9,11 +9,13 @@ if TYPE_CHECKING:
 
 
 def read_tree(path: Path) -> dict[str, Any] | None:
-    """Give the commit a tree is at and whether tracked files were changed; None where there is no tree."""
+    """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
-    import git  # noqa: PLC0415 - slow to import, and one command alone asks
-
+    try:
+        import git  # noqa: PLC0415 - slow to import, and one command alone asks
+    except ImportError:  # which is how GitPython says that there is no git on PATH
+        return None
     try:
         repository = git.Repo(path)
         rev = repository.head.commit.hexsha

@@ -56,7 +56,6 @@ def _wheels(root: Root, profile: Profile) -> Iterator[Wheel]:
 def write_manifest(root: Root, profile: Profile, outcome: Outcome, *, target: Target, facts: Facts | None) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
     verification = read_document(root / "results/verify.json")
-    verified = None if outcome.no_device else verification.get("verified")
     old = read_manifest(root)
     document = {
         "schema": 1,
@@ -68,11 +67,29 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, *, target: Ta
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
-        "verified": verified if "verify.smoke" in (*outcome.ran, *outcome.skipped) else old.get("verified"),
+        "verified": _verified(outcome, verification, old),
         "verification": verification or None,
         "failed": outcome.failed or None,
     }
     files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+
+
+def _verified(outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
+    """Say what holds for what is installed now: a proof ends with the next installation."""
+    if outcome.no_device:
+        return None
+    if "verify.smoke" in (*outcome.ran, *outcome.skipped):
+        return verification.get("verified")
+    changed = outcome.failed or any(step.endswith((".install", "runtime")) for step in outcome.ran)
+    return None if changed else old.get("verified")
+
+
+def record_verification(root: Root, verification: dict[str, Any]) -> None:
+    """Write the result of a verification by itself into the manifest; one that failed is repeated by the next build."""
+    document = {**read_manifest(root), "verified": verification.get("verified"), "verification": verification}
+    files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+    if not verification.get("verified"):
+        (root / "stamps/verify.smoke").unlink(missing_ok=True)
 
 
 def _inspections(root: Root) -> list[Path]:

@@ -54,7 +54,11 @@ def open_root(path: Path) -> Root:
 def helper_files(profile: Profile) -> dict[str, str]:
     """Give the helpers that travel with a plan, and the sources that travel with them, by name below the root."""
     folder = files.package_file(HELPERS)
-    found = {f"{HELPERS}/{path.name}": path.read_text() for path in sorted(folder.iterdir()) if _is_helper(path)}
+    found = {
+        f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted(folder.iterdir())
+        if _is_helper(path)
+    }
     for part in profile.components:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
@@ -70,7 +74,7 @@ def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
     for path in sorted(folder.rglob("*")):
         name = path.relative_to(folder)
         if path.is_file() and "__pycache__" not in name.parts:
-            yield f"{to}/{name}", path.read_text()
+            yield f"{to}/{name}", path.read_text(encoding="utf-8")
 
 
 def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:

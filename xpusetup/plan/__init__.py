@@ -39,7 +39,7 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         last = installed[part.name] = f"{part.name}.install"
         runtime = context.profile.runtime_requirements
         if runtime is not None and runtime.component == part.name:
-            yield _make_runtime(context, last, runtime.pins)
+            yield _make_runtime(context, last, part.name, runtime.pins)
             last = installed[part.name] = "runtime"
     if request.verify != "off":
         yield _make_verify(context, last)
@@ -74,7 +74,7 @@ def _make_requirements(context: Context) -> Step:
     )
 
 
-def _make_runtime(context: Context, last: str, pins: list[str]) -> Step:
+def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
     report = f"{context.layout.venv}/runtime-requirements.json"
     return Step(
         id="runtime",
@@ -84,6 +84,7 @@ def _make_runtime(context: Context, last: str, pins: list[str]) -> Step:
         after=(last,),
         locks=("venv",),
         makes=(report,),
+        component=component,
     )
 
 
