@@ -15,8 +15,15 @@ CHECKED = """\
 command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3"""
 
 
-def wrapped(*lines: str) -> str:
-    return "\n".join(("set +eu", "set --", *lines, "set -eu", CHECKED))
+def checked(version: str) -> str:
+    wrong = (
+        f'fail "the toolkit that was switched on is not {version}" "choose another one: [toolkit] in the site file" 3'
+    )
+    return f"{CHECKED}\nicpx --version | grep -qF -- {version} || {wrong}"
+
+
+def wrapped(version: str, *lines: str) -> str:
+    return "\n".join(("set +eu", "set --", *lines, "set -eu", checked(version)))
 
 
 MODULES = replace(NEW_KIT, provider="modules", scripts=(), prelude=("module purge", "module load oneapi/2026.1"))
@@ -25,19 +32,20 @@ MODULES = replace(NEW_KIT, provider="modules", scripts=(), prelude=("module purg
 @pytest.mark.parametrize(
     ("kit", "text"),
     [
-        (SETVARS_KIT, wrapped("source /opt/intel/oneapi/setvars.sh")),
+        (SETVARS_KIT, wrapped(SETVARS_KIT.version, "source /opt/intel/oneapi/setvars.sh")),
         (
             OLD_KIT,
             wrapped(
+                OLD_KIT.version,
                 "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh",
                 "source /opt/intel/oneapi/pti/latest/env/vars.sh",
             ),
         ),
-        (MODULES, wrapped("module purge", "module load oneapi/2026.1")),
-        (replace(NEW_KIT, provider="environment", scripts=()), CHECKED),
+        (MODULES, wrapped(MODULES.version, "module purge", "module load oneapi/2026.1")),
+        (replace(NEW_KIT, provider="environment", scripts=()), checked(NEW_KIT.version)),
         (
             replace(SETVARS_KIT, scripts=("/opt/it's $here/setvars.sh",)),
-            wrapped("source '/opt/it'\"'\"'s $here/setvars.sh'"),
+            wrapped(SETVARS_KIT.version, "source '/opt/it'\"'\"'s $here/setvars.sh'"),
         ),
     ],
 )

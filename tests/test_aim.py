@@ -114,3 +114,17 @@ def test_compilers_of_the_site_and_python() -> None:
     target = aim("sim", settings='compilers = { cc = "gcc-13", cxx = "/opt/gcc/bin/g++" }')
     assert (target.cc, target.cxx) == ("gcc-13", "/opt/gcc/bin/g++")
     assert aim("sim", machine(python={"version": "3.13.0rc1"})).python_version == "3.13"
+
+
+def test_the_compiler_of_the_chosen_version_is_sourced() -> None:
+    """`latest` may point at another version than the one that the profile prefers."""
+    latest = {**KIT, "version": "2026.0.0", "compiler": "/opt/intel/oneapi/compiler/latest/bin/icpx"}
+    older = {**KIT, "version": "2026.1.0", "compiler": "/opt/intel/oneapi/compiler/2026.1/bin/icpx"}
+    kit = kit_of(aim("torch-2.14", with_kits(latest, older)))
+    assert kit.version == "2026.1.0"
+    assert kit.scripts[0] == "/opt/intel/oneapi/compiler/2026.1/env/vars.sh"
+
+
+def test_a_toolkit_that_is_not_here_is_assumed_for_plans() -> None:
+    kit = kit_of(aim("torch-2.14", with_kits()))
+    assert (kit.version, kit.compiler) == ("2026.1", "/opt/intel/oneapi/compiler/latest/bin/icpx")

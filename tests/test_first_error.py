@@ -20,7 +20,6 @@ HARMLESS = [
 TELLING = [
     "x.cpp:12:3: error: 'foo' was not declared in this scope",
     "x.cpp:1:10: fatal error: sycl/sycl.hpp: No such file or directory",
-    "CMake Error at CMakeLists.txt:12 (message):",
     "ERROR: Could not find a version that satisfies the requirement x",
     "fatal: unable to access 'https://example.org/'",
     "FAILED: caffe2/x.o",
@@ -43,6 +42,11 @@ TELLING = [
 @pytest.mark.parametrize("line", TELLING)
 def test_telling(line: str) -> None:
     assert find_first_error([*(f"{text}\n" for text in HARMLESS), f"{line}\n", "error: later\n"]) == (10, line)
+
+
+def test_cmake_says_where_and_then_what() -> None:
+    lines = ["-- Configuring\n", "CMake Error at CMakeLists.txt:12 (message):\n", "\n", "  No SYCL compiler.\n"]
+    assert find_first_error(lines) == (2, "CMake Error at CMakeLists.txt:12 (message): No SYCL compiler.")
 
 
 @pytest.mark.parametrize("line", HARMLESS)

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xpusetup.keys import Made, Seen, Stamp, Status, make_key, make_statuses, parse_stamp, sha256
+from xpusetup.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_key, make_statuses, parse_stamp, sha256
 from xpusetup.model import Step
 
 SHA = sha256("")
@@ -143,3 +143,12 @@ def test_no_steps() -> None:
     assert make_statuses((), Seen("/r", {}, {}, {}, {})) == ()
     assert Status("a", "todo").why == ""
     assert len(SHA) == 64
+
+
+def test_no_device_counts_as_done_until_the_machine_changes() -> None:
+    """A step that found no device is not tried again for nothing, and is never stamped."""
+    stamps = {name: stamp for name, stamp in MINE.items() if name != "c"}
+    absent = {"c": MINE["c"].key}
+    assert states(stamps=stamps, absent=absent) == [DONE, DONE, ("done", NO_DEVICE)]
+    assert states(stamps=stamps, absent={"c": "of another build"}) == [DONE, DONE, TODO]
+    assert states(stamps=stamps, absent=absent, identities={}) == [DONE, CHANGED, TODO]

@@ -3,15 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 from data.targets import NEW_KIT, SETVARS_KIT
 
 from xpusetup.effects import toolkit as module
 from xpusetup.effects.process import Output
-from xpusetup.effects.toolkit import Change, capture, clean_environment, find_through_shell, make_change, parse_dump
+from xpusetup.effects.toolkit import (
+    Change,
+    capture,
+    clean_environment,
+    find_through_shell,
+    holds_runtime,
+    make_change,
+    parse_dump,
+)
 from xpusetup.errors import NotReadyError
 from xpusetup.model import Toolkit
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 FUNCTION = "BASH_FUNC_module%%"
 
@@ -94,3 +106,11 @@ def test_a_toolkit_that_fails(
         capture(kit)
     assert (caught.value.message, caught.value.fix) == (message, fix)
     assert find_through_shell(()) is None
+
+
+def test_a_folder_with_a_runtime(tmp_path: Path) -> None:
+    """What would come before the libraries of the wheels is seen by name."""
+    assert not holds_runtime("")
+    assert not holds_runtime(str(tmp_path))
+    (tmp_path / "libsycl.so.8").touch()
+    assert holds_runtime(str(tmp_path))

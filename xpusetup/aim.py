@@ -82,5 +82,11 @@ def _scripts(provider: Provider, wanted: ToolkitWanted, seen: ToolkitSeen) -> tu
     if provider == "setvars":
         return (seen.setvars or f"{seen.root}/setvars.sh",)
     if provider == "scripts":
-        return tuple(f"{seen.root}/{script}" for script in wanted.scripts)
+        return tuple(f"{seen.root}/{_of_version(script, seen)}" for script in wanted.scripts)
     return ()
+
+
+def _of_version(script: str, seen: ToolkitSeen) -> str:
+    """Take the compiler's own folder where `latest` may be another version's."""
+    folder = seen.compiler.removeprefix(f"{seen.root}/").removesuffix("/bin/icpx")
+    return script.replace("compiler/latest/", f"{folder}/") if folder.startswith("compiler/") else script

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -33,6 +33,10 @@ class Stamp:
     def result(self) -> str:
         """The hash under which the steps after this one know what it did."""
         return sha256("".join(f"{line}\n" for line in (self.key, *(made.sha256 for made in self.made))))
+
+
+NO_DEVICE = "no device here"
+"""Why a step that needs a device counts as done without a stamp."""
 
 
 def sha256(text: str) -> str:
@@ -69,13 +73,17 @@ def make_key(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], iden
 
 @dataclass(frozen=True)
 class Seen:
-    """What is on disk for a plan: the root, scripts, stamps, tool identities by need, and the damaged stamps."""
+    """What is on disk for a plan: the root, scripts, stamps, tool identities by need, and the damaged stamps.
+
+    `absent` holds the keys of steps that found no device when the machine showed the same devices as now.
+    """
 
     root: str
     scripts: Mapping[str, str]
     stamps: Mapping[str, Stamp]
     identities: Mapping[str, str]
     damaged: Mapping[str, str]
+    absent: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -98,7 +106,7 @@ def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
 def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
     stamp = seen.stamps.get(step.id)
     if stamp is None:
-        return Status(step.id, "todo")
+        return Status(step.id, "done", NO_DEVICE) if _found_no_device(step, seen, found) else Status(step.id, "todo")
     waiting = next((name for name in step.after if found[name].state != "done"), None)
     if waiting is not None:
         return Status(step.id, "stale", f"after {waiting}")
@@ -107,6 +115,11 @@ def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
     if stamp.key != current_key(step, seen):
         return Status(step.id, "stale", "what it depends on changed")
     return Status(step.id, "done")
+
+
+def _found_no_device(step: Step, seen: Seen, found: Mapping[str, Status]) -> bool:
+    ready = all(found[name].state == "done" for name in step.after)
+    return ready and step.id in seen.absent and seen.absent[step.id] == current_key(step, seen)
 
 
 def current_key(step: Step, seen: Seen) -> str:

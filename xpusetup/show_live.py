@@ -80,7 +80,7 @@ class BuildView:
 
     def _end(self, event: Event) -> None:
         self._step, self._left = None, self._left - 1
-        if event.state == "done":
+        if event.state == "done" or not event.seconds:
             return
         what = SAID.get(event.state, event.title)
         mark = MARKS[event.state]

@@ -8,18 +8,22 @@ import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
+
 from e2e.support import Tiny, caller, command, make_tiny, xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("bad-input")]
-BASICS = "bash env python3 sed cut head tail sha256sum stat readlink mkdir mv rm flock dirname uname cat wc ls".split()
+BASICS = (
+    *("bash", "env", "python3", "sed", "cut", "head", "tail", "sha256sum", "stat", "readlink", "mkdir", "mv", "rm"),
+    *("flock", "dirname", "uname", "cat", "wc", "ls", "grep"),
+)
 
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """A project that builds in a second."""
+    """Make a project that builds in a second."""
     return make_tiny(tmp_path_factory.mktemp("bad"))
 
 
@@ -134,7 +138,7 @@ def test_odd_values_reach_the_build_unharmed(tiny: Tiny, tmp_path: Path) -> None
 
 
 def test_caller_does_not_leak_into_steps(tiny: Tiny, tmp_path: Path) -> None:
-    """CFLAGS that no compiler takes, a PYTHONPATH that shadows setuptools: neither reaches the build; it is said once."""
+    """Neither CFLAGS that no compiler takes nor a PYTHONPATH that shadows setuptools reach a build; said once."""
     (tmp_path / "shadow").mkdir()
     (tmp_path / "shadow/setuptools.py").write_text("raise SystemExit('leaked')")
     env = {**tiny.env, "CFLAGS": "--nonsense", "PYTHONPATH": str(tmp_path / "shadow"), "CC": "/bin/false"}

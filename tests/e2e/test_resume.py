@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import psutil
 import pytest
+
 from e2e.support import Tiny, command, make_tiny, xpusetup
 
 if TYPE_CHECKING:
@@ -23,13 +24,13 @@ STEPS = ["venv", "requirements", "tiny.fetch", "tiny.build", "tiny.inspect", "ti
 
 @pytest.fixture(scope="module")
 def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
-    """A project that builds in a second."""
+    """Make a project that builds in a second."""
     return make_tiny(tmp_path_factory.mktemp("tiny"))
 
 
 @pytest.fixture(scope="module")
 def built(tiny: Tiny, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Its root, built once."""
+    """Build its root once."""
     root = tmp_path_factory.mktemp("root") / "tiny"
     result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
     assert result["ran"] == STEPS
@@ -80,7 +81,7 @@ def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str)
     root = tmp_path / "root"
     events = tmp_path / "events"
     process = start(tiny, root, "--events", str(events))
-    wait_until(lambda: events.exists() and f'"start", "time": ' in _last_start(events, step))
+    wait_until(lambda: events.exists() and '"start", "time": ' in _last_start(events, step))
     for each in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
         each.kill()
     process.wait()
@@ -107,7 +108,7 @@ def test_orphaned_step_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) ->
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=4", "--set", f"tiny.TINY_MARK={mark}")
     process = start(tiny, built, *slow)
-    wait_until(lambda: mark.exists())
+    wait_until(mark.exists)
     process.kill()
     process.wait()
     said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
@@ -120,7 +121,7 @@ def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=5", "--set", f"tiny.TINY_MARK={mark}")
     process = start(tiny, built, *slow)
-    wait_until(lambda: mark.exists())
+    wait_until(mark.exists)
     said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
     assert said.code == 3
     assert said.document["error"]["message"] == f"another xpusetup (process {process.pid}) is at work in {built}"
@@ -133,7 +134,7 @@ def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Sig
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=60", "--set", f"tiny.TINY_MARK={mark}")
     process = start(tiny, built, *slow)
-    wait_until(lambda: mark.exists())
+    wait_until(mark.exists)
     began = time.monotonic()
     os.kill(process.pid, number)
     assert process.wait() == 130

@@ -58,14 +58,16 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         write_prepared(workspace, request, prepared)
-        outcome = run_plan(_run(prepared, lock, tuned, observe))
+        outcome = run_plan(_run(prepared, request, lock, tuned, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)
     return _make_result(workspace, prepared, outcome, request)
 
 
-def _run(prepared: Prepared, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]) -> Run:
+def _run(
+    prepared: Prepared, request: Request, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]
+) -> Run:
     return Run(
         root=prepared.root,
         plan=prepared.plan,
@@ -74,6 +76,7 @@ def _run(prepared: Prepared, lock: int, tuned: dict[str, str], observe: Callable
         lock=lock,
         tuning=tuned,
         observe=observe,
+        require_device=request.verify == "require",
     )
 
 

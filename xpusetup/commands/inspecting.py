@@ -13,7 +13,7 @@ from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
 from xpusetup.effects.root import Root, find_damage, read_lock
-from xpusetup.effects.toolkit import Change, capture
+from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.model import ROOT
 from xpusetup.plan import verify_options
@@ -118,8 +118,16 @@ def _change(workspace: Workspace, root: Root, target: Target, *, build: bool) ->
     kit = target.toolkit
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
-    unsets = tuple(name for name in ("PYTHONHOME", "PYTHONPATH") if variable(name))
-    return Change({**change.sets, "VIRTUAL_ENV": str(venv), "PATH": path}, (*change.unsets, *unsets))
+    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
+    wanted = {**own, **change.sets, "VIRTUAL_ENV": str(venv), "PATH": path}
+    sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
+    return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+
+
+def _library_path() -> str:
+    """Take other SYCL runtimes and torches off the caller's library path: two of them must not meet in a process."""
+    folders = variable("LD_LIBRARY_PATH").split(":")
+    return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
 
 
 def _run_environment(workspace: Workspace, root: Root, target: Target) -> dict[str, str]:

@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.effects import files
+from xpusetup.effects.environment import variable
 from xpusetup.effects.root import (
     Root,
     helper_files,
@@ -106,7 +107,9 @@ def _target_of_lock(workspace: Workspace, request: Request) -> Target | None:
 
 def _asked(workspace: Workspace, request: Request) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    return {"arch": request.arch, "python": workspace.python, "settings": workspace.settings.model_dump(mode="json")}
+    settings = workspace.settings.model_dump(mode="json")
+    oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
+    return {"arch": request.arch, "python": workspace.python, "settings": settings, "oneapi": oneapi}
 
 
 def parse_target(values: dict[str, object]) -> Target | None:

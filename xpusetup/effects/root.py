@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
 FOLDERS = ("steps", "helpers", "stamps", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
+ABSENT = "results/no-device.json"
 
 
 @dataclass(frozen=True)
@@ -94,6 +95,7 @@ def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[
         stamps=stamps,
         identities=identities,
         damaged=damaged,
+        absent=read_absent(root),
     )
 
 
@@ -102,6 +104,26 @@ def find_damage(root: Root) -> dict[str, str]:
     names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
     stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
     return {name: why for name, stamp in stamps if stamp is not None and (why := _damage(stamp))}
+
+
+def read_absent(root: Root) -> dict[str, str]:
+    """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
+    try:
+        document = json.loads(files.read_text(root / ABSENT) or "{}")
+    except json.JSONDecodeError:
+        return {}
+    steps = document.get("steps", {})
+    return steps if document.get("devices") == _devices() else {}
+
+
+def write_absent(root: Root, step: str, key: str) -> None:
+    """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
+    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": {step: key}}) + "\n")
+
+
+def _devices() -> list[str]:
+    patterns = ("dri/renderD*", "dxg", "accel/*", "davinci*", "hl*", "nvidia*")
+    return sorted(str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
 
 
 def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:

@@ -14,9 +14,10 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import append_line, cannot_write
-from xpusetup.effects.root import Root, see
+from xpusetup.effects.root import Root, see, write_absent
 from xpusetup.errors import InterruptedRunError
 from xpusetup.events import Event, parse_progress
+from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
 from xpusetup.keys import current_key, make_statuses
 
 if TYPE_CHECKING:
@@ -52,6 +53,7 @@ class Run:
     lock: int
     tuning: Mapping[str, str]
     observe: Callable[[Event], None]
+    require_device: bool = False
 
 
 def run_plan(run: Run) -> Outcome:
@@ -59,7 +61,7 @@ def run_plan(run: Run) -> Outcome:
     outcome, began = Outcome(), time.monotonic()
     for step in run.plan.steps:
         state, seconds = _run_if_needed(run, step)
-        (outcome.skipped if state == "done" else outcome.ran).append(step.id)
+        (outcome.ran if seconds else outcome.skipped).append(step.id)
         _observe(run, "end", step, state=state, seconds=seconds)
         outcome.no_device = state == "no-device"
         if state == "failed":
@@ -72,13 +74,15 @@ def run_plan(run: Run) -> Outcome:
 def _run_if_needed(run: Run, step: Step) -> tuple[str, float]:
     seen = see(run.root, run.plan, run.scripts, run.identities)
     status = next(status for status in make_statuses(run.plan.steps, seen) if status.id == step.id)
-    if status.state == "done":
-        return "done", 0.0
+    if status.state == "done" and not (run.require_device and status.why == NO_DEVICE_HERE):
+        return ("no-device" if status.why == NO_DEVICE_HERE else "done"), 0.0
     _observe(run, "start", step, text=status.why)
     began = time.monotonic()
     code = _run_script(run, step)
     seconds = time.monotonic() - began
     state = {0: "ran", NO_DEVICE: "no-device" if "device" in step.needs else "failed"}.get(code, "failed")
+    if state == "no-device":
+        write_absent(run.root, step.id, current_key(step, seen))
     _journal(run, step, current_key(step, seen), state, seconds)
     return state, seconds
 

@@ -65,6 +65,12 @@ def make_change(before: Mapping[str, str], after: Mapping[str, str]) -> Change:
     return Change(sets, tuple(sorted(set(before) - set(after) - own)))
 
 
+def holds_runtime(folder: str) -> bool:
+    """Say whether a folder holds libraries that would come before those of the wheels."""
+    names = ("libsycl*.so*", "libur_*.so*", "libc10*.so*", "libtorch*.so*")
+    return any(next(Path(folder).glob(name), None) for name in names) if folder else False
+
+
 def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     """Find the compiler that a site's prelude (or, without one, the caller's own environment) puts on PATH."""
     toolkit = Toolkit(provider="modules" if prelude else "environment", version="", compiler="icpx", prelude=prelude)

@@ -31,4 +31,15 @@ def _checks(toolkit: Toolkit) -> list[str]:
     fix = "run it by hand and read what it says"
     lines = [f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets]
     compiler = render_word(toolkit.compiler.rsplit("/", 1)[-1])
-    return [*lines, f'command -v {compiler} >/dev/null || fail "the toolkit has no {compiler}" "{fix}" 3']
+    there = f'command -v {compiler} >/dev/null || fail "the toolkit has no {compiler}" "{fix}" 3'
+    return [*lines, there, *_version_check(compiler, toolkit.version)]
+
+
+def _version_check(compiler: str, version: str) -> list[str]:
+    """Hold what was switched on against what was chosen: setvars.sh takes the newest of several."""
+    if not version:
+        return []
+    wrong = (
+        f'fail "the toolkit that was switched on is not {version}" "choose another one: [toolkit] in the site file" 3'
+    )
+    return [f"{compiler} --version | grep -qF -- {render_word(version)} || {wrong}"]

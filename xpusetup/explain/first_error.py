@@ -6,7 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 DECISIVE = re.compile(
     r"^(xpusetup: |ERROR: |fatal: |CMake Error|FAILED: |make(\[\d+\])?: \*\*\* )"
@@ -15,9 +15,19 @@ DECISIVE = re.compile(
 )
 
 
+CMAKE_HEAD = re.compile(r"CMake Error at .*:$")
+"""CMake says where, and what in the lines after it."""
+
+
 def find_first_error(lines: Iterable[str]) -> tuple[int, str] | None:
     """Give number (from 1) and text of the first line that tells of an error; None when no line does."""
-    for number, line in enumerate(lines, start=1):
+    numbered = enumerate(lines, start=1)
+    for number, line in numbered:
         if DECISIVE.search(line):
-            return number, line.rstrip("\n")
+            said = line.rstrip("\n")
+            return number, f"{said} {_next_words(numbered)}".rstrip() if CMAKE_HEAD.match(said) else said
     return None
+
+
+def _next_words(numbered: Iterator[tuple[int, str]]) -> str:
+    return next((line.strip() for _number, line in numbered if line.strip()), "")

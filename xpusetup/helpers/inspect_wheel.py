@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from wheel_checks import CHECKS
 from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, read_wheel
 from wheel_files import find_wheel
+from wheel_libraries import arch_spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -63,7 +64,7 @@ def spellings(path: str) -> tuple[str, str]:
 
 
 def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
-    texts = (*wanted.forbidden, *filter(None, [wanted.arch]))
+    texts = (*wanted.forbidden, *(arch_spellings(wanted.arch) if wanted.arch else ()))
     try:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:

@@ -32,10 +32,16 @@ def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
     return Finding("warn", f"{seen}likely without device code: no section with a name that is known for it", limit)
 
 
+def arch_spellings(arch: str) -> tuple[str, ...]:
+    """Give the ways in which builds write a list of GPUs: with commas, with blanks after them, with blanks alone."""
+    return tuple(mark.join(arch.split(",")) for mark in (",", ", ", " "))
+
+
 def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
     if not wanted.arch:
         return Finding("info", "no list of GPUs was asked for")
-    holders = {basename(member.path) for member in wheel.members if member.library and wanted.arch in member.found}
+    wanted_lists = set(arch_spellings(wanted.arch))
+    holders = {basename(member.path) for member in wheel.members if member.library and member.found & wanted_lists}
     seen = f"likely built for these: named in {some(holders)}" if holders else "no library names this list"
     return Finding("ok" if holders else "warn", seen, wanted.arch)
 

@@ -21,6 +21,7 @@ source /opt/intel/oneapi/pti/latest/env/vars.sh
 set -eu
 [ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3
 command -v icpx >/dev/null || fail "the toolkit has no icpx" "run it by hand and read what it says" 3
+icpx --version | grep -qF -- 2024.1.4 || fail "the toolkit that was switched on is not 2024.1.4" "choose another one: [toolkit] in the site file" 3
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 SOURCE_DATE_EPOCH=$(git -C "$ROOT"/src/torch log -1 --format=%ct)
