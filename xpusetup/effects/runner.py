@@ -7,6 +7,7 @@ killed; this program only follows the log.
 from __future__ import annotations
 
 import os
+import select
 import subprocess
 import time
 from contextlib import suppress
@@ -124,8 +125,20 @@ def _follow(run: Run, step: Step, process: subprocess.Popen[bytes], reader: Bina
             _say_output(run, step, [line.decode(errors="replace") for line in lines])
         if code is not None:
             return code
-        with suppress(subprocess.TimeoutExpired):
-            process.wait(PAUSE)
+        _wait(process.pid)
+
+
+def _wait(pid: int) -> None:
+    """Sleep until the process ends or a pause is over; Popen.wait would poll all the while."""
+    try:
+        handle = os.pidfd_open(pid)
+    except OSError:  # a kernel before 5.3, or a process that is gone
+        time.sleep(PAUSE)
+        return
+    try:
+        select.select([handle], [], [], PAUSE)
+    finally:
+        os.close(handle)
 
 
 def _say_output(run: Run, step: Step, lines: list[str]) -> None:
