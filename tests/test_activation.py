@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from data.targets import NEW_KIT, OLD_KIT, SETVARS_KIT
 
+from data.targets import NEW_KIT, OLD_KIT, SETVARS_KIT
 from xpusetup.emit.activation import render_activation
 from xpusetup.model import Toolkit
 

@@ -6,10 +6,10 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from data.machines import KIT, LAPTOP, machine
 from data.profiles import device, shipped
 from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
-
 from xpusetup.aim import make_target
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import Request, Target, Toolkit

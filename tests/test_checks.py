@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
-
 from xpusetup.checks.question import Answer, Check, Question
 from xpusetup.checks.registry import CHECKS
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
+
 from data.machines import LAPTOP, WORKSTATION
 from data.profiles import small_text
-
 from xpusetup.cli import main
 
 if TYPE_CHECKING:

@@ -8,10 +8,10 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
-
 from xpusetup.commands import build
 from xpusetup.commands.gate import failing, gate
 from xpusetup.commands.inspecting import env, status

@@ -7,10 +7,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
+
 from data.profiles import shipped
 from data.targets import TARGETS, plan_for
 from golden import hold
-
 from xpusetup.emit.shell import render_shell
 from xpusetup.model import Layout, Request
 from xpusetup.plan import make_plan

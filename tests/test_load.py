@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+
 from data.profiles import small_text
 from golden import hold_one
-
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 

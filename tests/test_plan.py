@@ -6,9 +6,9 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+
 from data.profiles import shipped, small
 from data.targets import NEW, SIM, TARGETS, plan_for
-
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout, Plan, Request, Step
 from xpusetup.plan import make_plan

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from data.profiles import SHIPPED, shipped, small, small_text
 
+from data.profiles import SHIPPED, shipped, small, small_text
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 

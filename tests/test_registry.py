@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+
 from data.machines import LAPTOP, NODE, machine, without_tool
 from data.profiles import device, shipped
-
 from xpusetup.catalog import parse_check_texts
 from xpusetup.checks import registry
 from xpusetup.checks.question import Check, Question

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from data.machines import GIB, machine
 
+from data.machines import GIB, machine
 from xpusetup.checks.resources import choose_jobs, memory_limit
 
 if TYPE_CHECKING:

@@ -6,12 +6,12 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from rich.console import Console
+
 from data import screens
 from data.machines import LAPTOP, WORKSTATION, machine
 from data.profiles import shipped
 from golden import hold_one
-from rich.console import Console
-
 from xpusetup import show, show_live
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks

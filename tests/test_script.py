@@ -7,8 +7,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from data.targets import NEW, OLD, SIM
 
+from data.targets import NEW, OLD, SIM
 from xpusetup.emit.script import kept_patterns, render_script, render_scripts
 from xpusetup.emit.shell import render_shell
 from xpusetup.model import Layout, Plan, Step, Target

@@ -4,6 +4,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+
 from standins.upstreams import TORCH, TORCH_XPU_OPS, Upstreams, git_environment, make_upstreams
 from standins.workshop import (
     CONFIGURE_ONLY,

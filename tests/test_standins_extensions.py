@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+
 from standins.oneapi import make_runtime_wheel
 from standins.upstreams import AUDIO, TRITON, VISION, Upstreams
 from standins.workshop import Done, Workshop, dynamic, fetch, only_wheel, refusal, unpack

@@ -5,6 +5,7 @@ import subprocess
 from pathlib import Path
 
 import pytest
+
 from standins.oneapi import ARGS, BUNDLE, FUNCTION, NOTE, UNSET, make_oneapi
 from standins.workshop import dynamic
 

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from data.targets import NEW_KIT, SETVARS_KIT
 
+from data.targets import NEW_KIT, SETVARS_KIT
 from xpusetup.effects import toolkit as module
 from xpusetup.effects.process import Output
 from xpusetup.effects.toolkit import (

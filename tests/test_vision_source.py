@@ -9,6 +9,7 @@ import tarfile
 from typing import TYPE_CHECKING
 
 import pytest
+
 from real.apt_source import VERSION
 from real.outside import UnavailableError, run
 from real.vision_source import (

@@ -7,8 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
-from data.profiles import SHIPPED, small_text
 
+from data.profiles import SHIPPED, small_text
 from xpusetup.commands import workspace as module
 from xpusetup.commands.workspace import Where, check_folder, load_device, load_profile, open_workspace, root_name
 from xpusetup.errors import UsageError
@@ -70,7 +70,7 @@ def test_settings_of_the_project_and_the_site(here: Path) -> None:
     workspace = open_workspace(Where())
     assert (workspace.profile.name, workspace.chosen_by) == ("sim", "xpusetup.toml")
     assert workspace.root == Path("/scratch/me/sim")
-    assert (workspace.layout.src, workspace.layout.venv) == (str(here / "home/tmp"), "/opt/torch")
+    assert (workspace.layout.src, workspace.layout.venv) == (str(here / "home/tmp/sim"), "/opt/torch/sim")
     given = open_workspace(Where(profile="torch-2.14", build_dir="b", prefix="p"))
     assert (given.profile.name, given.chosen_by) == ("torch-2.14", "--profile")
     assert (given.layout.src, given.layout.venv) == (str(here / "b"), str(here / "p"))

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import psutil
 import pytest
+
 from standins.eras import Built, Eras, Stand, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import ASMJIT, TORCH, make_upstreams

@@ -7,6 +7,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
+
 from standins.eras import Built, Eras, Stand, run
 from standins.oneapi import make_oneapi
 from standins.repository import write_text

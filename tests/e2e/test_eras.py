@@ -4,6 +4,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from standins.eras import RUNTIME, SITES, TRITON, Eras, run
 from standins.oneapi import NOTE
 

@@ -7,6 +7,7 @@ import sys
 from typing import TYPE_CHECKING
 
 import pytest
+
 from e2e.support import caller, copy_checkout, xpusetup
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 
 import pytest
+
 from e2e.support import CHECKOUT, caller, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+
 from e2e.support import Said, caller, xpusetup
 from real.vision_source import UPSTREAM, UPSTREAM_REV, VisionSource, vision_repository
 

@@ -53,12 +53,13 @@ def open_workspace(where: Where) -> Workspace:
     name = where.profile or settings.profile or newest_profile()
     chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
     profile = load_profile(name)
+    root = check_folder(_root(where, settings, where.name or root_name(name)))
     return Workspace(
         profile=profile,
         device=load_device(profile.accelerator),
         settings=settings,
-        root=check_folder(_root(where, settings, where.name or root_name(name))),
-        layout=_layout(where, settings),
+        root=root,
+        layout=_layout(where, settings, root.name),
         python=where.python,
         chosen_by=chosen_by,
     )
@@ -131,13 +132,18 @@ def _data_home() -> str:
     return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
 
 
-def _layout(where: Where, settings: Settings) -> Layout:
+def _layout(where: Where, settings: Settings, name: str) -> Layout:
+    """Give the folders: an option names just that one, a settings file the parent of one for each root."""
     default = Layout()
-    build, prefix = where.build_dir or settings.build_dir, where.prefix or settings.prefix
     return Layout(
-        src=str(check_folder(Path(build).expanduser().absolute())) if build else default.src,
-        venv=str(check_folder(Path(prefix).expanduser().absolute())) if prefix else default.venv,
+        src=_folder(where.build_dir, settings.build_dir, name) or default.src,
+        venv=_folder(where.prefix, settings.prefix, name) or default.venv,
     )
+
+
+def _folder(option: str, setting: str, name: str) -> str:
+    chosen = option or (f"{setting}/{name}" if setting else "")
+    return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
 
 
 def load_device(name: str) -> Device:

@@ -115,6 +115,8 @@ def resolve_tag(repo: str, tag: str) -> str:
 def fetch(repo: str, rev: str, tag: str, tree: Path) -> None:
     """Make the tree be at the commit. While it is on its way there a mark says so, and what is found is ours."""
     moving, mark = tree / ".git" / MOVING, tree / ".git" / MARK
+    if tree.is_dir() and any(tree.iterdir()) and not (tree / ".git").exists():
+        fail(f"{tree} holds files, and is no git tree", "move them away, or choose another place: --build-dir DIR")
     if (tree / ".git").exists() and not moving.exists():
         refuse_changed(tree, rev, mark)
     tree.mkdir(parents=True, exist_ok=True)

@@ -50,7 +50,7 @@ def _make_venv(context: Context) -> Step:
     return Step(
         id="venv",
         title=f"Python {target.python_version} environment",
-        run=((target.python, "-m", "venv", "--clear", layout.venv),),
+        run=((target.python, f"{layout.helpers}/make_environment.py", "--into", layout.venv),),
         locks=("venv",),
         makes=(f"{layout.venv}/pyvenv.cfg",),
     )

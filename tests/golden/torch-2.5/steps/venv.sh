@@ -12,5 +12,5 @@ MAKES=("$ROOT"/venv/pyvenv.cfg)
 begin
 
 cd "$ROOT"
-run /usr/bin/python3.11 -m venv --clear "$ROOT"/venv
+run /usr/bin/python3.11 "$ROOT"/helpers/make_environment.py --into "$ROOT"/venv
 finish

@@ -1,0 +1,41 @@
+"""Makes a virtual environment, anew if there was one of ours, and never in place of something else.
+
+`python -m venv --clear` empties whatever folder it is given; a prefix that was named by mistake must survive that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from pathlib import Path
+
+from wheel_files import fail
+
+MARK = ".xpusetup"
+
+
+def main() -> None:
+    """Look whose folder it is, then make the environment with the interpreter that runs this."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--into", type=Path, required=True)
+    options = parser.parse_args()
+    refuse_foreign(options.into)
+    options.into.mkdir(parents=True, exist_ok=True)
+    (options.into / MARK).touch()
+    done = subprocess.run((sys.executable, "-m", "venv", "--clear", str(options.into)), check=False)
+    if done.returncode != 0:
+        fail(f"no environment could be made in {options.into}", "read the lines above; --python names another Python")
+    (options.into / MARK).touch()
+
+
+def refuse_foreign(folder: Path) -> None:
+    """End when a folder holds something that this script did not put there."""
+    if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
+        fail(
+            f"{folder} holds something that is not an environment of xpusetup", "name an empty or new folder: --prefix"
+        )
+
+
+if __name__ == "__main__":
+    main()
