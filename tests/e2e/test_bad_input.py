@@ -109,6 +109,19 @@ def test_own_changes_are_never_touched(tiny: Tiny, tmp_path: Path) -> None:
     assert source.read_text().startswith("/* mine */")
 
 
+@pytest.mark.parametrize(("option", "step"), [("--prefix", "venv"), ("--build-dir", "tiny.fetch")])
+def test_a_folder_with_something_else_in_it_survives(tiny: Tiny, tmp_path: Path, option: str, step: str) -> None:
+    """A prefix or a build folder that was named by mistake is refused, not emptied."""
+    precious = tmp_path / "mine/tiny/thesis.tex"
+    precious.parent.mkdir(parents=True)
+    precious.write_text("years of work")
+    place = str(tmp_path / "mine")
+    said = xpusetup("build", *tiny.options(tmp_path / "root"), "--verify", "off", option, place, env=tiny.env)
+    assert said.code == 1
+    assert f"{step} failed" in said.out
+    assert precious.read_text() == "years of work"
+
+
 def test_no_space(tiny: Tiny, tmp_path: Path) -> None:
     """A disk that fills up in the middle: said as such, and the next run goes on elsewhere or later."""
     inside = f'mount -t tmpfs -o size=6m none {tmp_path} && exec "$@"'

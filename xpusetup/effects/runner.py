@@ -142,6 +142,8 @@ def _wait(pid: int) -> None:
 
 
 def _say_output(run: Run, step: Step, lines: list[str]) -> None:
+    for command in [line for line in lines[:-1] if line.startswith("+ ")]:
+        _observe(run, "output", step, text=command)
     counts = [found for line in lines if (found := parse_progress(line)) != (0, 0)]
     count, total = counts[-1] if counts else (0, 0)
     last = next((line for line in reversed(lines) if line.strip()), "")

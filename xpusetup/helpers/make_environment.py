@@ -1,11 +1,13 @@
 """Makes a virtual environment, anew if there was one of ours, and never in place of something else.
 
-`python -m venv --clear` empties whatever folder it is given; a prefix that was named by mistake must survive that.
+`python -m venv --clear` empties whatever folder it is given; a prefix that was named by mistake must survive that. So
+a mark stays in the folder from the first moment on, also while it is emptied.
 """
 
 from __future__ import annotations
 
 import argparse
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -23,10 +25,10 @@ def main() -> None:
     refuse_foreign(options.into)
     options.into.mkdir(parents=True, exist_ok=True)
     (options.into / MARK).touch()
-    done = subprocess.run((sys.executable, "-m", "venv", "--clear", str(options.into)), check=False)
+    empty(options.into)
+    done = subprocess.run((sys.executable, "-m", "venv", str(options.into)), check=False)
     if done.returncode != 0:
         fail(f"no environment could be made in {options.into}", "read the lines above; --python names another Python")
-    (options.into / MARK).touch()
 
 
 def refuse_foreign(folder: Path) -> None:
@@ -35,6 +37,15 @@ def refuse_foreign(folder: Path) -> None:
         fail(
             f"{folder} holds something that is not an environment of xpusetup", "name an empty or new folder: --prefix"
         )
+
+
+def empty(folder: Path) -> None:
+    """Remove all but the mark."""
+    for path in folder.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != MARK:
+            path.unlink()
 
 
 if __name__ == "__main__":
