@@ -28,7 +28,7 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
     if data["ran"]:
-        before = f", {len(data["skipped"])} done before" if data["skipped"] else ""
+        before = f", {len(data['skipped'])} done before" if data["skipped"] else ""
         console.print(f"   {duration(data['seconds'])} for {len(data['ran'])} steps{before}")
     console.print(f"   use it:  {escape(data['use'])}")
 
