@@ -268,15 +268,8 @@ def test_bad_usage(name: str) -> None:
     assert subprocess.run(command, capture_output=True, check=False).returncode == 2
 
 
-@pytest.fixture
-def torch_python() -> str:
-    python = os.environ.get("XPUSETUP_TEST_TORCH_PYTHON")
-    if not python:
-        pytest.fail("set XPUSETUP_TEST_TORCH_PYTHON to a python that has torch (the CPU build is enough)")
-    return python
-
-
 @pytest.mark.e2e
+@pytest.mark.xdist_group("demo")
 def test_the_cpu_computes_as_the_cpu(tmp_path: Path, torch_python: str) -> None:
     code, document, said = run_helper(torch_python, tmp_path, "--device", "cpu", env=dict(os.environ))
     assert (code, document["verified"], document["device"]) == (0, True, "cpu")
@@ -286,6 +279,7 @@ def test_the_cpu_computes_as_the_cpu(tmp_path: Path, torch_python: str) -> None:
 
 
 @pytest.mark.e2e
+@pytest.mark.xdist_group("demo")
 def test_a_device_that_torch_does_not_know(tmp_path: Path, torch_python: str) -> None:
     code, document, _ = run_helper(torch_python, tmp_path, "--device", "nonsense", env=dict(os.environ))
     assert (code, document["verified"], document["devices"]) == (4, None, [])

@@ -4,46 +4,22 @@ from __future__ import annotations
 
 import json
 import subprocess
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import caller, copy_checkout, xpusetup
+from e2e.support import xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from e2e.fixtures import Demo
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 STEPS = [
     *("venv", "requirements", "torch.fetch", "torch.install"),
     *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
 ]
-
-
-@dataclass(frozen=True)
-class Demo:
-    """A finished `make demo`."""
-
-    env: dict[str, str]
-    root: Path
-    clone: Path
-    out: str
-
-    def json(self, *arguments: str, **more: str) -> dict[str, Any]:
-        """Give a command's document."""
-        return xpusetup(*arguments, "--profile", "sim", "--json", env={**self.env, **more}).document
-
-
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
-    """Run `make demo` as a newcomer does."""
-    folder = tmp_path_factory.mktemp("newcomer")
-    clone = copy_checkout(folder / "xpusetup")
-    env = caller(folder / "home")
-    done = subprocess.run(("make", "demo"), cwd=clone, env=env, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stdout + done.stderr
-    return Demo(env, folder / "home/.local/share/xpusetup/sim", clone, done.stdout)
 
 
 def test_demo_ends_with_a_verified_wheel(demo: Demo) -> None:

@@ -7,6 +7,7 @@ import os
 import signal
 import subprocess
 import time
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
@@ -82,14 +83,21 @@ def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str)
     events = tmp_path / "events"
     process = start(tiny, root, "--events", str(events))
     wait_until(lambda: events.exists() and '"start", "time": ' in _last_start(events, step))
-    for each in [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]:
-        each.kill()
-    process.wait()
+    kill_all(process)
     result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
     assert result["ran"][-1] == "tiny.install"
     assert set(result["skipped"]) <= set(STEPS[: STEPS.index(step) + 1])
     assert [*result["skipped"], *result["ran"]] == STEPS
     assert result["wheels"][0]["sha256"] == _sha(built)
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program and all it started, as a power cut would."""
+    parent = psutil.Process(process.pid)
+    for each in [parent, *parent.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    process.wait()
 
 
 def _last_start(events: Path, step: str) -> str:
