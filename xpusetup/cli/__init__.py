@@ -15,12 +15,20 @@ from xpusetup.errors import UsageError
 
 app = typer.Typer(
     name="xpusetup",
-    no_args_is_help=True,
+    invoke_without_command=True,
     add_completion=False,
     pretty_exceptions_enable=False,
-    help="From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.",
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+
+
+@app.callback()
+def start(context: typer.Context) -> None:
+    """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators."""
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help(), nl=False)
+
+
 app.command()(building.build)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
