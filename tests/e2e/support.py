@@ -7,9 +7,12 @@ import os
 import shutil
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PASSED = ("PIP_", "UV_", "GIT_SSL_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "XPUSETUP_TEST_")
@@ -148,3 +151,12 @@ def make_tiny(folder: Path) -> Tiny:
         "GIT_CONFIG_VALUE_1": "true",
     }
     return Tiny(profile, repository, rev.stdout.strip(), caller(folder / "home", **redirect))
+
+
+def kill_all(process: subprocess.Popen[bytes]) -> None:
+    """Kill a program and all it started, as a power cut would."""
+    parent = psutil.Process(process.pid)
+    for each in [parent, *parent.children(recursive=True)]:
+        with suppress(psutil.NoSuchProcess):
+            each.kill()
+    process.wait()

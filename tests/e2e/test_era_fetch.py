@@ -7,9 +7,9 @@ from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
-import psutil
 import pytest
 
+from e2e.support import kill_all
 from standins.eras import Built, Eras, Stand, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import ASMJIT, TORCH, make_upstreams
@@ -106,9 +106,7 @@ def test_a_fetch_that_was_killed_goes_on(stand: Stand, tmp_path: Path, calls: in
     )
     with subprocess.Popen(command, env=stand.environment(**more), stdout=subprocess.DEVNULL) as process:
         wait_for(lambda: len(list(folder.iterdir())) > calls)
-        tree = [*psutil.Process(process.pid).children(recursive=True), psutil.Process(process.pid)]
-        for each in tree:
-            each.kill()
+        kill_all(process)
     assert not (tmp_path / "root/stamps/torch.fetch").exists()
     (folder / "hold").unlink()
     assert fetch(stand, tmp_path / "root", **more).result["ran"] == ["torch.fetch"]

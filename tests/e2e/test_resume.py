@@ -7,13 +7,12 @@ import os
 import signal
 import subprocess
 import time
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import psutil
 import pytest
 
-from e2e.support import Tiny, command, make_tiny, xpusetup
+from e2e.support import Tiny, command, kill_all, make_tiny, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,15 +88,6 @@ def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str)
     assert set(result["skipped"]) <= set(STEPS[: STEPS.index(step) + 1])
     assert [*result["skipped"], *result["ran"]] == STEPS
     assert result["wheels"][0]["sha256"] == _sha(built)
-
-
-def kill_all(process: subprocess.Popen[bytes]) -> None:
-    """Kill a program and all it started, as a power cut would."""
-    parent = psutil.Process(process.pid)
-    for each in [parent, *parent.children(recursive=True)]:
-        with suppress(psutil.NoSuchProcess):
-            each.kill()
-    process.wait()
 
 
 def _last_start(events: Path, step: str) -> str:
