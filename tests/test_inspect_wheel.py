@@ -72,7 +72,7 @@ def levels(document: dict[str, Any]) -> dict[str, str]:
 
 def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     wheel = make_wheel(tmp_path / "wheels")
-    code, document = run_inspector(tmp_path, "--wheel", wheel, "--version", "1.0+xpu", "--forbid-prefix", "/work/src")
+    code, document = run_inspector(tmp_path, "--wheel", wheel, "--version", "1.0+xpu", "--forbid-prefix", "/made/src")
     assert (code, document["ok"]) == (0, True)
     assert (list(document), list(document["checks"][0])) == (KEYS, CHECK_KEYS)
     assert document["sha256"] == hashlib.sha256(wheel.read_bytes()).hexdigest()
@@ -88,7 +88,7 @@ def test_a_sound_wheel(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> No
 
 
 OTHER_WHEEL = SOUND[f"{INFO}/WHEEL"].replace(PYTHON.encode(), b"cp39")
-FORBID = ("--forbid-prefix", "/work/src", "/work/venv/")
+FORBID = ("--forbid-prefix", "/made/src", "/made/venv/")
 
 
 @pytest.mark.parametrize(
@@ -115,11 +115,11 @@ FORBID = ("--forbid-prefix", "/work/src", "/work/venv/")
             "warn",
             "demo/x.so is no ELF file that can be read: ",
         ),
-        ({"files": {"a.txt": b"in /work/src/a.c"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
-        ({"files": {"a.txt": b"/work/venv"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
-        ({"files": {"a.txt": b"/work/src2/a.c /work/src.old"}}, FORBID, "paths", "ok", "5 files"),
+        ({"files": {"a.txt": b"in /made/src/a.c"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
+        ({"files": {"a.txt": b"/made/venv"}}, FORBID, "paths", "fail", "a folder of the build is named in a.txt"),
+        ({"files": {"a.txt": b"/made/src2/a.c /made/src.old"}}, FORBID, "paths", "ok", "5 files"),
         (
-            {"files": {"a.txt": b"-ffile-prefix-map=/work/src=."}},
+            {"files": {"a.txt": b"-ffile-prefix-map=/made/src=."}},
             FORBID,
             "paths",
             "warn",
@@ -212,11 +212,11 @@ def test_bad_usage(arguments: tuple[str, ...]) -> None:
 @pytest.mark.parametrize("cut", range(31))
 def test_a_text_is_found_across_chunks(cut: int) -> None:
     texts = {
-        b"x-f-prefix-map=/work/src=. tail": (set(), {"/work/src"}),
-        b"..... /work/srcs /work/src": ({"/work/src"}, set()),
+        b"x-f-prefix-map=/made/src=. tail": (set(), {"/made/src"}),
+        b"..... /made/srcs /made/src": ({"/made/src"}, set()),
     }
     for content, expected in texts.items():
-        scanner = wheel_contents.Scanner(("/work/src",))
+        scanner = wheel_contents.Scanner(("/made/src",))
         for chunk in filter(None, (content[:cut], content[cut:])):
             scanner.feed(chunk)
         scanner.feed(b"")
@@ -300,7 +300,7 @@ TORCH = library("torch/lib/libtorch.so")
         ((library("torch/bin/test", needed=("libtorch.so",)), TORCH), "warn", "not found beside it: torch/bin/test"),
         ((library(**NEEDS, runpath=("/opt/lib",)),), "warn", "torch/_C.so looks in /opt/lib"),
         ((library(**NEEDS, runpath=("",)),), "warn", "torch/_C.so looks in the current folder"),
-        ((library(**NEEDS, runpath=("/work/src/build",)),), "fail", "torch/_C.so looks in /work/src/build"),
+        ((library(**NEEDS, runpath=("/made/src/build",)),), "fail", "torch/_C.so looks in /made/src/build"),
         # RPATH, unlike RUNPATH, serves the libraries that are loaded by its owner as well.
         (
             (library("torch/_C.so", rpath=("$ORIGIN/lib",)), library("torch/x.so", needed=("libtorch.so",)), TORCH),
@@ -315,7 +315,7 @@ TORCH = library("torch/lib/libtorch.so")
     ],
 )
 def test_library_search(libraries: tuple[Any, ...], level: str, seen: str) -> None:
-    found = findings(*libraries, wanted=wheel_contents.Wanted(forbidden=("/work/src",)))["rpath"]
+    found = findings(*libraries, wanted=wheel_contents.Wanted(forbidden=("/made/src",)))["rpath"]
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 
 
