@@ -182,3 +182,13 @@ def test_script_and_program_agree_on_keys(tiny: Tiny, built: Path) -> None:
             ("bash", str(built / f"steps/{step}.sh")), check=True, capture_output=True, text=True, env=tiny.env
         )
         assert done.stdout == f"{step} is done\n"
+
+
+def test_patterns_of_variables_are_not_files(tiny: Tiny, tmp_path: Path) -> None:
+    """A file that is called like a pattern, in the folder a step is started from, keeps no variable out."""
+    (tmp_path / "GIT_CONFIG_note").touch()
+    emitted = xpusetup("emit", "shell", "--profile", str(tiny.profile), "-o", str(tmp_path / "out"), env=tiny.env)
+    assert emitted.code == 0, emitted.err
+    words = ("bash", str(tmp_path / "out/steps/tiny.fetch.sh"))
+    done = subprocess.run(words, check=False, capture_output=True, text=True, env=tiny.env, cwd=tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -15,6 +15,7 @@ fail() { # MESSAGE FIX [CODE]
 clean_environment() {
   [ -z "${XPUSETUP_CLEAN-}" ] || return 0
   local kept=() name pattern
+  set -f # the patterns name variables, not files of the current folder
   while IFS= read -r name; do
     for pattern in $KEEP; do
       # shellcheck disable=SC2254  # the list holds patterns
