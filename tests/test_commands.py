@@ -23,6 +23,7 @@ from xpusetup.effects.git import read_tree
 from xpusetup.effects.root import Root, helper_files, lock_document, read_lock
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Status
+from xpusetup.model import Layout
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -42,7 +43,7 @@ def make_root(workspace: Workspace) -> Path:
     for folder in ("venv/bin", "stamps", "wheels", "results"):
         (root / folder).mkdir(parents=True)
     (root / "venv/bin/python").touch()
-    (root / "profile.lock.json").write_text(lock_document(workspace.profile, SIM, {}))
+    (root / "profile.lock.json").write_text(lock_document(workspace.profile, SIM, Layout(), {}))
     wheel = root / "wheels/simxpu-1.0.0-cp311.whl"
     wheel.write_text("a wheel")
     seen = wheel.stat()
@@ -100,7 +101,7 @@ def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
 
 @pytest.mark.parametrize("target", TARGETS.values(), ids=TARGETS)
 def test_a_target_survives_the_lock(target: Target, tmp_path: Path) -> None:
-    (tmp_path / "profile.lock.json").write_text(lock_document(shipped("sim"), target, {}))
+    (tmp_path / "profile.lock.json").write_text(lock_document(shipped("sim"), target, Layout(), {}))
     assert parse_target((read_lock(Root(tmp_path)) or {})["target"]) == target
 
 

@@ -151,3 +151,13 @@ def test_names_are_those_of_the_files() -> None:
     assert tuple(module.profile_names()) == SHIPPED
     assert os.path.isabs(open_workspace(Where(profile="sim", root="relative")).root)  # noqa: PTH117 - a text
     assert load_profile("sim").name == "sim"
+
+
+def test_the_options_that_lead_here_again(here: Path) -> None:
+    """A command that is offered as a fix means the same profile and folders, also where the profile is a file."""
+    given = Where(profile="sim", root="r", prefix="p")
+    assert open_workspace(given).options == "--profile sim --root r --prefix p"
+    text = (Path(__file__).parents[1] / "profiles/sim.toml").read_text()
+    (here / "my own").mkdir()
+    (here / "my own/mine.toml").write_text(text)
+    assert open_workspace(Where(profile="my own/mine.toml")).options == "--profile 'my own/mine.toml'"

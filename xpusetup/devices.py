@@ -16,7 +16,6 @@ class Device(Strict):
     pci_vendors: list[str] = []
     nodes: Literal["render", "none"] = "none"
     expected: bool = False
-    autoload: str = ""
 
 
 def parse_device(text: str) -> Device:

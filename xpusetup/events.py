@@ -6,7 +6,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-Kind = Literal["plan", "note", "start", "output", "end", "finish"]
+Kind = Literal["plan", "note", "start", "output", "end"]
 State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
 PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.model import Step
+    from xpusetup.model import Step, StepState
 
 
 @dataclass(frozen=True)
@@ -91,7 +91,7 @@ class Status:
     """Whether a step has to run, and why."""
 
     id: str
-    state: str
+    state: StepState
     why: str = ""
 
 

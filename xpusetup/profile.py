@@ -124,7 +124,6 @@ class ToolkitWanted(Sourced):
     kind: Literal["oneapi"]
     accepts: Specifiers
     preferred: VersionText
-    compiler: Operand = "icpx"
     scripts: list[Inside]
     sets: list[Variable]
     runtime: Literal["wheels", "toolkit"]

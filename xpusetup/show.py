@@ -110,7 +110,7 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     for step, why in data["damaged"].items():
         console.print(f" [red]✗[/] {step}: {escape(why)}")
     if data["damaged"]:
-        console.print(f"   [bold]fix[/]  xpusetup build --profile {data['profile']}")
+        console.print(f"   [bold]fix[/]  {escape(data['fix'])}")
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
     before = " (before that)" if data["damaged"] else ""

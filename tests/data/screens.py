@@ -112,6 +112,7 @@ STATUS: dict[str, Any] = {
     "skipped": STEPS,
     "seconds": 0.0,
     "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio"} for wheel in WHEELS],
+    "fix": "xpusetup build --profile torch-2.5",
     "damaged": {
         "torch.build": f"{WHEELS[0]['path']} is missing",
         "vision.build": f"{WHEELS[1]['path']} was changed after it was made",

@@ -192,3 +192,16 @@ def test_patterns_of_variables_are_not_files(tiny: Tiny, tmp_path: Path) -> None
     words = ("bash", str(tmp_path / "out/steps/tiny.fetch.sh"))
     done = subprocess.run(words, check=False, capture_output=True, text=True, env=tiny.env, cwd=tmp_path)
     assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_later_commands_find_a_prefix_of_its_own(tiny: Tiny, tmp_path: Path) -> None:
+    """Where a build put its environment is read from its root: run, env and status need not be told again."""
+    prefix, scratch = tmp_path / "prefix", tmp_path / "scratch"
+    root = tiny.options(tmp_path / "root")
+    folders = ("--prefix", str(prefix), "--build-dir", str(scratch))
+    xpusetup("build", *root, *folders, "--verify", "off", env=tiny.env)
+    said = xpusetup("run", *root, "--", "python", "-c", "import tiny; print(tiny.__file__)", env=tiny.env)
+    assert said.out.startswith(f"{prefix}/lib/")
+    assert xpusetup("env", *root, "--json", env=tiny.env).result["set"]["VIRTUAL_ENV"] == str(prefix)
+    assert xpusetup("status", *root, "--json", env=tiny.env).result["sources"]["tiny"]["rev"] == tiny.rev
+    assert not (tmp_path / "root/venv").exists()

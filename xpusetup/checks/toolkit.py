@@ -22,6 +22,7 @@ def _words(wanted: ToolkitWanted) -> dict[str, str]:
         "rpm": " ".join(packages.rpm),
         "rpm_source": packages.rpm_source,
         "key": packages.key,
+        "page": packages.page or wanted.source,
     }
 
 

@@ -155,10 +155,10 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
 
 def _use(workspace: Workspace, prepared: Prepared) -> str:
     """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
-    kit, root = prepared.plan.target.toolkit, prepared.root.path
+    kit = prepared.plan.target.toolkit
     if kit is not None and kit.at_run_time:
-        return f'eval "$(xpusetup env --profile {workspace.profile.name} --root {root})"'
-    return f"source {prepared.plan.layout.venv.replace(ROOT, str(root))}/bin/activate"
+        return f'eval "$(xpusetup env {workspace.options})"'
+    return f"source {prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))}/bin/activate"
 
 
 def _failure(prepared: Prepared, step: str) -> dict[str, Any]:

@@ -144,7 +144,7 @@ def _fails(question: Question, texts: Mapping[str, CheckText]) -> bool:
 def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> dict[str, Any]:
     name = workspace.profile.name
     if name in can_build:
-        commands, why = [f"xpusetup build --profile {name}"], "everything that its build needs is here"
+        commands, why = [f"xpusetup build {workspace.options}"], "everything that its build needs is here"
         return {"route": "build", "profile": name, "commands": commands, "why": why}
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
     return {"route": "none", "profile": name, "commands": [], "why": f"missing: {', '.join(causes)}"}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -15,7 +15,7 @@ from xpusetup.effects.manifest import list_wheels, read_document, read_manifest,
 from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
-from xpusetup.model import ROOT
+from xpusetup.model import ROOT, Layout
 from xpusetup.plan import verify_options
 
 if TYPE_CHECKING:
@@ -27,27 +27,45 @@ if TYPE_CHECKING:
 NO_DEVICE = 4
 
 
-def _built(workspace: Workspace) -> tuple[Root, Target]:
+@dataclass(frozen=True)
+class Built:
+    """What lies in a root, and where: as its last build wrote it down, whatever options that was given."""
+
+    root: Root
+    target: Target
+    layout: Layout
+
+    def place(self, text: str) -> Path:
+        """Give a folder of the layout as a path."""
+        return Path(text.replace(ROOT, str(self.root.path)))
+
+    @property
+    def venv(self) -> Path:
+        """The built environment."""
+        return self.place(self.layout.venv)
+
+    @property
+    def python(self) -> Path:
+        """Its interpreter."""
+        return self.venv / "bin/python"
+
+
+def _built(workspace: Workspace) -> Built:
     root = Root(workspace.root)
-    target = parse_target((read_lock(root) or {}).get("target", {}))
-    if target is None or not _python(workspace, root).exists():
-        again = f"xpusetup build --profile {workspace.profile.name}"
-        raise NotReadyError(f"nothing is built in {root.path}", fix=again)
-    return root, target
-
-
-def _venv(workspace: Workspace, root: Root) -> Path:
-    return Path(workspace.layout.venv.replace(ROOT, str(root.path)))
-
-
-def _python(workspace: Workspace, root: Root) -> Path:
-    return _venv(workspace, root) / "bin/python"
+    lock = read_lock(root) or {}
+    target = parse_target(lock.get("target", {}))
+    if target is not None:
+        built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
+        if built.python.exists():
+            return built
+    raise NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
 
 
 def status(where: Where) -> Result:
     """Say what is built and from what, from what is on disk."""
     workspace = open_workspace(where)
-    root, _target = _built(workspace)
+    built = _built(workspace)
+    root = built.root
     manifest = read_manifest(root)
     damaged = find_damage(root)
     wheels = list_wheels(root, workspace.profile)
@@ -59,9 +77,10 @@ def status(where: Where) -> Result:
         "failed": manifest.get("failed"),
         "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
         "damaged": damaged,
+        "fix": f"xpusetup build {workspace.options}",
         "verified": manifest.get("verified"),
         "seconds": 0.0,
-        "sources": _sources(workspace, root),
+        "sources": _sources(workspace, built),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
@@ -71,8 +90,8 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
     return any(why.startswith(wheel.path) for why in damaged.values())
 
 
-def _sources(workspace: Workspace, root: Root) -> dict[str, dict[str, Any]]:
-    src = Path(workspace.layout.src.replace(ROOT, str(root.path)))
+def _sources(workspace: Workspace, built: Built) -> dict[str, dict[str, Any]]:
+    src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
     return {name: tree for name in names if (tree := read_tree(src / name)) is not None}
 
@@ -80,11 +99,12 @@ def _sources(workspace: Workspace, root: Root) -> dict[str, dict[str, Any]]:
 def verify(where: Where) -> Result:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
     workspace = open_workspace(where)
-    root, target = _built(workspace)
+    built = _built(workspace)
+    root, target = built.root, built.target
     result = root / "results/verify.again.json"
     result.unlink(missing_ok=True)
-    argv = (str(_python(workspace, root)), str(root / "helpers/verify_device.py"), *verify_options(target))
-    code, words = _call((*argv, "--out", str(result)), _run_environment(workspace, root, target))
+    argv = (str(built.python), str(root / "helpers/verify_device.py"), *verify_options(target))
+    code, words = _call((*argv, "--out", str(result)), _run_environment(built))
     document = read_document(result)
     if code == NO_DEVICE:
         raise NoDeviceError(
@@ -107,15 +127,12 @@ def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
 
 def env(where: Where, *, build: bool) -> Result:
     """Give what to set for using the result, or what a build step sees."""
-    workspace = open_workspace(where)
-    root, target = _built(workspace)
-    change = _change(workspace, root, target, build=build)
+    change = _change(_built(open_workspace(where)), build=build)
     return Result("env", {"set": dict(change.sets), "unset": list(change.unsets)})
 
 
-def _change(workspace: Workspace, root: Root, target: Target, *, build: bool) -> Change:
-    venv = _venv(workspace, root)
-    kit = target.toolkit
+def _change(built: Built, *, build: bool) -> Change:
+    venv, kit = built.venv, built.target.toolkit
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
@@ -130,8 +147,8 @@ def _library_path() -> str:
     return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
 
 
-def _run_environment(workspace: Workspace, root: Root, target: Target) -> dict[str, str]:
-    change = _change(workspace, root, target, build=False)
+def _run_environment(built: Built) -> dict[str, str]:
+    change = _change(built, build=False)
     kept = {name: value for name, value in variables().items() if name not in change.unsets}
     return {**kept, **change.sets}
 
@@ -140,7 +157,4 @@ def run(where: Where, command: Sequence[str]) -> NoReturn:
     """Become a command in the built environment."""
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
-    workspace = open_workspace(where)
-    root, target = _built(workspace)
-    environment = _run_environment(workspace, root, target)
-    become(command, environment)
+    become(command, _run_environment(_built(open_workspace(where))))

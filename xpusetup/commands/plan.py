@@ -66,7 +66,7 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
     texts = {
         **render_shell(moved),
         **helper_files(workspace.profile),
-        "profile.lock.json": lock_document(workspace.profile, target, {}),
+        "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
     folder = Path(out)
     for name, text in texts.items():

@@ -92,7 +92,8 @@ def _prepare(workspace: Workspace, request: Request, target: Target) -> Prepared
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
-    document = lock_document(workspace.profile, prepared.plan.target, _asked(workspace, request))
+    plan = prepared.plan
+    document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request))
     files.write_text(prepared.root / "profile.lock.json", document)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,7 +37,7 @@ class Where:
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """A profile in its place. `chosen_by` says where the profile's name came from."""
+    """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again."""
 
     profile: Profile
     device: Device
@@ -45,6 +46,7 @@ class Workspace:
     layout: Layout
     python: str
     chosen_by: str
+    options: str
 
 
 def open_workspace(where: Where) -> Workspace:
@@ -62,7 +64,15 @@ def open_workspace(where: Where) -> Workspace:
         layout=_layout(where, settings, root.name),
         python=where.python,
         chosen_by=chosen_by,
+        options=_options(where, name),
     )
+
+
+def _options(where: Where, name: str) -> str:
+    """Give the options that a command needs to mean this workspace, ready for a shell."""
+    given = {"--profile": name, "--root": where.root, "--name": where.name}
+    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix}
+    return shlex.join(word for pair in {**given, **folders}.items() if pair[1] for word in pair)
 
 
 def load_settings() -> Settings:

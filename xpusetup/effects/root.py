@@ -17,7 +17,7 @@ from xpusetup.plan.context import PACKAGED
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from xpusetup.model import Plan, Target
+    from xpusetup.model import Layout, Plan, Target
     from xpusetup.profile import Profile
 
 FOLDERS = ("steps", "helpers", "stamps", "logs", "results", "src", "wheels")
@@ -159,10 +159,10 @@ def read_identities(target: Target) -> dict[str, str]:
     return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
 
 
-def lock_document(profile: Profile, target: Target, asked: Mapping[str, object]) -> str:
+def lock_document(profile: Profile, target: Target, layout: Layout, asked: Mapping[str, object]) -> str:
     """Give profile.lock.json; `asked` is what the target follows from beside the profile and the machine."""
     resolved = profile.model_dump(by_alias=True, mode="json")
-    document = {"schema": 1, "profile": resolved, "target": asdict(target), "asked": asked}
+    document = {"schema": 1, "profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
