@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import difflib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, TypeVar, get_args
 
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion
 from pydantic import BaseModel, ValidationError
 
 from xpusetup.errors import UsageError
@@ -63,6 +66,7 @@ def _find_between(data: dict[str, Any]) -> Iterator[str]:
     if cycle := find_cycle(waits):
         yield f"components: these wait for each other: {' -> '.join(cycle)}"
     yield from _find_doubled_pins(data.get("build_requirements"))
+    yield from _find_old_cmake(data)
 
 
 def _find_doubled_pins(requirements: Any) -> Iterator[str]:
@@ -71,6 +75,18 @@ def _find_doubled_pins(requirements: Any) -> Iterator[str]:
     marked = {canonicalize_name(pin.split("==")[0]) for pin in pins if ";" in pin}
     doubled = {name for name in names if names.count(name) > 1}
     yield from (f"build_requirements.pins: {name} is pinned twice" for name in sorted(doubled - marked))
+
+
+def _find_old_cmake(data: dict[str, Any]) -> Iterator[str]:
+    """Hold the pinned CMake against the least that the release takes."""
+    requirements, wanted = data.get("build_requirements"), data.get("cmake")
+    pins = _items(requirements, "pins", str) if isinstance(requirements, dict) else []
+    pinned = next((pin.split(";")[0].strip() for pin in pins if pin.startswith("cmake==")), "")
+    if not isinstance(wanted, str) or not wanted or not pinned:
+        return
+    with suppress(InvalidSpecifier, InvalidVersion):  # said elsewhere
+        if not SpecifierSet(wanted).contains(pinned.removeprefix("cmake==")):
+            yield f"build_requirements.pins: {pinned} is not the {wanted} that this release takes"
 
 
 def _items(table: dict[str, Any], key: str, kind: type[Item]) -> list[Item]:

@@ -15,7 +15,7 @@ from packaging.version import Version
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
 
 Confidence = Literal["confirmed", "likely", "unconfirmed"]
-Tier = Literal["current", "reference", "kept", "demo", "test"]
+Tier = Literal["current", "reference", "kept", "moving", "demo", "test"]
 Frontend = Literal["setup.py", "build"]
 
 
@@ -168,8 +168,21 @@ class Vendored(Sourced):
         return self
 
 
+class Published(Sourced):
+    """The wheels that the project itself published of this release: what `install` takes instead of compiling."""
+
+    index: Operand = Field(min_length=1)
+    wheels: list[Exact] = Field(min_length=1)
+    note: Text = ""
+
+
 class SourceComponent(Sourced):
-    """A distribution that is built from source at a pinned commit."""
+    """A distribution that is built from source at a pinned commit.
+
+    `ref` is a branch that a lock resolves. `pin_file` is where the torch tree names this component's commit,
+    `version_file` where its own tree names its version. The build is told the version through `version_variable`,
+    and torch's through `torch_variable`.
+    """
 
     kind: Literal["source"]
     name: Name
@@ -177,8 +190,13 @@ class SourceComponent(Sourced):
     version: VersionText
     repo: Operand = Field(min_length=1)
     tag: Operand = ""
+    ref: Operand = ""
     rev: Rev | None = None
     reason: Text = ""
+    pin_file: Inside | None = None
+    version_file: Inside = "version.txt"
+    version_variable: Variable | None = None
+    torch_variable: Variable | None = None
     frontend: Frontend
     cmake: bool = False
     directory: Inside = "."
@@ -192,19 +210,26 @@ class SourceComponent(Sourced):
     def _explained(self) -> SourceComponent:
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
-        if self.rev is None and not self.tag:
-            raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched")
+        if self.rev is None and not self.tag and not self.ref:
+            raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched, or a ref")
         return self
 
 
 class WheelComponent(Sourced):
-    """A distribution that is taken as a ready wheel of exactly one version."""
+    """A distribution that is taken as a ready wheel of exactly one version.
+
+    `pin_file` and `version_file` are where the torch tree names the commit and the version of the one that belongs to
+    it, `nightly` the index that holds the wheels of commits between releases.
+    """
 
     kind: Literal["wheel"]
     name: Name
     distribution: Name
     version: VersionText
     index: Operand = ""
+    nightly: Operand = ""
+    pin_file: Inside | None = None
+    version_file: Inside | None = None
     after: list[Name] = []
 
 
@@ -230,6 +255,7 @@ class Profile(Strict):
     accelerator: Name
     python: Specifiers
     gcc: Specifiers = ""
+    cmake: Specifiers = ""
     memory_per_job_gib: float = Field(default=2.0, gt=0)
     disk_gib: float | None = Field(default=None, gt=0)
     environment: Environment = {}
@@ -237,4 +263,5 @@ class Profile(Strict):
     arch: Arch | None = None
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
+    published: Published | None = None
     components: list[Component] = Field(min_length=1)

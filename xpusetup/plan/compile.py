@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from packaging.version import Version
+
 from xpusetup.model import Step
 
 if TYPE_CHECKING:
@@ -110,6 +112,7 @@ def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, st
         "TORCH_DEVICE_BACKEND_AUTOLOAD": "0",
         **_same_bytes(context, part),
         **_accelerator(context, part),
+        **_versions(context, part),
         **context.profile.environment,
         **part.environment,
         **asked,
@@ -126,6 +129,15 @@ def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
     maps = f"-ffile-prefix-map={context.tree(part)}={part.name} -ffile-prefix-map={context.layout.venv}=venv"
     cmake = {"CFLAGS": maps, "CXXFLAGS": maps, "CMAKE_BUILD_RPATH_USE_ORIGIN": "ON"}
     return {"CPPFLAGS": maps, **(cmake if part.cmake else {})}
+
+
+def _versions(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Tell the build which version it makes, and of which torch: public, as a requirement names it."""
+    told = {part.version_variable: part.version} if part.version_variable else {}
+    torch = next((each for each in context.profile.components if each.name == "torch" and each.kind != "skip"), None)
+    if part.torch_variable and torch is not None:
+        told[part.torch_variable] = Version(torch.version).public
+    return told
 
 
 def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
