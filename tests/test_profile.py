@@ -70,7 +70,11 @@ def test_revs(rev: str, message: str) -> None:
         ('">=3.10"', "3", "python: Input should be a valid string (here: 3)"),
         ('">=3.10"', '"nope"', "python: Invalid specifier: 'nope' (here: 'nope')"),
         ("schema = 1", "schema = 2", "schema: Input should be 1 (here: 2)"),
-        ('"test"', '"best"', "tier: Input should be 'current', 'reference', 'kept', 'moving', 'demo' or 'test' (here: 'best')"),
+        (
+            '"test"',
+            '"best"',
+            "tier: Input should be 'current', 'reference', 'kept', 'moving', 'demo' or 'test' (here: 'best')",
+        ),
         (
             'frontend = "build"',
             'frontend = "make"',
@@ -157,7 +161,8 @@ def test_empty_repo() -> None:
 def test_a_rev_that_is_absent_needs_a_reason_and_a_tag() -> None:
     assert said(f'rev = "{REV}"', "") == f"{FIRST}: a rev that is absent needs a reason"
     without_tag = said(f'rev = "{REV}"', 'reason = "unknown"')
-    assert without_tag == f"{FIRST}: without a rev a tag is needed, which is resolved when the source is fetched, or a ref"
+    needs = "without a rev a tag is needed, which is resolved when the source is fetched, or a ref"
+    assert without_tag == f"{FIRST}: {needs}"
     assert small((f'rev = "{REV}"', 'reason = "unknown"\ntag = "v1"')).components[0].name == "first"
 
 

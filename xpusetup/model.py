@@ -66,13 +66,17 @@ class Target:
 
 @dataclass(frozen=True, kw_only=True)
 class Layout:
-    """Where things go. The default keeps everything below the root."""
+    """Where things go. The default keeps everything below the root.
+
+    `adopted`: the environment in `venv` is someone else's (a venv, a conda prefix); it is looked at and never made.
+    """
 
     src: str = f"{ROOT}/src"
     venv: str = f"{ROOT}/venv"
     wheels: str = f"{ROOT}/wheels"
     results: str = f"{ROOT}/results"
     helpers: str = f"{ROOT}/helpers"
+    adopted: bool = False
 
     @property
     def python(self) -> str:

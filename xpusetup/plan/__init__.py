@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout, Plan, Request, Step, Target
 from xpusetup.order import make_order
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
+from xpusetup.plan.environment import make_requirements, make_venv
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -29,8 +28,8 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
 
 
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
-    yield _make_venv(context)
-    yield _make_requirements(context)
+    yield make_venv(context)
+    yield make_requirements(context)
     installed: dict[str, str] = {}
     last = "requirements"
     for part in make_order(context.profile.components):
@@ -43,35 +42,6 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
             last = installed[part.name] = "runtime"
     if request.verify != "off":
         yield _make_verify(context, last)
-
-
-def _make_venv(context: Context) -> Step:
-    target, layout = context.target, context.layout
-    return Step(
-        id="venv",
-        title=f"Python {target.python_version} environment",
-        run=((target.python, f"{layout.helpers}/make_environment.py", "--into", layout.venv),),
-        locks=("venv",),
-        makes=(f"{layout.venv}/pyvenv.cfg",),
-    )
-
-
-def _make_requirements(context: Context) -> Step:
-    pins = context.profile.build_requirements.pins
-    pip = [pin for pin in pins if Requirement(pin).name == "pip"]
-    rest = [pin for pin in pins if pin not in pip]
-    report = f"{context.layout.venv}/build-requirements.json"
-    commands = [context.pip("install", "--no-deps", *pip)] if pip else []
-    commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
-    return Step(
-        id="requirements",
-        title=f"{len(pins)} pinned build requirements",
-        run=tuple(commands),
-        needs=("network",),
-        after=("venv",),
-        locks=("venv",),
-        makes=(report,),
-    )
 
 
 def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
