@@ -51,6 +51,7 @@ def text_of(console: Console) -> str:
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
         ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
+        ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
         ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
         ("verify-failing", "verify", screens.VERIFY, True),
         ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),

@@ -62,6 +62,11 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
 
 
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["explain"]:
+        from xpusetup.show_explain import show_explain  # noqa: PLC0415 - a screen of its own
+
+        show_explain(console, data)
+        return
     from xpusetup.show_build import show_plan  # noqa: PLC0415 - a screen of its own
 
     show_plan(console, data, verbose)

@@ -48,9 +48,12 @@ FAILED: dict[str, Any] = {
 UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error": "", "last_lines": []}
 
 
+CHANGED = ("env USE_XCCL 0 → 1", "tools: /usr/bin/g++ g++ 12.2.0 → /usr/bin/g++ g++ 13.1.0")
+
+
 def step_rows() -> list[dict[str, Any]]:
     """Give the rows of a plan that is half done."""
-    states = {"torch.build": ("stale", "what it depends on changed")}
+    states = {"torch.build": ("stale", f"{CHANGED[0]} and 1 more")}
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
     rows = []
@@ -65,12 +68,14 @@ def step_rows() -> list[dict[str, Any]]:
                 "env": dict(step.env),
                 "state": state,
                 "why": why,
+                "changed": list(CHANGED) if " more" in why else [],
             }
         )
     return rows
 
 
 PLAN: dict[str, Any] = {
+    "explain": False,
     "profile": "torch-2.5",
     "root": ROOT,
     "steps": step_rows(),

@@ -59,6 +59,7 @@ def plan(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -68,7 +69,8 @@ def plan(
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        return make(where, make_request(only=only, until=until, arch=arch, variables=variables, verify=verify))
+        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)
 

@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 KINDS = ("shell",)
 
 
-def plan(where: Where, request: Request) -> Result:
-    """Give the steps in order, with their state in the root; writes nothing."""
+def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
+    """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     workspace = open_workspace(where)
     seen = preview(workspace, request)
     root = str(workspace.root)
@@ -34,6 +34,7 @@ def plan(where: Where, request: Request) -> Result:
         "profile": workspace.profile.name,
         "root": root,
         "steps": steps,
+        "explain": explain,
         "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
         "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
@@ -52,6 +53,7 @@ def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
         "makes": [path.replace(ROOT, root) for path in step.makes],
         "state": status.state,
         "why": status.why,
+        "changed": list(status.changed),
     }
 
 

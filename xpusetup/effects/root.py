@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xpusetup.model import Layout, Plan, Target
     from xpusetup.profile import Profile
 
-FOLDERS = ("steps", "helpers", "stamps", "logs", "results", "src", "wheels")
+FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
 ABSENT = "results/no-device.json"
 
@@ -96,6 +96,7 @@ def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[
         identities=identities,
         damaged=damaged,
         absent=read_absent(root),
+        before={step: files.read_text(root / f"inputs/{step}") or "" for step in stamps},
     )
 
 
