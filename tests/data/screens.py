@@ -132,3 +132,43 @@ ENV: dict[str, Any] = {
     "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
 }
 EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}
+
+
+LOCKED: dict[str, Any] = {
+    "profile": "torch-2.14",
+    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
+    "file": None,
+    "revs": {"torch": "main"},
+    "components": [
+        {
+            "name": "torch",
+            "was": "v2.14.1 5c4886908",
+            "now": "main aaaaaaaaa",
+            "version": "2.16.0a0+xpu.gitaaaaaaaaa",
+            "source": "main of https://github.com/pytorch/pytorch, 2026-11-21",
+        },
+        {
+            "name": "torch-xpu-ops",
+            "was": "as the file says",
+            "now": "bbbbbbbbb",
+            "version": "",
+            "source": "third_party/xpu.txt of aaaaaaaaa",
+        },
+        {
+            "name": "triton",
+            "was": "3.8.0",
+            "now": "3.9.0+gitcccccccc",
+            "version": "3.9.0+gitcccccccc",
+            "source": ".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
+        },
+        {
+            "name": "sycl-tla",
+            "was": "v0.9",
+            "now": "v0.9",
+            "version": "",
+            "source": "torch-xpu-ops cmake/SYCLTLA.cmake",
+        },
+    ],
+    "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
+    "next": "xpusetup build --profile torch-2.14 --rev torch=main",
+}

@@ -22,6 +22,7 @@ def build(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -33,7 +34,9 @@ def build(
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+    where = make_where(
+        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
+    )
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -54,6 +57,7 @@ def plan(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -64,7 +68,9 @@ def plan(
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+    where = make_where(
+        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
+    )
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
@@ -80,6 +86,7 @@ def emit(
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: options.Profile = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -93,6 +100,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, rev=rev), request, kind, out)
 
     finish("emit", work, json=json)

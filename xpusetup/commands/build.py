@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import Prepared, prepare, write_prepared
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
@@ -48,9 +49,9 @@ class BuildOptions:
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result:
     """Build a profile, going on where the last run stopped."""
-    workspace = open_workspace(where)
-    prepared = prepare(workspace, request)
     observe = _with_file(options)
+    workspace = ensure_locked(open_workspace(where), lambda text: observe(_note(text)))
+    prepared = prepare(workspace, request)
     tuned = tuning(workspace, prepared, options.jobs)
     observe(_plan_event(workspace, prepared, tuned))
     for text in _left_out(prepared):

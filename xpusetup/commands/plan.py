@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import open_workspace
@@ -26,7 +27,8 @@ KINDS = ("shell",)
 
 def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
-    workspace = open_workspace(where)
+    notes: list[str] = []
+    workspace = ensure_locked(open_workspace(where), notes.append)
     seen = preview(workspace, request)
     root = str(workspace.root)
     steps = [_row(step, status, root) for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)]
@@ -35,6 +37,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "root": root,
         "steps": steps,
         "explain": explain,
+        "notes": notes,
         "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
         "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
@@ -61,7 +64,7 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
     """Write the same steps as files that need no xpusetup. The folder is a root: it builds as it lies."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
-    workspace = open_workspace(where)
+    workspace = ensure_locked(open_workspace(where), lambda _text: None)
     seen = preview(workspace, request).plan
     target = replace(seen.target, python=f"python{seen.target.python_version}")  # whatever its place elsewhere
     moved = make_plan(workspace.profile, request, target, workspace.layout)
