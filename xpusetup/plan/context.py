@@ -24,6 +24,11 @@ class Context:
     target: Target
     layout: Layout
 
+    @property
+    def reports(self) -> str:
+        """The folder of pip's reports: in the environment, because they end with it."""
+        return f"{self.layout.venv}/share/xpusetup" if self.layout.adopted else self.layout.venv
+
     def pip(self, *arguments: str) -> tuple[str, ...]:
         """Give a pip command of the built environment."""
         return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
