@@ -49,7 +49,7 @@ def _make_runtime(context: Context, last: str, component: str, pins: list[str]) 
     return Step(
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
-        run=(context.pip("install", "--no-deps", "--report", report, *pins),),
+        run=(context.pip("install", "--no-deps", "--report", report, *pins), *context.movable()),
         needs=("network",),
         after=(last,),
         locks=("venv",),

@@ -33,6 +33,10 @@ class Context:
         """Give a pip command of the built environment."""
         return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
 
+    def movable(self) -> tuple[tuple[str, ...], ...]:
+        """Give what follows an installation into an environment of our own, so that it can be moved."""
+        return () if self.layout.adopted else (self.helper("make_movable.py"),)
+
     def helper(self, name: str, *arguments: str) -> tuple[str, ...]:
         """Give a helper's command with the built environment's python."""
         return (self.layout.python, f"{self.layout.helpers}/{name}", *arguments)
