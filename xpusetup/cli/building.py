@@ -23,6 +23,7 @@ def build(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -34,9 +35,8 @@ def build(
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
-    where = make_where(
-        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
-    )
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -58,6 +58,7 @@ def plan(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -68,9 +69,8 @@ def plan(
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
-    where = make_where(
-        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
-    )
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
@@ -87,6 +87,7 @@ def emit(
     profile: options.Profile = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -100,6 +101,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python, rev=rev), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, into=into, rev=rev), request, kind, out)
 
     finish("emit", work, json=json)
