@@ -15,7 +15,19 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
-    ("profile", "load", "order", "catalog", "devices", "settings", "request", "refs", "requirement_files"),
+    (
+        "profile",
+        "load",
+        "order",
+        "catalog",
+        "devices",
+        "settings",
+        "request",
+        "refs",
+        "requirement_files",
+        "outputs",
+        "redact",
+    ),
     ("plan", "checks", "explain", "changes", "keys", "aim", "resolve"),
     ("emit",),
     ("effects",),
