@@ -2,28 +2,42 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, get_args
+
+from packaging.version import Version
 
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, profile_names
+from xpusetup.profile import Tier
 
 if TYPE_CHECKING:
     from xpusetup.profile import Profile
 
 
 def list_profiles() -> Result:
-    """List the profiles that ship with the program."""
-    return Result("profiles list", {"profiles": [_row(load_profile(name)) for name in profile_names()]})
+    """List the profiles that ship with the program: tier by tier, the newest release first."""
+    profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
+    return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
+
+
+def _place(profile: Profile) -> tuple[int, bool, tuple[int, ...]]:
+    torch = _torch_version(profile)
+    release = Version(torch).release if torch else ()
+    return get_args(Tier).index(profile.tier), profile.accelerator == "cpu", tuple(-part for part in release)
+
+
+def _torch_version(profile: Profile) -> str | None:
+    found = (part for part in profile.components if part.name == "torch" and part.kind != "skip")
+    return next((part.version for part in found), None)
 
 
 def _row(profile: Profile) -> dict[str, Any]:
-    torch = next((part for part in profile.components if part.name == "torch" and part.kind != "skip"), None)
     return {
         "name": profile.name,
         "tier": profile.tier,
         "accelerator": profile.accelerator,
         "summary": profile.summary,
-        "torch": torch.version if torch else None,
+        "torch": _torch_version(profile),
         "toolkit": f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
         "python": profile.python,
         "tried": profile.tried,
