@@ -20,6 +20,7 @@ CONFIDENCE = {"confirmed": "[green]✓[/]", "likely": "[yellow]~[/]", "unconfirm
 HEADER = ("profile", "for", "torch", "toolkit", "python")
 TIERS = {
     "demo": "the whole road, without a GPU",
+    "own": "made here",
     "current": "the newest releases",
     "kept": "the releases before them",
     "reference": "the releases of the first guides",

@@ -19,6 +19,8 @@ def run(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
 ) -> None:
     """Run a command in the built environment: xpusetup run -- python train.py."""
@@ -26,7 +28,7 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        become(make_where(profile=profile, root=root, name=name), context.args)
+        become(make_where(profile=profile, root=root, name=name, into=into, rev=rev), context.args)
 
     finish("run", work, json=json)
 
@@ -35,6 +37,8 @@ def env(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -43,7 +47,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name), build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build)
 
     finish("env", work, json=json)
 
@@ -52,6 +56,8 @@ def verify(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -62,7 +68,7 @@ def verify(
         from xpusetup.show_live import waiting
 
         with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name))
+            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("verify", work, json=json, verbose=verbose)
 
@@ -71,6 +77,8 @@ def status(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -79,6 +87,6 @@ def status(
     def work() -> Result:
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name))
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("status", work, json=json, verbose=verbose)

@@ -24,7 +24,12 @@ if TYPE_CHECKING:
 def probe_for(workspace: Workspace) -> Facts:
     """Probe what the checks of a profile ask for."""
     places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [Path(workspace.layout.src)])]
-    facts = probe(places=places, python=workspace.python, toolkit=workspace.settings.toolkit.root)
+    facts = probe(
+        places=places,
+        python=workspace.python,
+        toolkit=workspace.settings.toolkit.root,
+        adopted=workspace.layout.adopted,
+    )
     return with_toolkit_of_shell(facts, workspace.settings)
 
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import open_workspace
@@ -24,9 +25,10 @@ if TYPE_CHECKING:
 KINDS = ("shell",)
 
 
-def plan(where: Where, request: Request) -> Result:
-    """Give the steps in order, with their state in the root; writes nothing."""
-    workspace = open_workspace(where)
+def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
+    """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
+    notes: list[str] = []
+    workspace = ensure_locked(open_workspace(where), notes.append)
     seen = preview(workspace, request)
     root = str(workspace.root)
     steps = [_row(step, status, root) for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)]
@@ -34,6 +36,8 @@ def plan(where: Where, request: Request) -> Result:
         "profile": workspace.profile.name,
         "root": root,
         "steps": steps,
+        "explain": explain,
+        "notes": notes,
         "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
         "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
@@ -52,6 +56,7 @@ def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
         "makes": [path.replace(ROOT, root) for path in step.makes],
         "state": status.state,
         "why": status.why,
+        "changed": list(status.changed),
     }
 
 
@@ -59,9 +64,10 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
     """Write the same steps as files that need no xpusetup. The folder is a root: it builds as it lies."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
-    workspace = open_workspace(where)
+    workspace = ensure_locked(open_workspace(where), lambda _text: None)
     seen = preview(workspace, request).plan
-    target = replace(seen.target, python=f"python{seen.target.python_version}")  # whatever its place elsewhere
+    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
+    target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, request, target, workspace.layout)
     texts = {
         **render_shell(moved),

@@ -45,11 +45,11 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
 
 
 def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
-    report = f"{context.layout.venv}/runtime-requirements.json"
+    report = f"{context.reports}/runtime-requirements.json"
     return Step(
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
-        run=(context.pip("install", "--no-deps", "--report", report, *pins),),
+        run=(context.pip("install", "--no-deps", "--report", report, *pins), *context.movable()),
         needs=("network",),
         after=(last,),
         locks=("venv",),

@@ -5,16 +5,22 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 from xpusetup.model import Step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
     from xpusetup.plan.context import Context
+    from xpusetup.profile import Profile
 
 
 def make_venv(context: Context) -> Step:
     """Give the step after which there is an environment: a new one, or a look at the one that was named."""
     target, layout = context.target, context.layout
+    if layout.adopted:
+        return _make_adoption(context)
     return Step(
         id="venv",
         title=f"Python {target.python_version} environment",
@@ -24,14 +30,50 @@ def make_venv(context: Context) -> Step:
     )
 
 
+def _make_adoption(context: Context) -> Step:
+    target, layout = context.target, context.layout
+    result = f"{layout.results}/environment.json"
+    pins = _of_python(context.profile.build_requirements.pins, target.python_version)
+    options = ("--prefix", layout.venv, "--python", target.python_version, "--reports", context.reports)
+    requires = (word for pin in pins for word in ("--requires", pin))
+    return Step(
+        id="venv",
+        title=f"a look at the environment {layout.venv}",
+        run=(context.helper("adopt_environment.py", *options, *requires, "--out", result),),
+        locks=("venv",),
+        makes=(result,),
+    )
+
+
+def _of_python(pins: Iterable[str], version: str) -> Iterator[str]:
+    """Give the pins that hold for a version of Python, as name==version."""
+    there = {"python_version": version, "python_full_version": f"{version}.0"}
+    for pin in map(Requirement, pins):
+        if pin.marker is None or pin.marker.evaluate(there):
+            yield f"{canonicalize_name(pin.name)}{pin.specifier}"
+
+
+def find_changes(profile: Profile, installed: Mapping[str, str], version: str) -> list[str]:
+    """Say which installed distributions a profile would replace by another version, as "numpy 2.1 -> 2.4.6"."""
+    runtime = profile.runtime_requirements.pins if profile.runtime_requirements else []
+    parts = [f"{part.distribution}=={part.version}" for part in profile.components if part.kind != "skip"]
+    wanted = dict(pin.split("==") for pin in _of_python([*profile.build_requirements.pins, *runtime, *parts], version))
+    return [
+        f"{name} {installed[name]} -> {pinned}"
+        for name, pinned in wanted.items()
+        if name in installed and installed[name] != pinned
+    ]
+
+
 def make_requirements(context: Context) -> Step:
     """Give the step that installs the build requirements, all pinned exactly."""
     pins = context.profile.build_requirements.pins
     pip = [pin for pin in pins if Requirement(pin).name == "pip"]
     rest = [pin for pin in pins if pin not in pip]
-    report = f"{context.layout.venv}/build-requirements.json"
+    report = f"{context.reports}/build-requirements.json"
     commands = [context.pip("install", "--no-deps", *pip)] if pip else []
     commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
+    commands += context.movable()
     return Step(
         id="requirements",
         title=f"{len(pins)} pinned build requirements",
