@@ -1,0 +1,85 @@
+"""Facts: one snapshot of a machine, in sections, saved as JSON and replayed anywhere.
+
+None means not seen, and `notes` says why; a section that is None was not asked for.
+"""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from xpusetup.facts.base import Fact, Section
+from xpusetup.facts.environments import Adopted, EntryPoint, ImportReport, Python, Torch, Tree
+from xpusetup.facts.machine import Container, Disk, Gpu, Hardware, Kernel, Network, Node, Resources, System
+from xpusetup.facts.software import (
+    Accelerator,
+    Ascend,
+    Cache,
+    Gaudi,
+    LevelZero,
+    Tool,
+    Toolkits,
+    ToolkitSeen,
+    Userland,
+    ZeDevice,
+)
+
+__all__ = (
+    "Accelerator",
+    "Adopted",
+    "Ascend",
+    "Cache",
+    "Container",
+    "Disk",
+    "EntryPoint",
+    "Fact",
+    "Facts",
+    "Gaudi",
+    "Gpu",
+    "Hardware",
+    "ImportReport",
+    "Kernel",
+    "LevelZero",
+    "Network",
+    "Node",
+    "Python",
+    "Resources",
+    "Section",
+    "System",
+    "Tool",
+    "ToolkitSeen",
+    "Toolkits",
+    "Torch",
+    "Tree",
+    "Userland",
+    "ZeDevice",
+)
+
+
+class Facts(Fact):
+    """A machine. `notes` says why something was not seen: {section or section.part: reason}."""
+
+    schema_: Literal[1] = Field(default=1, alias="schema")
+    taken: str
+    system: System | None = None
+    resources: Resources | None = None
+    hardware: Hardware | None = None
+    kernel: Kernel | None = None
+    userland: Userland | None = None
+    container: Container | None = None
+    network: Network | None = None
+    toolkits: Toolkits | None = None
+    tools: list[Tool] | None = None
+    python: Python | None = None
+    torch: Torch | None = None
+    tree: Tree | None = None
+    caches: list[Cache] | None = None
+    gaudi: Gaudi | None = None
+    ascend: Ascend | None = None
+    environment: dict[str, str] | None = None
+    notes: dict[str, str] = {}
+
+    def tool(self, name: str) -> Tool | None:
+        """Give a program that was found on PATH."""
+        return next((tool for tool in self.tools or [] if tool.name == name), None)

@@ -1,0 +1,103 @@
+"""Python: interpreters, environments, the torch in them, and source trees."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from xpusetup.facts.base import Fact
+
+
+class Adopted(Fact):
+    """An environment that someone else made, into which a build installs.
+
+    `refused` says why it can't, `fix` what to do then; `installed` holds versions by normalised name.
+    """
+
+    prefix: str
+    kind: Literal["venv", "conda", "interpreter"]
+    refused: str = ""
+    fix: str = ""
+    pip: bool
+    installed: dict[str, str] = {}
+    notes: list[str] = []
+
+
+class Python(Fact):
+    """An interpreter that carries the environment. `headers`: Python.h; `venv`: ensurepip is there."""
+
+    executable: str
+    version: str
+    headers: bool
+    venv: bool
+    free_threaded: bool = False
+    adopted: Adopted | None = None
+
+
+class EntryPoint(Fact):
+    """A `torch.backends` entry: what `import torch` loads by itself, and the distribution that brings it."""
+
+    name: str
+    value: str
+    distribution: str
+    version: str = ""
+
+
+class ImportReport(Fact):
+    """What happened when torch was imported in its own process; seconds of the clock.
+
+    `error` is its last line where it failed, `messages` what it warned of. What was not reached is None.
+    """
+
+    error: str = ""
+    messages: list[str] = []
+    seconds: float
+    version: str | None = None
+    xpu: str | None = None
+    cuda: str | None = None
+    compiled: bool | None = None
+    available: bool | None = None
+    count: int | None = None
+    devices: list[str] = []
+    cxx11_abi: bool | None = None
+
+
+class Torch(Fact):
+    """The torch of an environment, read from its files; nothing is imported for that.
+
+    `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
+    `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
+    and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
+    that its libraries ask for. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system`
+    that in the system's: 30 stands for GLIBCXX_3.4.30.
+    """
+
+    python: str
+    prefix: str
+    kind: Literal["venv", "conda", "interpreter"]
+    distributions: dict[str, str] = {}
+    doubled: list[str] = []
+    requires: list[str] = []
+    entry_points: list[EntryPoint] = []
+    version: str | None = None
+    xpu: str | None = None
+    cuda: str | None = None
+    sycl: list[str] = []
+    glibcxx: int | None = None
+    glibcxx_system: int | None = None
+    report: ImportReport | None = None
+
+
+class Tree(Fact):
+    """A PyTorch source tree: the one that is built from, or the one in which this was started.
+
+    `submodules` are those whose folder is empty. `cache` holds a few entries of its build/CMakeCache.txt. `in_use`:
+    this was started inside of it, so that its torch folder hides the installed one.
+    """
+
+    path: str
+    version: str | None = None
+    git: bool
+    in_use: bool
+    submodules: list[str] = []
+    cache: dict[str, str] | None = None
+    setup_py: bool = False
