@@ -15,8 +15,20 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
-    ("profile", "load", "order", "catalog", "devices", "settings", "request", "refs", "requirement_files"),
-    ("plan", "checks", "explain", "changes", "keys", "aim", "resolve"),
+    (
+        "profile",
+        "load",
+        "order",
+        "catalog",
+        "devices",
+        "settings",
+        "request",
+        "refs",
+        "requirement_files",
+        "gpus",
+        "platforms",
+    ),
+    ("plan", "checks", "explain", "changes", "keys", "aim", "resolve", "way"),
     ("emit",),
     ("effects",),
     ("commands",),

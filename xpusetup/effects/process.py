@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -42,3 +43,15 @@ def run_process(
     except subprocess.TimeoutExpired:
         return Output(None, "", "", f"{argv[0]} took longer than {seconds:g} s")
     return Output(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+
+
+def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:
+    """Run a command on the caller's terminal and give its exit code; None where it is not there.
+
+    `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
+    """
+    try:
+        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None)
+    except (FileNotFoundError, PermissionError):
+        return None
+    return done.returncode
