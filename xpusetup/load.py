@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 Item = TypeVar("Item")
+Data = TypeVar("Data", bound=BaseModel)
 KINDS = ("source", "wheel", "skip")
 CLASSES: dict[str, type[BaseModel]] = {
     "source": SourceComponent,
@@ -42,6 +43,19 @@ def parse_profile(text: str, origin: str) -> Profile:
     if lines := list(_find_between(data)):
         raise _refuse(origin, lines)
     return profile
+
+
+def parse_data(text: str, model: type[Data], origin: str) -> Data:
+    """Read a data file of the program's own. Raises UsageError with all errors of the file."""
+    data: dict[str, Any] = {}
+    try:
+        data = parse_toml(text)
+        return model.model_validate(data)
+    except TomlError as error:
+        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line of {origin}") from error
+    except ValidationError as error:
+        lines = [f"{origin}: {line}" for line in describe(error, model, data)]
+        raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
 
 
 def _check(origin: str) -> str:

@@ -83,11 +83,11 @@ def verified(outcome: bool | None) -> str:
     return "[red]✗[/] verification failed: xpusetup verify says where"
 
 
-def prose(console: Console, indent: str, text: str, *, style: str = "") -> None:
-    """Print running text in lines that keep their indent."""
+def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
+    """Print running text in lines that keep their indent; `first` stands before the first instead."""
     lines = textwrap.wrap(text, WIDTH - len(indent), break_long_words=False, break_on_hyphens=False)
-    for line in lines:
-        console.print(f"{indent}{escape(line)}", style=style)
+    for number, line in enumerate(lines):
+        console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
 
 
 def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -173,6 +173,18 @@ def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
     show_new(console, data)
 
 
+def _show_way(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_way import show_way  # noqa: PLC0415 - a screen of its own
+
+    show_way(console, data, verbose=verbose)
+
+
+def _show_setup(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_setup import show_setup  # noqa: PLC0415 - a screen of its own
+
+    show_setup(console, data)
+
+
 def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_doctor import show_doctor  # noqa: PLC0415 - a screen of its own
 
@@ -197,6 +209,8 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "env": _show_env,
     "emit": _show_emit,
     "doctor": _show_doctor,
+    "setup": _show_setup,
+    "xpusetup": _show_way,
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, diagnosis, profiles, using
+from xpusetup.cli import building, diagnosis, preparing, profiles, using
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -22,10 +22,15 @@ app = typer.Typer(
 
 
 @app.callback()
-def start(context: typer.Context) -> None:
-    """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators."""
+def start(context: typer.Context, json: preparing.Json = False, verbose: preparing.Verbose = False) -> None:
+    """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
+
+    Without a command: this machine, and the shortest way to PyTorch on it.
+    """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help(), nl=False)
+        preparing.bare(json=json, verbose=verbose)
+    elif json or verbose:
+        raise typer.BadParameter("belongs behind the command", param_hint="--json" if json else "--verbose")
 
 
 app.command()(building.build)
@@ -36,6 +41,7 @@ app.command()(using.verify)
 app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
+app.command()(preparing.setup)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)

@@ -55,7 +55,7 @@ def examine_machine(where: Where, asked: Asked) -> Result:
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
     _must_be_checks((*asked.only, *asked.skip))
     workspace = open_workspace(where)
-    facts = _read_facts(asked.facts) if asked.facts else probe_for(workspace)
+    facts = read_facts(asked.facts) if asked.facts else probe_for(workspace)
     if asked.save:
         files.write_text(Path(asked.save), facts.model_dump_json(by_alias=True, indent=2) + "\n")
     by_goal = _findings(workspace, facts, asked)
@@ -71,7 +71,8 @@ def _must_be_checks(names: Iterable[str]) -> None:
         raise UsageError(f"there is no check {unknown[0]!r}", fix="xpusetup doctor --list")
 
 
-def _read_facts(name: str) -> Facts:
+def read_facts(name: str) -> Facts:
+    """Read facts that were saved. Raises UsageError for a file that is none."""
     text = files.read_text(Path(name))
     if text is None:
         raise UsageError(f"there is no file {name} that can be read", fix="xpusetup doctor --save FILE writes one")

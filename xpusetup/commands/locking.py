@@ -61,7 +61,7 @@ def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
     trees: dict[str, Tree] = {}
     pins: dict[str, str] = {}
     for name in sorted(sources, key=lambda each: each != "torch"):
-        ref = revs.get(name) or pins.get(name)
+        ref = revs.get(name) or pins.get(name) or ("" if sources[name].rev else sources[name].ref)
         if ref:
             trees[name] = _read(workspace, sources[name], ref, say)
         if name == "torch" and name in trees:

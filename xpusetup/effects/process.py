@@ -6,6 +6,7 @@ import contextlib
 import os
 import signal
 import subprocess
+import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -68,3 +69,15 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=MERCY)
+
+
+def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:
+    """Run a command on the caller's terminal and give its exit code; None where it is not there.
+
+    `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
+    """
+    try:
+        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None)
+    except (FileNotFoundError, PermissionError):
+        return None
+    return done.returncode

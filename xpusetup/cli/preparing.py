@@ -1,0 +1,71 @@
+"""The bare command and setup: the shortest way on this machine, and what it takes of the system."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+    from xpusetup.commands.setup import Prepared
+
+# Those of the program itself: a variable of that name would stand before every command.
+Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.", envvar="")]
+Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.", envvar="")]
+
+
+def bare(*, json: bool, verbose: bool) -> NoReturn:
+    """Show this machine and its way; ends with 0 whatever is wrong here."""
+
+    def work() -> Result:
+        from xpusetup.commands.way import show_way
+
+        return show_way()
+
+    finish("xpusetup", work, json=json, verbose=verbose)
+
+
+def setup(
+    profile: options.Profile = "",
+    goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
+    apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    root: Annotated[bool, typer.Option("--root/--no-root", help="Without root: what a user can install.")] = True,
+    out: options.Out = "",
+    facts: Annotated[str, typer.Option("--facts", help="For a machine seen elsewhere.", metavar="FILE")] = "",
+    json: options.Json = False,
+) -> None:
+    """Show what to install here, as this distribution's commands in order; --apply runs them."""
+
+    def work() -> Result:
+        from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+        from xpusetup.errors import UsageError
+
+        if apply and (facts or out):
+            raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
+        prepared = prepare_setup(SetupOptions(profile=profile, goal=goal, root=root, facts=facts))
+        if apply and prepared.setup.tasks:
+            return _apply(prepared, yes=yes, json=json)
+        return show_setup(prepared, out=out)
+
+    finish("setup", work, json=json)
+
+
+def _apply(prepared: Prepared, *, yes: bool, json: bool) -> Result:
+    from xpusetup.commands.setup import apply_setup, show_setup
+    from xpusetup.errors import UsageError
+    from xpusetup.show import make_console
+    from xpusetup.show_setup import show_commands
+
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
+    console = make_console(stderr=json)
+    show_commands(console, show_setup(prepared).data)
+    if not yes and not typer.confirm(" Run these commands?", err=json):
+        return show_setup(prepared)
+    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{title}[/]"), quiet=json)

@@ -1,0 +1,37 @@
+"""The data files that several commands ask: read once."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import TYPE_CHECKING
+
+from xpusetup.commands.workspace import load_profile, profile_names
+from xpusetup.effects import files
+from xpusetup.gpus import parse_gpus
+from xpusetup.platforms import parse_distributions, parse_platforms
+from xpusetup.way.machine import Known
+
+if TYPE_CHECKING:
+    from xpusetup.gpus import GpuTable
+    from xpusetup.profile import Profile
+
+
+@cache
+def gpu_table() -> GpuTable:
+    """Read data/gpus.toml."""
+    return parse_gpus(files.package_text("data/gpus.toml"))
+
+
+@cache
+def known() -> Known:
+    """Read all that the way is found from."""
+    return Known(
+        gpu_table(),
+        parse_platforms(files.package_text("data/platforms.toml")),
+        parse_distributions(files.package_text("data/distributions.toml")),
+    )
+
+
+def shipped() -> list[Profile]:
+    """Load the releases that ship with the program."""
+    return [load_profile(name) for name in profile_names() if name.startswith("torch-")]

@@ -1,0 +1,149 @@
+"""setup: what to install here, as this distribution's commands; shown, written as a script, or done."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from xpusetup.commands.doctor import read_facts
+from xpusetup.commands.knowledge import known, shipped
+from xpusetup.commands.result import Result
+from xpusetup.commands.way import machine_line
+from xpusetup.commands.workspace import load_profile, load_settings
+from xpusetup.effects import files
+from xpusetup.effects.probe import probe
+from xpusetup.effects.process import run_attached
+from xpusetup.emit.system import render_system
+from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.model import Goal
+from xpusetup.way.setup import make_setup
+from xpusetup.way.solve import choose_release, make_way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.facts import Facts
+    from xpusetup.profile import Profile
+    from xpusetup.way.answer import Setup, Task
+
+NOT_READY = 3
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupOptions:
+    """What setup was asked. `root`: with root; otherwise only what a user can install for themselves."""
+
+    profile: str = ""
+    goal: str = ""
+    root: bool = True
+    facts: str = ""
+    out: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """What to install, and for what."""
+
+    facts: Facts
+    profile: Profile
+    goal: Goal
+    setup: Setup
+    options: str
+
+
+def prepare_setup(options: SetupOptions) -> Prepared:
+    """Find out what this machine lacks."""
+    if options.goal not in ("", *get_args(Goal)):
+        raise UsageError(f"--for {options.goal!r} means nothing", fix="one of build, run")
+    facts = read_facts(options.facts) if options.facts else probe()
+    asked = options.profile or load_settings().profile
+    profile = load_profile(asked or choose_release(facts, shipped(), known())[0])
+    goal = _goal(options, facts, profile)
+    setup = make_setup(facts, profile, known(), goal=goal, root=options.root)
+    return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, options=_again(options))
+
+
+def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
+    """Take what was said; a release that was named is to be built, and otherwise the way decides."""
+    if options.goal:
+        return "build" if options.goal == "build" else "run"
+    if options.profile or not options.root:
+        return "build"
+    way = make_way(facts, shipped(), known(), asked=profile.name)
+    return "run" if way.route in ("wheel", "image") else "build"
+
+
+def _again(options: SetupOptions) -> str:
+    words = [f"--profile {options.profile}"] if options.profile else []
+    words += [f"--for {options.goal}"] if options.goal else []
+    words += [] if options.root else ["--no-root"]
+    return " ".join(["xpusetup setup", *words])
+
+
+def show_setup(prepared: Prepared, *, out: str = "") -> Result:
+    """Give the commands; with `out` write them as one script too."""
+    if out:
+        text = render_system(tuple(task.step for task in prepared.setup.tasks), _head(prepared))
+        files.write_text(Path(out), text, executable=True)
+    return Result("setup", {**_data(prepared), "file": out or None})
+
+
+def _head(prepared: Prepared) -> str:
+    system = prepared.facts.system.name if prepared.facts.system else "this system"
+    return f"{system}, for {prepared.profile.name}"
+
+
+def _data(prepared: Prepared) -> dict[str, Any]:
+    return {
+        "machine": machine_line(prepared.facts),
+        "profile": prepared.profile.name,
+        "goal": prepared.goal,
+        "commands": [row for task in prepared.setup.tasks for row in _rows(task)],
+        "notes": [{"title": note.title, "say": note.say, "source": note.source} for note in prepared.setup.notes],
+        "apply": f"{prepared.options} --apply",
+        "collected": known().distributions.collected.isoformat(),
+        "ran": [],
+        "stopped": "",
+    }
+
+
+def _rows(task: Task) -> list[dict[str, Any]]:
+    last = len(task.step.run) - 1
+    shared = {"id": task.step.id, "title": task.step.title, "needs": list(task.step.needs)}
+    return [
+        {**shared, "argv": list(argv), "then": task.then if number == last else ""}
+        for number, argv in enumerate(task.step.run)
+    ]
+
+
+def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result:
+    """Run the commands in order and stop where the machine has to start again first.
+
+    Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.
+    """
+    data = _data(prepared)
+    uid = prepared.facts.system.uid if prepared.facts.system else 0
+    for task in prepared.setup.tasks:
+        for argv in task.step.run:
+            _run(with_sudo(task, argv, uid), task, say, quiet=quiet)
+        data["ran"].append(task.step.id)
+        if task.then == "restart":
+            return Result("setup", {**data, "stopped": "restart"}, code=NOT_READY)
+    stopped = next((task.then for task in prepared.setup.tasks if task.then), "")
+    return Result("setup", {**data, "stopped": stopped})
+
+
+def with_sudo(task: Task, argv: tuple[str, ...], uid: int) -> tuple[str, ...]:
+    """Give the command as this user has to run it."""
+    return ("sudo", *argv) if "root" in task.step.needs and uid != 0 else argv
+
+
+def _run(argv: tuple[str, ...], task: Task, say: Callable[[str], None], *, quiet: bool) -> None:
+    say(task.step.title)
+    code = run_attached(argv, quiet=quiet)
+    if code is None:
+        raise NotReadyError(f"{argv[0]} is not there, and {task.step.title} needs it", fix=f"install {argv[0]}")
+    if code != 0:
+        fix = "read what it said above; the same command does again only what is still missing"
+        raise WorkFailedError(f"{task.step.title}: {argv[0]} ended with {code}: {' '.join(argv)}", fix=fix)

@@ -1,0 +1,82 @@
+"""The answers: a way with its steps, and why other releases are not taken."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+if TYPE_CHECKING:
+    import datetime as dt
+
+    from xpusetup.model import Step
+    from xpusetup.platforms import Route
+
+After = Literal["", "restart", "login"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Refusal:
+    """Why a release is not taken. `firm`: it cannot work; otherwise it could, and something speaks against it."""
+
+    profile: str
+    why: str
+    source: str
+    firm: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WayStep:
+    """One change, with the commands that make it and what has to happen before the next."""
+
+    title: str
+    commands: tuple[str, ...] = ()
+    then: After = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Way:
+    """The shortest way. `gpus` are the names of what it is for; the profile is empty where none serves it."""
+
+    route: Route
+    profile: str
+    why: str
+    source: str = ""
+    gpus: tuple[str, ...] = ()
+    steps: tuple[WayStep, ...] = ()
+    refusals: tuple[Refusal, ...] = ()
+    collected: dt.date
+
+    @property
+    def commands(self) -> tuple[str, ...]:
+        """All commands in order."""
+        return tuple(command for step in self.steps for command in step.commands)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Task:
+    """A step of system setup, and what has to happen before the next."""
+
+    step: Step
+    then: After = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Note:
+    """Something that setup knows and can't do."""
+
+    title: str
+    say: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setup:
+    """What this machine lacks, in order, and what has to be done by hand."""
+
+    tasks: tuple[Task, ...]
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def restart(self) -> Task | None:
+        """The first task after which the machine has to start again."""
+        return next((task for task in self.tasks if task.then == "restart"), None)

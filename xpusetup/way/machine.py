@@ -1,0 +1,99 @@
+"""What the facts say of the machine, in the words of the data files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from packaging.version import Version
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xpusetup.facts import Facts, Gpu
+    from xpusetup.gpus import GpuTable, Product
+    from xpusetup.platforms import Distribution, DistributionTable, Platform, PlatformTable
+
+KERNEL = re.compile(r"(\d+\.\d+)")
+DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
+"""Packages of the Level Zero driver: the first name is that of newer repositories."""
+LIBRARY = "libze_intel_gpu.so.1"
+CONTAINERS = ("docker", "podman", "apptainer", "kubernetes", "lxc")
+DriverState = Literal["there", "missing", "old", "unknown"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The data files."""
+
+    gpus: GpuTable
+    platforms: PlatformTable
+    distributions: DistributionTable
+
+
+@dataclass(frozen=True)
+class Card:
+    """An accelerator of this machine; the platform is None for one that is no Intel GPU."""
+
+    gpu: Gpu
+    product: Product
+    platform: Platform | None
+
+    @property
+    def served(self) -> bool:
+        """Whether releases of PyTorch are made for it."""
+        return self.platform is not None and self.platform.line != "none"
+
+    @property
+    def bound(self) -> bool:
+        """Whether the kernel driver that it needs has it: then the kernel knows it, whatever its number."""
+        return self.platform is not None and self.gpu.driver in self.platform.drivers
+
+
+def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
+    """Give all accelerators that the table knows, in the order of the bus."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    found = ((gpu, known.gpus.find(gpu.vendor, gpu.device)) for gpu in gpus)
+    return tuple(Card(gpu, product, known.platforms.of_family(product.family.id)) for gpu, product in found if product)
+
+
+def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Give the GPUs that PyTorch would use: discrete ones hide integrated ones."""
+    served = tuple(card for card in cards if card.served)
+    return tuple(card for card in served if card.product.family.discrete) or served
+
+
+def is_wsl(facts: Facts) -> bool:
+    """Say whether this is WSL2, where Windows has the GPU and no PCI device shows it."""
+    kernel = facts.system.kernel.lower() if facts.system else ""
+    return "microsoft" in kernel or (facts.container is not None and facts.container.kind == "wsl2")
+
+
+def in_container(facts: Facts) -> bool:
+    """Say whether the kernel belongs to someone else."""
+    return facts.container is not None and facts.container.kind in CONTAINERS
+
+
+def kernel_version(facts: Facts) -> Version | None:
+    """Give the running kernel's version, two numbers of it."""
+    found = KERNEL.match(facts.system.kernel) if facts.system else None
+    return Version(found[1]) if found else None
+
+
+def find_distribution(facts: Facts, known: Known) -> Distribution | None:
+    """Give what is known of this distribution."""
+    return known.distributions.find(facts.system.families, facts.system.version) if facts.system else None
+
+
+def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
+    """Judge the user-mode driver by its packages and its library."""
+    userland = facts.userland
+    if userland is None or (userland.packages is None and userland.libraries is None):
+        return "unknown"
+    packages = userland.packages or {}
+    version = next((packages[name] for name in DRIVERS if name in packages), "")
+    if not version and LIBRARY not in (userland.libraries or {}):
+        return "missing"
+    old = {each for card in cards if card.platform for each in card.platform.too_old}
+    return "old" if any(version.startswith(f"{each}.") for each in old) else "there"

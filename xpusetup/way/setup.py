@@ -1,0 +1,168 @@
+"""What the system lacks for building or running a release, as steps for root: only what the facts show missing."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from xpusetup.model import Step
+from xpusetup.way.answer import Note, Setup, Task
+from xpusetup.way.machine import (
+    choose_cards,
+    driver_state,
+    find_cards,
+    find_distribution,
+    in_container,
+    is_wsl,
+    kernel_version,
+)
+from xpusetup.way.packages import install_argv, manager_of
+from xpusetup.way.toolkit import toolchain_tasks, toolkit_tasks
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.facts import Facts
+    from xpusetup.model import Goal
+    from xpusetup.platforms import Distribution, DriverPackages, Line, Manager
+    from xpusetup.profile import Profile
+    from xpusetup.way.answer import After
+    from xpusetup.way.machine import Card, Known
+
+
+@dataclass(frozen=True)
+class Place:
+    """A machine, and what is wanted of it."""
+
+    facts: Facts
+    profile: Profile
+    known: Known
+    goal: Goal
+    cards: tuple[Card, ...]
+    distribution: Distribution | None
+    manager: Manager | None
+    root: bool = True
+
+    @property
+    def name(self) -> str:
+        """What people call the operating system here."""
+        return self.facts.system.name if self.facts.system else "this system"
+
+
+def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root: bool = True) -> Setup:
+    """Say what to install here, in order. Without `root`: what a user can install for themselves."""
+    distribution = find_distribution(facts, known)
+    manager = distribution.manager if distribution else manager_of(facts)
+    cards = choose_cards(find_cards(facts, known))
+    place = Place(facts, profile, known, goal, cards, distribution, manager, root)
+    found: list[Task | Note] = []
+    if root:
+        found += [*_kernel(place), *_driver(place), *_access(place)]
+        found += toolchain_tasks(facts, manager, goal)
+    if goal == "build":
+        found += toolkit_tasks(facts, profile, known, manager, root=root)
+    tasks = tuple(each for each in found if isinstance(each, Task))
+    return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def _task(name: str, title: str, *run: tuple[str, ...], then: After = "") -> Task:
+    step = Step(id=f"setup.{name}", title=title, run=run, needs=("root", "network"))
+    return Task(step=step, then=then)
+
+
+def _kernel(place: Place) -> Iterator[Task | Note]:
+    """Give a newer kernel, where no driver has the GPU and the running one is older than the first that knows it."""
+    running = kernel_version(place.facts)
+    for card in place.cards:
+        kernel = card.platform.kernel if card.platform else None
+        if kernel is None or card.bound or running is None or is_wsl(place.facts):
+            continue
+        family = place.distribution.family if place.distribution else ""
+        first = Version(kernel.by_distribution.get(family, kernel.first))
+        if running < first:
+            yield _newer_kernel(place, card, first, kernel.source)
+            return
+
+
+def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task | Note:
+    running = kernel_version(place.facts)
+    title = f"a newer kernel: {running} does not know this GPU"
+    if in_container(place.facts):
+        return Note(title=title, say=f"The kernel is the host's: {first} or newer, then start again.", source=source)
+    packages = place.distribution.kernel if place.distribution else None
+    if packages is None or place.manager is None or Version(packages.version) < first:
+        say = (
+            f"{card.product.title()} needs Linux {first} or newer, and no package of {place.name} is known that has it."
+        )
+        return Note(title=title, say=say, source=source)
+    install = install_argv(place.manager, packages.packages, packages.options)
+    return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
+
+
+def _driver(place: Place) -> Iterator[Task | Note]:
+    """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
+    state = driver_state(place.facts, place.cards)
+    wants_driver = bool(place.cards or is_wsl(place.facts)) and state != "there"
+    wants_ocloc = place.goal == "build" and place.facts.tool("ocloc") is None and place.profile.arch is not None
+    if not wants_driver and not wants_ocloc:
+        return
+    line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
+    packages = place.distribution.drivers.get(line) if place.distribution else None
+    title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
+    if packages is None or place.manager is None or not _has_release(place):
+        yield _not_packaged(place, title)
+        return
+    yield _task("repository", "Intel's driver repository", *(_fill(argv, place) for argv in packages.prepare))
+    if wants_driver:
+        yield from _kernel_driver(place, packages)
+    names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
+    yield _task("driver", title, install_argv(place.manager, names))
+
+
+def _has_release(place: Place) -> bool:
+    releases = place.distribution.releases if place.distribution else []
+    return not releases or (place.facts.system is not None and place.facts.system.version in releases)
+
+
+def _not_packaged(place: Place, title: str) -> Note:
+    if place.distribution and place.distribution.drivers_say:
+        return Note(title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source)
+    known = ", ".join(each.name for each in place.known.distributions.distribution)
+    page = "https://github.com/intel/compute-runtime/releases"
+    return Note(title=title, say=f"Nothing is known of {place.name}; commands are known for {known}.", source=page)
+
+
+def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
+    """Give the kernel driver of the server line, which is built for the running kernel."""
+    if not packages.kernel_driver or any(card.bound for card in place.cards) or place.manager is None:
+        return
+    names = _fill([*packages.headers, *packages.kernel_driver], place)
+    title = "Intel's kernel driver for Data Center GPUs"
+    yield _task("kernel-driver", title, install_argv(place.manager, names), then="restart")
+
+
+def _access(place: Place) -> Iterator[Task]:
+    hardware, system = place.facts.hardware, place.facts.system
+    closed = (
+        [node for node in hardware.nodes if not node.openable and node.vendor in ("8086", None)] if hardware else []
+    )
+    if closed and place.cards and system is not None:
+        title = f"access to {closed[0].path} for {system.user}"
+        run = ("usermod", "-aG", "render,video", system.user)
+        step = Step(id="setup.access", title=title, run=(run,), needs=("root",))
+        yield Task(step=step, then="login")
+
+
+def _fill(argv: list[str], place: Place) -> tuple[str, ...]:
+    system = place.facts.system
+    release = (system.version if system else None) or ""
+    words = {"<kernel>": system.kernel if system else "", "<release>": release}
+    words["<codename>"] = release.replace(".", "sp")
+    filled = []
+    for text in argv:
+        for word, value in words.items():
+            text = text.replace(word, value)  # noqa: PLW2901 - one word after the other
+        filled.append(text)
+    return tuple(filled)

@@ -1,0 +1,199 @@
+"""The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+
+from xpusetup.way.answer import Way, WayStep
+from xpusetup.way.machine import choose_cards, driver_state, find_cards, is_wsl
+from xpusetup.way.release import refuse, releases
+from xpusetup.way.setup import make_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from xpusetup.facts import Facts
+    from xpusetup.profile import Profile
+    from xpusetup.way.answer import After, Refusal, Task
+    from xpusetup.way.machine import Card, Known
+
+OFFICIAL = "x86_64"
+"""The only architecture for which XPU wheels are published."""
+
+
+def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: str = "") -> Way:
+    """Give the shortest way. `asked` is a release that was named: it is taken unless it cannot work."""
+    cards = find_cards(facts, known)
+    chosen = choose_cards(cards)
+    ordered = releases(profiles)
+    elsewhere = _elsewhere(cards, known) if not chosen else None
+    if elsewhere is not None:
+        return elsewhere
+    if chosen or is_wsl(facts):
+        return _with_gpu(facts, ordered, chosen, known, asked)
+    return _without_gpu(cards, ordered, known, asked)
+
+
+def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
+    """Give the release to take where none is named, and why, in a few words."""
+    ordered = releases(profiles)
+    cards = choose_cards(find_cards(facts, known))
+    refusals = {refusal.profile: refusal for refusal in _refusals(facts, ordered, cards, known)}
+    best = _best(ordered, refusals)
+    if best is None:
+        return (ordered[0].name, "the newest release") if ordered else ("", "")
+    return best.name, f"the newest that fits {cards[0].product.title()}" if cards else "the newest release"
+
+
+def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], known: Known) -> tuple[Refusal, ...]:
+    found = (refuse(profile, facts, cards, known) for profile in ordered)
+    return tuple(refusal for refusal in found if refusal is not None)
+
+
+def _best(ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str = "") -> Profile | None:
+    """Take what was asked unless it cannot work, then the newest that nothing speaks against, then one that works."""
+    works = [each for each in ordered if each.name not in refusals or not refusals[each.name].firm]
+    named = [each for each in works if each.name == asked]
+    fits = [each for each in works if each.name not in refusals]
+    return next(iter([*named, *fits, *works]), None)
+
+
+def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...], known: Known, asked: str) -> Way:
+    found = _refusals(facts, ordered, cards, known)
+    refusals = {refusal.profile: refusal for refusal in found}
+    profile = _best(ordered, refusals, asked)
+    gpus = tuple(dict.fromkeys(card.product.title() for card in cards))
+    if profile is None:
+        why = f"no release of PyTorch that is known here holds code for {gpus[0]}" if gpus else "no release is known"
+        return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
+    wheel = _has_wheels(profile, facts)
+    options = f" --profile {profile.name}" if profile.name == asked else ""
+    steps = (
+        *_system(facts, profile, known, cards, wheel=wheel),
+        *_python(profile, refusals),
+        _last(profile, options, wheel=wheel),
+    )
+    return Way(
+        route="wheel" if wheel else "build",
+        profile=profile.name,
+        why=_why(profile, refusals.get(asked), cards, facts, wheel=wheel),
+        source=_source(profile, wheel=wheel),
+        gpus=gpus or ("a GPU of Windows (WSL2)",),
+        steps=steps,
+        refusals=found,
+        collected=known.platforms.collected,
+    )
+
+
+def _has_wheels(profile: Profile, facts: Facts) -> bool:
+    return profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
+
+
+def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> str:
+    words = [f"{refused.profile} cannot work here: {refused.why}"] if refused and refused.firm else []
+    if wheel:
+        names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
+        words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
+    elif profile.published is None:
+        words.append(f"no wheels of {profile.name} are published for Intel GPUs")
+    else:
+        machine = facts.system.machine if facts.system else "this architecture"
+        words.append(f"wheels for Intel GPUs are published for {OFFICIAL}, and this is {machine}")
+    return "; ".join(words)
+
+
+def _source(profile: Profile, *, wheel: bool) -> str:
+    return profile.published.source if wheel and profile.published else ""
+
+
+def _system(facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], *, wheel: bool) -> Iterator[WayStep]:
+    """Give the system's part: a kernel first, what setup installs, and what no command is known for."""
+    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
+    kernel = next((task for task in setup.tasks if task.step.id == "setup.kernel"), None)
+    if kernel is not None:
+        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then)
+    rest = [task for task in setup.tasks if task is not kernel and _is_wanted(task, facts, cards)]
+    if rest:
+        names = dict.fromkeys(task.step.title for task in rest if not task.step.id.endswith("repository"))
+        then: After = next((task.then for task in rest if task.then), "")
+        yield WayStep(title=", ".join(names), commands=("xpusetup setup --apply",), then=then)
+    unknown = driver_state(facts, cards) == "unknown" and not is_wsl(facts)
+    yield from (
+        WayStep(title=f"{note.title}: {note.say}") for note in setup.notes if not unknown or "kernel" in note.title
+    )
+
+
+def _is_wanted(task: Task, facts: Facts, cards: Sequence[Card]) -> bool:
+    """Leave the driver out where nobody looked whether it is there."""
+    drivers = ("setup.repository", "setup.driver", "setup.kernel-driver")
+    return task.step.id not in drivers or driver_state(facts, cards) != "unknown"
+
+
+def _commands(task: Task) -> tuple[str, ...]:
+    sudo = ("sudo",) if "root" in task.step.needs else ()
+    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
+
+
+def _python(profile: Profile, refusals: dict[str, Refusal]) -> Iterator[WayStep]:
+    """Give the step to another Python, where that alone speaks against the release."""
+    refusal = refusals.get(profile.name)
+    if refusal is not None and refusal.why.startswith("it takes Python"):
+        newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
+        yield WayStep(title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",))
+
+
+def _takes(profile: Profile, minor: int) -> bool:
+    """Say whether a profile takes Python 3.<minor>."""
+    return SpecifierSet(profile.python).contains(f"3.{minor}.5")
+
+
+def _last(profile: Profile, options: str, *, wheel: bool) -> WayStep:
+    if wheel and profile.published:
+        version = profile.published.wheels[0].partition("==")[2]
+        title = f"the published wheels, {version}; no build needed"
+        return WayStep(title=title, commands=(f"xpusetup install{options}",))
+    toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
+    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",))
+
+
+def _elsewhere(cards: Sequence[Card], known: Known) -> Way | None:
+    for card in cards:
+        found = known.platforms.elsewhere_for(card.product.family.id)
+        if found is not None:
+            step = WayStep(title=found.title, commands=tuple(found.commands))
+            return Way(
+                route=found.route,
+                profile="",
+                why=found.why,
+                source=found.source,
+                gpus=(card.product.title(),),
+                steps=(step,),
+                collected=known.platforms.collected,
+            )
+    return None
+
+
+def _without_gpu(cards: Sequence[Card], ordered: Sequence[Profile], known: Known, asked: str) -> Way:
+    """Say that nothing can run here, and how to build for a machine where it can."""
+    names = tuple(dict.fromkeys(card.product.title() for card in cards))
+    platform = cards[0].platform if cards else None
+    why = "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere"
+    if names:
+        why = f"{names[0]} is not served: {platform.why if platform else 'nothing is known of it'}"
+    name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
+    steps = (
+        WayStep(
+            title="build for a machine that has a GPU",
+            commands=(f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}"),
+        ),
+        WayStep(
+            title="see the whole program work on a simulated accelerator", commands=("xpusetup build --profile sim",)
+        ),
+    )
+    source = platform.source if platform else ""
+    return Way(
+        route="none", profile=name, why=why, source=source, gpus=names, steps=steps, collected=known.platforms.collected
+    )
