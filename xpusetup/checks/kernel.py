@@ -23,7 +23,9 @@ if TYPE_CHECKING:
     from xpusetup.facts import Gpu, Kernel
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not properly supported by"
-NO_FIRMWARE = r"fetch failed (?:with error )?-ENOENT|Failed to initialize uC|Direct firmware load for .* failed with error -2"
+NO_FIRMWARE = (
+    r"fetch failed (?:with error )?-ENOENT|Failed to initialize uC|Direct firmware load for .* failed with error -2"
+)
 HANG = r"GPU HANG|context reset due to GPU hang|Fence expiration time out"
 FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
 """Which firmware a family needs, as its file below the firmware folder begins."""

@@ -52,8 +52,8 @@ class Ask:
     """What a probe is about.
 
     `places` are folders that a build will write to, `toolkit` one more place to look in. `adopted`: `python` is the
-    interpreter of an environment into which a build installs. `environments` are prefixes that may hold a torch, the
-    first that does counts; `hosts` are those whose answer is asked for.
+    interpreter of an environment into which a build installs. `environments` are prefixes that may hold a torch,
+    looked at before those that are active; `hosts` are those whose answer is asked for.
     """
 
     places: tuple[Path, ...] = ()

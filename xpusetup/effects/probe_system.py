@@ -53,7 +53,8 @@ def _user_name() -> str:
 
 
 def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
-    named, joined = {}, []
+    named: dict[str, int] = {}
+    joined: list[int] = []
     for line in (sysroot.read("/etc/group") or "").splitlines():
         name, _, gid, members = [*line.split(":"), "", "", ""][:4]
         if gid.isdigit():

@@ -31,7 +31,9 @@ def probe_programs() -> list[Tool]:
     found = [(name, path) for name in PROGRAMS if (path := shutil.which(name))]
     with ThreadPoolExecutor(len(PROGRAMS)) as pool:
         versions = pool.map(lambda pair: _first_line(pair[1]), found)
-        return [Tool(name=name, path=path, version=version) for (name, path), version in zip(found, versions, strict=True)]
+        return [
+            Tool(name=name, path=path, version=version) for (name, path), version in zip(found, versions, strict=True)
+        ]
 
 
 def _first_line(path: str) -> str | None:

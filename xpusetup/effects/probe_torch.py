@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -37,13 +38,24 @@ GLIBCXX = re.compile(rb"GLIBCXX_3\.4\.(\d+)\0")
 
 
 def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes) -> Torch | None:
-    """Look at the first environment that holds a torch, else at the first that is there; None without any."""
-    found = [(Path(prefix), places) for prefix in environments if (places := list(site_packages(Path(prefix))))]
+    """Look at the first environment that holds a torch, else at the first that is there; None without any.
+
+    After those that are named come the active ones and that of python3.
+    """
+    asked = dict.fromkeys(Path(prefix) for prefix in (*environments, *_at_hand()))
+    found = [(prefix, places) for prefix in asked if (places := list(site_packages(prefix)))]
     if not found:
         notes["torch"] = "no Python environment is active or built here"
         return None
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     return _look(prefix, places, sysroot, notes)
+
+
+def _at_hand() -> Iterator[str]:
+    yield from (os.environ[name] for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if os.environ.get(name))
+    python = shutil.which("python3")
+    if python is not None:
+        yield str(Path(python).parent.parent)
 
 
 def site_packages(prefix: Path) -> Iterator[Path]:
