@@ -61,7 +61,7 @@ def machine(base: dict[str, Any] | None = None, **sections: Any) -> Facts:
     """Give facts: a section given as a dict is merged into that of the base, None is one that was not asked for."""
     found = dict(WORKSTATION if base is None else base)
     for name, value in sections.items():
-        old = found[name]
+        old: Any = found.get(name)
         merge = isinstance(value, dict) and isinstance(old, dict) and name != "environment"
         found[name] = {**old, **value} if merge else value
     return Facts.model_validate(found)
