@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from xpusetup.model import Step
+from xpusetup.plan.guard import UNBOUND
 
 if TYPE_CHECKING:
     from xpusetup.plan.context import Context
@@ -36,6 +37,7 @@ def make_requirements(context: Context) -> Step:
         id="requirements",
         title=f"{len(pins)} pinned build requirements",
         run=tuple(commands),
+        env=UNBOUND,
         needs=("network",),
         after=("venv",),
         locks=("venv",),
