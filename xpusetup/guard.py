@@ -85,7 +85,7 @@ class Change:
 
 @dataclass(frozen=True, kw_only=True)
 class Replaced:
-    """A change and who made it: `when` in seconds since the epoch, `by` the installer, `culprit` as name and version."""
+    """A change and who made it: `when` in seconds since the epoch, `by` an installer, `culprit` as name and version."""
 
     name: str
     was: str | None

@@ -126,7 +126,8 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
     before = " (before that)" if harmed else ""
-    console.print(f" {verified(data['verified'])}{before}")
+    done = "built" if data["made_by"] == "build" else "installed"
+    console.print(f" {verified(data['verified'], done=done)}{before}")
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:

@@ -81,6 +81,7 @@ def status(where: Where) -> Result:
         "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
         "damaged": damaged,
         "replaced": list_replaced(root),
+        "made_by": made_by,
         "fix": f"xpusetup {made_by} {workspace.options}",
         "verified": manifest.get("verified"),
         "seconds": 0.0,

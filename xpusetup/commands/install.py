@@ -27,8 +27,6 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result:
     result = run_purpose(workspace, request, options, INSTALL)
     told = read_document(workspace.root / "results/installed.json")
     result.data["removed"] = told.get("removed", []) if "wheels.install" in result.data["ran"] else []
-    result.data["orphans"] = orphans = told.get("orphans", [])
-    result.data["tidy"] = (
-        f"xpusetup run {workspace.options} -- python -m pip uninstall {' '.join(orphans)}" if orphans else ""
-    )
+    result.data["orphans"] = told.get("orphans", [])
+    result.data["tidy"] = told.get("tidy", "")
     return result

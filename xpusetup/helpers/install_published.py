@@ -7,6 +7,7 @@ again what had the same version (its files may have been overwritten).
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
 import os
 import re
@@ -43,26 +44,25 @@ def main() -> None:
     gone = removals(before, options.remove)
     replaced = {name: before[canonical(name)] for name in wanted if canonical(name) in before}
     refuse_foreign([*(found for found, _why in gone), *replaced.values()])
-    document = describe(
-        gone, {name: found for name, found in replaced.items() if found.version != wanted[name]}, wanted
-    )
+    same = {name for name, found in replaced.items() if found.version == wanted[name]}
+    removed = describe(gone, {name: found for name, found in replaced.items() if name not in same}, wanted)
+    left: list[str] = []
     if not options.look:
         wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
-        install(options, wheels, gone, {name for name, found in replaced.items() if found.version == wanted[name]})
-        document["orphans"] = orphans(installed())
-    write(options.out, document)
+        install(options, wheels, gone, same)
+        left = orphans(installed())
+    write(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
 
 
-def describe(
-    gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]
-) -> dict[str, list[dict[str, str]] | list[str]]:
+def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
     """Say what leaves the environment, and why, and what becomes of an editable one's folder."""
     changed = [(found, f"{name} {wanted[name]} takes its place") for name, found in replaced.items()]
-    rows = [*gone, *changed]
-    told = [{"name": found.name, "version": found.version, "why": why + _kept(found)} for found, why in rows]
+    told = [
+        {"name": found.name, "version": found.version, "why": why + _kept(found)} for found, why in (*gone, *changed)
+    ]
     for row in told:
         print(f"{row['name']} {row['version']}: {row['why']}", flush=True)
-    return {"removed": told, "orphans": []}
+    return told
 
 
 def _kept(found: Found) -> str:
@@ -110,10 +110,18 @@ def refuse_incomplete(complaints: list[str]) -> None:
 def orphans(there: dict[str, Found]) -> list[str]:
     """Name the libraries of a CUDA torch that nothing here requires any more; they are harmless, and large."""
     needed = {name for found in there.values() for name in names_of(found.requires)}
-    left = sorted(name for name in there if name.startswith(CUDA) and name not in needed)
-    if left:
-        print(f"nothing requires these any more: {sys.executable} -m pip uninstall {' '.join(left)}", flush=True)
-    return left
+    return sorted(name for name in there if name.startswith(CUDA) and name not in needed)
+
+
+def tidy(left: list[str]) -> str:
+    """Give the command that removes what nothing requires, and say it."""
+    if not left:
+        return ""
+    own = importlib.util.find_spec("pip")
+    begin = f"{sys.executable} -m pip uninstall" if own else f"uv pip uninstall --python {sys.executable}"
+    command = f"{begin} {' '.join(left)}"
+    print(f"nothing requires these any more: {command}", flush=True)
+    return command
 
 
 def write(path: Path, document: Mapping[str, object]) -> None:
