@@ -28,7 +28,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pin", action="append", required=True, help="a distribution that must be there and stay")
     parser.add_argument("--keep", action="append", default=[], help="one that must stay if it is there")
-    parser.add_argument("--conflict", nargs=3, action="append", default=[], metavar=("NAME", "OF", "WHY"))
+    parser.add_argument("--conflict", nargs="+", action="append", default=[], metavar=("OF", "WHY"))
     parser.add_argument("--constraints", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
@@ -63,7 +63,9 @@ def document(names: list[str], conflicts: list[list[str]], settings: Path) -> di
         "packages": str(packages()),
         "settings": str(settings),
         "distributions": [record(name) for name in names],
-        "conflicts": [{"name": canonical(name), "of": canonical(of), "why": why} for name, of, why in conflicts],
+        "conflicts": [
+            {"name": canonical(name), "of": canonical(of), "why": why} for of, why, *names in conflicts for name in names
+        ],
     }
 
 

@@ -17,8 +17,6 @@ from installed import Found, canonical, installed, packages
 from installers import uninstall
 from wheel_files import fail
 
-OPTION = "--remove"
-
 
 def main() -> None:
     """Look first, then remove."""
@@ -32,13 +30,13 @@ def main() -> None:
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
-    """Take the names that must not be there, each with its reason."""
-    parser.add_argument(OPTION, nargs=2, action="append", default=[], metavar=("NAME", "WHY"))
+    """Take reasons, each with the names of what must not be there because of it."""
+    parser.add_argument("--remove", nargs="+", action="append", default=[], metavar=("WHY", "NAME"))
 
 
 def removals(there: dict[str, Found], unwanted: list[list[str]]) -> list[tuple[Found, str]]:
     """Give what of the unwanted is there, each with the reason."""
-    reasons = {canonical(name): why for name, why in unwanted}
+    reasons = {canonical(name): why for why, *names in unwanted for name in names}
     return [(found, reasons[name]) for name, found in sorted(there.items()) if name in reasons]
 
 

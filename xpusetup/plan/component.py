@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
 from xpusetup.plan.compile import make_build, make_configure
-from xpusetup.plan.conflicts import conflicts_of
+from xpusetup.plan.conflicts import conflicts_of, removal_options
 from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
 from xpusetup.plan.guard import UNBOUND
 
@@ -55,7 +55,7 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
 def _make_room(context: Context, part: SourceComponent | WheelComponent) -> Iterator[tuple[str, ...]]:
     conflicts = conflicts_of(part.distribution, context.target.accelerator)
     if conflicts:
-        yield context.helper("remove_conflicts.py", *(word for row in conflicts for word in ("--remove", *row)))
+        yield context.helper("remove_conflicts.py", *removal_options(conflicts))
 
 
 def _make_install(context: Context, part: SourceComponent | WheelComponent, *, made_by: str, venv_last: str) -> Step:

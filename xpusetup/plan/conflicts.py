@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -21,18 +22,31 @@ EXTENSIONS = (
 """What served XPU before PyTorch did: each release is compiled for one of torch, and registers the same device."""
 
 
-def conflicts_of(distribution: str, accelerator: str) -> tuple[tuple[str, str], ...]:
-    """Give the distributions that have to go before this one is installed, each with the reason."""
+@dataclass(frozen=True)
+class Conflict:
+    """Distributions that have to go before `of` is installed, and the reason."""
+
+    of: str
+    why: str
+    names: tuple[str, ...]
+
+
+def conflicts_of(distribution: str, accelerator: str) -> tuple[Conflict, ...]:
+    """Give what cannot stand beside a distribution."""
     name = canonicalize_name(distribution)
     if name in TRITONS:
-        why = f"it owns the package folder triton, as {name} does"
-        return tuple((other, why) for other in TRITONS if other != name)
+        others = tuple(other for other in TRITONS if other != name)
+        return (Conflict(name, f"it owns the package folder triton, as {name} does", others),)
     if name == "torch" and accelerator == "xpu":
-        why = "it is compiled for another torch, which has XPU support of its own since"
-        return tuple((other, why) for other in EXTENSIONS)
+        return (Conflict(name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS),)
     return ()
 
 
-def all_conflicts(distributions: Iterable[str], accelerator: str) -> tuple[tuple[str, str, str], ...]:
-    """Give what conflicts with any of them: its name, with which, and why."""
-    return tuple((name, of, why) for of in distributions for name, why in conflicts_of(of, accelerator))
+def conflicts_among(distributions: Iterable[str], accelerator: str) -> tuple[Conflict, ...]:
+    """Give what cannot stand beside any of several distributions."""
+    return tuple(conflict for name in distributions for conflict in conflicts_of(name, accelerator))
+
+
+def removal_options(conflicts: Iterable[Conflict]) -> tuple[str, ...]:
+    """Give the options that tell a helper what has to go, and why."""
+    return tuple(word for each in conflicts for word in ("--remove", each.why, *each.names))

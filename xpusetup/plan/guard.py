@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 
 from xpusetup.model import Step
-from xpusetup.plan.conflicts import all_conflicts
+from xpusetup.plan.conflicts import conflicts_among
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -29,12 +29,12 @@ def make_guard(context: Context, distributions: Sequence[str], last: str) -> Ste
     """Give the step that guards these distributions, and the run-time libraries that are there."""
     runtime = context.profile.runtime_requirements
     libraries = [Requirement(pin).name for pin in runtime.pins] if runtime else []
-    conflicts = all_conflicts(distributions, context.target.accelerator)
+    conflicts = conflicts_among(distributions, context.target.accelerator)
     out = f"{context.layout.results}/{RECORD}"
     options = (
         *(word for name in distributions for word in ("--pin", name)),
         *(word for name in libraries for word in ("--keep", name)),
-        *(word for row in conflicts for word in ("--conflict", *row)),
+        *(word for each in conflicts for word in ("--conflict", each.of, each.why, *each.names)),
         *("--constraints", constraints_file(context.layout), "--out", out),
     )
     return Step(

@@ -10,7 +10,7 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.errors import UsageError
 from xpusetup.model import ROOT, Plan, Step
-from xpusetup.plan.conflicts import all_conflicts
+from xpusetup.plan.conflicts import conflicts_among, removal_options
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import make_venv
 from xpusetup.plan.guard import constraints_file, make_guard
@@ -67,12 +67,12 @@ def _steps(context: Context, published: Published) -> Iterator[Step]:
 
 def _helper(context: Context, *options: str) -> tuple[str, ...]:
     pins = published_wheels(context.profile).values()
-    conflicts = all_conflicts([distribution for distribution, _version in pins], context.target.accelerator)
+    conflicts = conflicts_among([distribution for distribution, _version in pins], context.target.accelerator)
     return context.helper(
         "install_published.py",
         *options,
         *(word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}")),
-        *(word for name, _of, why in conflicts for word in ("--remove", name, why)),
+        *removal_options(conflicts),
     )
 
 

@@ -12,7 +12,13 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torch-2.14.1+xpu.dist-info/RECO
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove intel-extension-for-pytorch \
+  'it is compiled for another torch, which has XPU support of its own since' --remove \
+  intel-extension-for-deepspeed 'it is compiled for another torch, which has XPU support of its own since' \
+  --remove oneccl-bind-pt 'it is compiled for another torch, which has XPU support of its own since' --remove \
+  oneccl-bindings-for-pytorch 'it is compiled for another torch, which has XPU support of its own since'
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
   2.14.1+xpu
 finish
