@@ -13,6 +13,12 @@ from xpusetup.checks.registry import CHECKS
 
 BY_ID = {check.id: check for check in CHECKS}
 CLOSED = {**NODE, "openable": False}
+ADOPTED = {
+    "prefix": "/opt/conda/envs/x",
+    "kind": "conda",
+    "pip": True,
+    "installed": {"numpy": "2.1.0", "pip": "26.0"},
+}
 DISK = WORKSTATION["resources"]["disks"][0]
 ICPX = "/opt/intel/oneapi/compiler/latest/bin/icpx"
 
@@ -112,6 +118,27 @@ BOTH = [
     ("py.headers", {}, "ok: Python.h", ""),
     ("py.headers", {"python": {"headers": False}}, "fail: no Python.h", ""),
     ("py.venv", {}, "ok: venv, ensurepip", "ok: venv, ensurepip"),
+    ("py.venv", {"python": {"adopted": ADOPTED}}, "", ""),
+    ("py.version", {"python": {"free_threaded": True}}, "fail: 3.11.9, free-threaded,", "fail: 3.11.9, free-threaded,"),
+    ("py.environment", {}, "ok: a new one", ""),
+    (
+        "py.environment",
+        {"python": {"adopted": ADOPTED}},
+        "ok: /opt/conda/envs/x, a conda environment of Python 3.11.9, 2 distributions",
+        "",
+    ),
+    (
+        "py.environment",
+        {"python": {"adopted": {**ADOPTED, "notes": ["old libstdc++"]}}},
+        "warn: /opt/conda/envs/x, a conda environment",
+        "",
+    ),
+    (
+        "py.environment",
+        {"python": {"adopted": {**ADOPTED, "refused": "it is frozen"}}},
+        "fail: /opt/conda/envs/x: it is frozen",
+        "",
+    ),
     ("py.venv", {"python": {"venv": False}}, "fail: no venv or ensurepip", "fail: no venv or ensurepip"),
     ("res.disk", {}, "ok: 500 GiB free (needed: 10 GiB)", ""),
     ("res.disk", {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}}, "fail: 9 GiB free (needed: 10 GiB)", ""),

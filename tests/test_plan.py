@@ -126,7 +126,9 @@ def test_who_needs_what() -> None:
     assert needs["verify.smoke"] == ("device",)
     assert not any("network" in step.needs for step in plan.steps if step.id.endswith((".build", ".configure")))
     assert {step.id for step in plan.steps if step.locks} == {
-        step.id for step in plan.steps if step.id in ("venv", "requirements", "runtime", "guard") or step.id.endswith("install")
+        step.id
+        for step in plan.steps
+        if step.id in ("venv", "requirements", "runtime", "guard") or step.id.endswith("install")
     }
 
 

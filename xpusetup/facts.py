@@ -103,13 +103,30 @@ class Tool(Fact):
     version: str | None = None
 
 
+class Adopted(Fact):
+    """An environment that someone else made, into which a build installs.
+
+    `refused` says why it can't, `fix` what to do then; `installed` holds versions by normalised name.
+    """
+
+    prefix: str
+    kind: Literal["venv", "conda", "interpreter"]
+    refused: str = ""
+    fix: str = ""
+    pip: bool
+    installed: dict[str, str] = {}
+    notes: list[str] = []
+
+
 class Python(Fact):
-    """An interpreter that can carry the environment. `headers`: Python.h; `venv`: ensurepip is there."""
+    """An interpreter that carries the environment. `headers`: Python.h; `venv`: ensurepip is there."""
 
     executable: str
     version: str
     headers: bool
     venv: bool
+    free_threaded: bool = False
+    adopted: Adopted | None = None
 
 
 class Facts(Fact):

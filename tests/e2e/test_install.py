@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, caller, command, kill_all, xpusetup
+from e2e.support import Said, caller, command, kill_all, xpusetup
 from e2e.waiting import wait_until
-from standins.published import OTHERS, XPU, make_index
+from standins.published import XPU, make_index
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -252,95 +252,120 @@ def test_killed_while_it_installs(index: str, tmp_path: Path) -> None:
     assert made.owners()["torch"] == "2.14.1+xpu"
 
 
-HELPERS = CHECKOUT / "xpusetup/helpers"
-
-
-def by_hand(python: str, env: dict[str, str], out: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Run the installing helper alone, for environments that are someone else's."""
-    pins = [f"{one.distribution}=={one.version}" for one in XPU[:4]]
-    words = [word for pin in pins for word in ("--wheel", pin)]
-    remove = ("--remove", "it owns the folder", "triton", "--remove", "it is another's", "intel-extension-for-pytorch")
-    return run(python, str(HELPERS / "install_published.py"), *words, *remove, "--out", str(out), *more, env=env)
-
-
-@pytest.fixture
-def wheels(tmp_path: Path) -> Path:
-    """Give a folder with the published wheels."""
-    folder = tmp_path / "wheels"
-    folder.mkdir()
-    make_index(tmp_path / "mine")
-    for path in (tmp_path / "mine").rglob("*.whl"):
-        path.rename(folder / path.name)
-    return folder
-
-
-def test_a_uv_venv_without_pip_that_holds_a_cuda_torch(index: str, uv: Path, wheels: Path, tmp_path: Path) -> None:
-    own = {"PATH": f"{uv}:{os.environ['PATH']}", "UV_DEFAULT_INDEX": index}
-    env = index_only(tmp_path / "home", index, **own)
-    python = str(tmp_path / "theirs/bin/python")
-    run("uv", "venv", "--python", sys.executable, str(tmp_path / "theirs"), env=env)
-    done = run("uv", "pip", "install", "--python", python, "torch==2.9.0", OTHERS[4].distribution, env=env)
+def test_into_a_uv_venv_without_pip_that_holds_a_cuda_torch(index: str, uv: Path, tmp_path: Path) -> None:
+    env = index_only(tmp_path / "home", index, PATH=f"{uv}:{os.environ['PATH']}", UV_DEFAULT_INDEX=index)
+    theirs = tmp_path / "theirs"
+    python = str(theirs / "bin/python")
+    run("uv", "venv", "--python", sys.executable, str(theirs), env=env)
+    done = run("uv", "pip", "install", "--python", python, "torch==2.9.0", "intel-extension-for-pytorch", env=env)
     assert done.returncode == 0, done.stderr
-    done = by_hand(python, env, tmp_path / "out.json", "--wheels", str(wheels))
-    assert done.returncode == 0, done.stdout + done.stderr
-    told = json.loads((tmp_path / "out.json").read_text())
-    assert [row["name"] for row in told["removed"]] == ["intel-extension-for-pytorch", "triton", "torch"]
-    assert told["tidy"] == f"uv pip uninstall --python {python} nvidia-cublas-cu12"
+    made = Place(tmp_path / "root", env)
+    result = made.install("--into", str(theirs)).result
+    assert [row["name"] for row in result["removed"]] == ["intel-extension-for-pytorch", "triton", "torch"]
+    assert result["orphans"] == ["nvidia-cublas-cu12"]
+    assert result["use"] == f"source {theirs}/bin/activate"
     shown = run(python, "-c", "import torch, triton; print(torch.__version__, triton.owner)", env=env)
     assert shown.stdout.split() == ["2.14.1+xpu", "triton-xpu"]
-    pins = ("--pin", "torch", "--constraints", str(tmp_path / "c.txt"), "--out", str(tmp_path / "guard.json"))
-    assert run(python, str(HELPERS / "guard_environment.py"), *pins, env=env).returncode == 0
-    assert f"constraint = {tmp_path}/c.txt" in (tmp_path / "theirs/pip.conf").read_text()
+    assert f"constraint = {theirs}/xpusetup-constraints.txt" in (theirs / "pip.conf").read_text()
+    run("uv", "pip", "install", "--python", python, "torch==2.9.0", env=env)
+    status = made.status()
+    assert of(status, "torch")["why"].startswith("it was asked for by name: uv pip install torch")
+    assert status["fix"].endswith(f"--into {theirs}")
+    assert made.install("--into", str(theirs)).result["ran"] == ["wheels.install", "guard"]
+
+
+def put(packages: Path, name: str, version: str, installer: str, record: str) -> None:
+    """Put a distribution where another tool than pip would have."""
+    info = packages / f"{name}-{version}.dist-info"
+    info.mkdir()
+    files = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n", "INSTALLER": installer}
+    for file, text in {**files, **({"RECORD": record} if record else {})}.items():
+        (info / file).write_text(text)
 
 
 @pytest.mark.parametrize(
     ("installer", "record", "message", "fix"),
     [
-        ("conda", True, "torch 2.9.0 was installed by conda", "conda remove --prefix"),
-        ("conda", False, "torch 2.9.0 was installed by conda", "conda remove --prefix"),
-        ("dpkg", False, "torch 2.9.0 has no list of its files (RECORD)", "remove it by what installed it (dpkg)"),
+        ("conda", "x,,\n", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
+        ("", "", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
+        ("dpkg", "", "torch 2.9.0 has no list of its files (RECORD)", "remove it by what installed it (dpkg)"),
     ],
 )
 def test_a_torch_that_pip_cannot_remove(
-    place: Place, tmp_path: Path, installer: str, record: bool, message: str, fix: str
+    index: str, tmp_path: Path, installer: str, record: str, message: str, fix: str
 ) -> None:
-    info = next((place.root / "venv").glob("lib/python*/site-packages")) / "intel_extension_for_pytorch-1.dist-info"
-    info.mkdir()
-    name = "intel-extension-for-pytorch"
-    files = {"METADATA": f"Metadata-Version: 2.1\nName: {name}\nVersion: 2.9.0\n", "INSTALLER": installer}
-    for file, text in {**files, **({"RECORD": "x,,\n"} if record else {})}.items():
-        (info / file).write_text(text)
-    done = by_hand(place.python, place.env, tmp_path / "out.json", "--look")
-    for path in info.iterdir():
-        path.unlink()
-    info.rmdir()
-    assert done.returncode == 3
-    assert message.replace("torch ", f"{name} ") in done.stderr
-    assert fix in done.stderr
+    env, prefix = index_only(tmp_path / "home", index), tmp_path / "theirs"
+    run(sys.executable, "-m", "venv", str(prefix), env=env)
+    packages = next(prefix.glob("lib/python*/site-packages"))
+    put(packages, "torch", "2.9.0", installer, record)
+    if installer != "dpkg":
+        (prefix / "conda-meta").mkdir()
+        files = [f"{packages.relative_to(prefix)}/torch-2.9.0.dist-info/METADATA"]
+        (prefix / "conda-meta/pytorch-2.9.0-0.json").write_text(json.dumps({"name": "pytorch", "files": files}))
+    said = Place(tmp_path / "root", env).install("--into", str(prefix))
+    result = said.document["result"]
+    assert (said.code, result["failed"], result["ran"]) == (1, "survey", ["venv", "survey"])
+    words = " ".join(result["failure"]["last_lines"])
+    assert message in words
+    assert fix.format(prefix=prefix) in words
 
 
-def test_an_editable_torch_keeps_its_sources(place: Place, tmp_path: Path) -> None:
-    tree = tmp_path / "pytorch"
+def test_an_editable_torch_keeps_its_sources(index: str, tmp_path: Path) -> None:
+    tree, prefix = tmp_path / "pytorch", tmp_path / "theirs"
     tree.mkdir()
     (tree / "setup.py").write_text("from setuptools import setup; setup(name='torch', version='2.16.0a0')\n")
     env = caller(tmp_path / "home")
-    python = str(tmp_path / "mine/bin/python")
-    run(sys.executable, "-m", "venv", str(tmp_path / "mine"), env=env)
-    done = run(python, "-m", "pip", "install", "-q", "-e", str(tree), env=env)
+    run(sys.executable, "-m", "venv", str(prefix), env=env)
+    done = run(f"{prefix}/bin/python", "-m", "pip", "install", "-q", "-e", str(tree), env=env)
     assert done.returncode == 0, done.stderr
-    done = by_hand(python, place.env, tmp_path / "out.json", "--look")
-    told = json.loads((tmp_path / "out.json").read_text())["removed"]
-    assert [(row["name"], row["version"]) for row in told] == [("torch", "2.16.0a0")]
-    assert f"it was editable, and its sources stay in {tree}" in told[0]["why"]
+    made = Place(tmp_path / "root", index_only(tmp_path / "home", index))
+    removed = made.install("--into", str(prefix)).result["removed"]
+    assert [(row["name"], row["version"]) for row in removed] == [("torch", "2.16.0a0")]
+    assert f"it was editable, and its sources stay in {tree}" in removed[0]["why"]
+    assert (tree / "setup.py").exists()
+    shown = run(f"{prefix}/bin/python", "-c", "import torch; print(torch.__version__)", env=env)
+    assert shown.stdout == "2.14.1+xpu\n"
 
 
-def test_a_python_of_the_distribution_is_left_alone(place: Place, tmp_path: Path) -> None:
-    code = "import sys, sysconfig, os; sysconfig.get_path = lambda _: sys.argv[2]; sys.base_prefix = sys.prefix\n"
-    (tmp_path / "EXTERNALLY-MANAGED").touch()
-    call = f"{code}sys.path.insert(0, sys.argv[1]); import remove_conflicts as r; r.refuse_environment()"
-    done = run(place.python, "-c", call, str(HELPERS), str(tmp_path), env=place.env)
-    assert done.returncode == 3
-    assert "belongs to the distribution" in done.stderr
+CPU = """
+schema = 1
+name = "published-cpu"
+summary = "the published CPU wheel"
+tier = "test"
+tried = "in tests"
+accelerator = "cpu"
+python = ">=3.10"
+
+[build_requirements]
+pins = []
+
+[published]
+index = "https://download.pytorch.org/whl/cpu"
+wheels = ["torch==2.13.0+cpu"]
+source = "this test"
+confidence = "confirmed"
+
+[[components]]
+kind = "wheel"
+name = "torch"
+distribution = "torch"
+version = "2.13.0+cpu"
+index = "https://download.pytorch.org/whl/cpu"
+source = "this test"
+confidence = "confirmed"
+"""
+
+
+def test_a_real_torch_is_verified(tmp_path: Path) -> None:
+    """The CPU wheel that is published, with what it requires, from the index of this place."""
+    profile, root = tmp_path / "cpu.toml", tmp_path / "root"
+    profile.write_text(CPU)
+    env = caller(tmp_path / "home")
+    options = ("--profile", str(profile), "--root", str(root), "--json")
+    result = xpusetup("install", *options, env=env).result
+    assert (result["ran"][-1], result["verified"]) == ("verify.smoke", True)
+    assert xpusetup("verify", *options, env=env).result["verified"] is True
+    assert xpusetup("status", *options, env=env).result["replaced"] == []
 
 
 @pytest.mark.parametrize(

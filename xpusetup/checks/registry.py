@@ -26,6 +26,7 @@ CHECKS: tuple[Check, ...] = (
     Check("py.version", toolchain.check_python),
     Check("py.headers", toolchain.check_headers),
     Check("py.venv", toolchain.check_venv),
+    Check("py.environment", toolchain.check_environment),
     Check("res.disk", resources.check_disk),
     Check("res.memory_jobs", resources.check_memory),
     Check("res.cgroup", resources.check_cgroup),

@@ -22,6 +22,7 @@ def build(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -33,7 +34,8 @@ def build(
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -53,13 +55,14 @@ def install(
     name: options.Name = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    into: options.Into = "",
     verify: options.Verify = "auto",
     events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Install the published wheels of a profile's release instead of compiling, and verify them."""
-    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python)
+    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python, into=into)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -80,6 +83,7 @@ def plan(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -89,7 +93,8 @@ def plan(
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python)
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
@@ -104,6 +109,7 @@ def emit(
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: options.Profile = "",
     python: options.Python = "",
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -117,6 +123,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, into=into), request, kind, out)
 
     finish("emit", work, json=json)

@@ -18,6 +18,7 @@ def doctor(
     profile: options.Profile = "",
     root: options.Root = "",
     python: options.Python = "",
+    into: options.Into = "",
     goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
@@ -35,6 +36,6 @@ def doctor(
         if listed:
             return list_checks()
         asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=facts)
-        return examine_machine(make_where(profile=profile, root=root, python=python), asked)
+        return examine_machine(make_where(profile=profile, root=root, python=python, into=into), asked)
 
     finish("doctor", work, json=json, verbose=verbose)

@@ -11,6 +11,7 @@ Root = Annotated[str, typer.Option("--root", help="The folder of this build.", m
 Name = Annotated[str, typer.Option("--name", help="Another name for the folder of this build.")]
 BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
+Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]

@@ -19,6 +19,7 @@ def run(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    into: options.Into = "",
     json: options.Json = False,
 ) -> None:
     """Run a command in the built environment: xpusetup run -- python train.py."""
@@ -26,7 +27,7 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        become(make_where(profile=profile, root=root, name=name), context.args)
+        become(make_where(profile=profile, root=root, name=name, into=into), context.args)
 
     finish("run", work, json=json)
 
@@ -35,6 +36,7 @@ def env(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    into: options.Into = "",
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -43,7 +45,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name), build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into), build=build)
 
     finish("env", work, json=json)
 
@@ -52,6 +54,7 @@ def verify(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -62,7 +65,7 @@ def verify(
         from xpusetup.show_live import waiting
 
         with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name))
+            return make(make_where(profile=profile, root=root, name=name, into=into))
 
     finish("verify", work, json=json, verbose=verbose)
 
@@ -71,6 +74,7 @@ def status(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -79,6 +83,6 @@ def status(
     def work() -> Result:
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name))
+        return make(make_where(profile=profile, root=root, name=name, into=into))
 
     finish("status", work, json=json, verbose=verbose)

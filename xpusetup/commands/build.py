@@ -22,6 +22,7 @@ from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
+from xpusetup.plan.environment import find_changes
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from xpusetup.model import Request
 
 LAST_LINES = 12
+SHOWN_CHANGES = 4
 WITHHELD = {
     *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
     *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "USE_XPU", "USE_CUDA"),
@@ -58,7 +60,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
     observe = _with_file(options)
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     observe(_plan_event(workspace, prepared, tuned))
-    for text in _left_out(prepared):
+    for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
@@ -103,6 +105,20 @@ def _left_out(prepared: Prepared) -> Iterator[str]:
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
+
+
+def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
+    """Say once what happens to an environment that someone else made."""
+    python = prepared.facts.python if prepared.facts else None
+    if python is None or python.adopted is None:
+        return
+    version = prepared.plan.target.python_version
+    changes = find_changes(prepared.purpose.pins(workspace.profile), python.adopted.installed, version)
+    first = ", ".join(changes[:SHOWN_CHANGES]) + (
+        f" and {more} more" if (more := len(changes) - SHOWN_CHANGES) > 0 else ""
+    )
+    yield f"into {python.adopted.prefix}, which is changed in place: {first or 'no version of what is there'}"
+    yield from python.adopted.notes
 
 
 def _note(text: str) -> Event:
@@ -168,7 +184,14 @@ def _use(workspace: Workspace, prepared: Prepared) -> str:
     kit = prepared.plan.target.toolkit
     if kit is not None and kit.at_run_time:
         return f'eval "$(xpusetup env {workspace.options})"'
-    return f"source {prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))}/bin/activate"
+    return use_environment(Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))))
+
+
+def use_environment(venv: Path) -> str:
+    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
+    if (venv / "bin/activate").exists():
+        return f"source {venv}/bin/activate"
+    return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
 
 
 def _failure(prepared: Prepared, step: str) -> dict[str, Any]:

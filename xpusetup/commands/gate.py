@@ -28,7 +28,12 @@ OF_DEVICE = ("hardware", "permissions", "driver")
 def probe_for(workspace: Workspace) -> Facts:
     """Probe what the checks of a profile ask for."""
     places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [Path(workspace.layout.src)])]
-    facts = probe(places=places, python=workspace.python, toolkit=workspace.settings.toolkit.root)
+    facts = probe(
+        places=places,
+        python=workspace.python,
+        toolkit=workspace.settings.toolkit.root,
+        adopted=workspace.layout.adopted,
+    )
     return with_toolkit_of_shell(facts, workspace.settings)
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from xpusetup.commands.prepare import parse_target
 from xpusetup.commands.replaced import list_replaced
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Workspace, open_workspace
+from xpusetup.commands.workspace import Workspace, open_workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
@@ -58,9 +58,26 @@ def _built(workspace: Workspace) -> Built:
     target = parse_target(lock.get("target", {}))
     if target is not None:
         built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
+        _must_be_that(workspace, built)
         if built.python.exists():
             return built
+        if (root / "stamps/venv").exists():
+            raise _gone(workspace, built)
     raise NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
+
+
+def _must_be_that(workspace: Workspace, built: Built) -> None:
+    if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
+        message = f"{built.root.path} was built into {built.venv}, not into {workspace.layout.venv}"
+        raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
+
+
+def _gone(workspace: Workspace, built: Built) -> NotReadyError:
+    return NotReadyError(
+        f"the environment of {built.root.path} is no longer at {built.venv}: it was moved or removed",
+        fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
+        f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
+    )
 
 
 def status(where: Where) -> Result:
@@ -82,7 +99,7 @@ def status(where: Where) -> Result:
         "damaged": damaged,
         "replaced": list_replaced(root),
         "made_by": made_by,
-        "fix": f"xpusetup {made_by} {workspace.options}",
+        "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
         "verified": manifest.get("verified"),
         "seconds": 0.0,
         "sources": _sources(workspace, built),
@@ -141,7 +158,8 @@ def _change(built: Built, *, build: bool) -> Change:
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
-    wanted = {**own, **change.sets, **({} if build else _guarded(built)), "VIRTUAL_ENV": str(venv), "PATH": path}
+    mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
+    wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
     return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
 

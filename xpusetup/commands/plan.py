@@ -61,7 +61,8 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
     workspace = open_workspace(where)
     seen = preview(workspace, request).plan
-    target = replace(seen.target, python=f"python{seen.target.python_version}")  # whatever its place elsewhere
+    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
+    target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, request, target, workspace.layout)
     texts = {
         **render_shell(moved),

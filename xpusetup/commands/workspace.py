@@ -16,7 +16,7 @@ from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
-from xpusetup.model import Layout
+from xpusetup.model import ROOT, Layout
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
@@ -33,6 +33,7 @@ class Where:
     build_dir: str = ""
     prefix: str = ""
     python: str = ""
+    into: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,13 +57,14 @@ def open_workspace(where: Where) -> Workspace:
     chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
     profile = load_profile(name)
     root = check_folder(_root(where, settings, where.name or root_name(name)))
+    layout = _layout(where, settings, root.name)
     return Workspace(
         profile=profile,
         device=load_device(profile.accelerator),
         settings=settings,
         root=root,
-        layout=_layout(where, settings, root.name),
-        python=where.python,
+        layout=layout,
+        python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
     )
@@ -71,8 +73,16 @@ def open_workspace(where: Where) -> Workspace:
 def _options(where: Where, name: str) -> str:
     """Give the options that a command needs to mean this workspace, ready for a shell."""
     given = {"--profile": name, "--root": where.root, "--name": where.name}
-    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix}
+    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix, "--into": where.into}
     return shlex.join(word for pair in {**given, **folders}.items() if pair[1] for word in pair)
+
+
+def options_of(workspace: Workspace, layout: Layout) -> str:
+    """Give the options that mean this workspace with the folders of a layout, as a root's lock holds them."""
+    names = {"--build-dir": layout.src, "--into" if layout.adopted else "--prefix": layout.venv}
+    elsewhere = ((name, place) for name, place in names.items() if not place.startswith(ROOT))
+    more = [word for pair in elsewhere if pair[0] not in workspace.options.split() for word in pair]
+    return f"{workspace.options} {shlex.join(more)}".strip()
 
 
 def load_settings() -> Settings:
@@ -145,10 +155,26 @@ def _data_home() -> str:
 def _layout(where: Where, settings: Settings, name: str) -> Layout:
     """Give the folders: an option names just that one, a settings file the parent of one for each root."""
     default = Layout()
+    into = _find_environment(where) if where.into else ""
     return Layout(
         src=_folder(where.build_dir, settings.build_dir, name) or default.src,
-        venv=_folder(where.prefix, settings.prefix, name) or default.venv,
+        venv=into or _folder(where.prefix, settings.prefix, name) or default.venv,
+        adopted=bool(into),
     )
+
+
+def _find_environment(where: Where) -> str:
+    """Give the prefix of an environment that was named by its folder or its interpreter. Links stay as they are."""
+    for option, given in {"--prefix": where.prefix, "--python": where.python}.items():
+        if given:
+            fix = f"leave {option} out: the environment that is there has its own place and its own Python"
+            raise UsageError(f"--into and {option} exclude each other", fix=fix)
+    path = Path(where.into).expanduser().absolute()
+    prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
+    if not (prefix / "bin/python").is_file():
+        fix = "name a venv, a conda prefix or its bin/python; this makes one: python3 -m venv DIR"
+        raise UsageError(f"{path} is no environment: there is no {prefix}/bin/python", fix=fix)
+    return str(check_folder(prefix))
 
 
 def _folder(option: str, setting: str, name: str) -> str:

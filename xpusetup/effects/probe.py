@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import distro
 import psutil
 
-from xpusetup.effects import probe_hardware, probe_tools
+from xpusetup.effects import probe_hardware, probe_python, probe_tools
 from xpusetup.effects.sysroot import Sysroot
 from xpusetup.facts import Disk, Facts, Resources, Section, System
 
@@ -37,9 +37,17 @@ TOLD = (
 
 
 def probe(
-    sections: Iterable[Section] = EVERYTHING, *, places: Sequence[Path] = (), python: str = "", toolkit: str = ""
+    sections: Iterable[Section] = EVERYTHING,
+    *,
+    places: Sequence[Path] = (),
+    python: str = "",
+    toolkit: str = "",
+    adopted: bool = False,
 ) -> Facts:
-    """Probe this machine. `places` are folders that a build will write to, `toolkit` one more place to look in."""
+    """Probe this machine. `places` are folders that a build will write to, `toolkit` one more place to look in.
+
+    `adopted`: `python` is the interpreter of an environment into which a build installs.
+    """
     sysroot = Sysroot.from_environment()
     probes: dict[Section, Callable[[], object]] = {
         "system": lambda: _probe_system(sysroot),
@@ -47,7 +55,7 @@ def probe(
         "hardware": lambda: probe_hardware.probe_hardware(sysroot),
         "toolkits": lambda: probe_tools.probe_toolkits(sysroot, toolkit),
         "tools": probe_tools.probe_programs,
-        "python": lambda: probe_tools.probe_python(python),
+        "python": lambda: probe_python.probe_adopted(python) if adopted else probe_python.probe_python(python),
         "environment": lambda: {name: os.environ[name] for name in TOLD if name in os.environ},
     }
     seen = {section: probes[section]() for section in sections}

@@ -64,7 +64,9 @@ def document(names: list[str], conflicts: list[list[str]], settings: Path) -> di
         "settings": str(settings),
         "distributions": [record(name) for name in names],
         "conflicts": [
-            {"name": canonical(name), "of": canonical(of), "why": why} for of, why, *names in conflicts for name in names
+            {"name": canonical(name), "of": canonical(of), "why": why}
+            for of, why, *names in conflicts
+            for name in names
         ],
     }
 

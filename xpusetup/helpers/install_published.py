@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from installed import Found, canonical, installed, names_of
 from installers import environment, run, ways
-from remove_conflicts import add_options, refuse_environment, refuse_foreign, removals, remove
+from remove_conflicts import add_options, refuse_foreign, removals, remove
 from wheel_files import fail, find_wheel
 
 if TYPE_CHECKING:
@@ -39,7 +39,6 @@ def main() -> None:
     add_options(parser)
     options = parser.parse_args()
     wanted = dict(pin.split("==", 1) for pin in options.wheel)
-    refuse_environment()
     before = installed()
     gone = removals(before, options.remove)
     replaced = {name: before[canonical(name)] for name in wanted if canonical(name) in before}

@@ -1,7 +1,4 @@
-"""What can install into the environment of the interpreter that runs this: uv where it is on PATH, and pip.
-
-An environment need not hold pip (`uv venv` makes it without). Then a small one beside lends its own, by `pip --python`.
-"""
+"""What can install into the environment of the interpreter that runs this: uv where it is on PATH, and pip."""
 
 from __future__ import annotations
 
@@ -10,7 +7,6 @@ import os
 import shutil
 import subprocess
 import sys
-from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from pip_settings import constraints_in_force
@@ -19,7 +15,6 @@ from wheel_files import fail
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-TOOLS = Path(__file__).resolve().parent.parent / "tools"
 QUIET = "--disable-pip-version-check"
 SAME = {
     "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
@@ -41,16 +36,10 @@ class Way(NamedTuple):
 
 
 def pip() -> tuple[str, ...]:
-    """Give how a pip command for this environment begins; makes the lent one when there is no other."""
-    if importlib.util.find_spec("pip"):
-        return (sys.executable, "-m", "pip", QUIET)
-    lent = TOOLS / "bin/python"
-    if not (TOOLS / "made").exists():
-        print(f"+ python -m venv {TOOLS}  # this environment has no pip of its own", flush=True)
-        if subprocess.run((sys.executable, "-m", "venv", "--clear", str(TOOLS)), check=False).returncode:
-            fail("this environment has no pip, and none can be made", "install uv, or: python -m ensurepip")
-        (TOOLS / "made").touch()
-    return (str(lent), "-m", "pip", QUIET, "--python", sys.executable)
+    """Give how a pip command for this environment begins."""
+    if not importlib.util.find_spec("pip"):
+        fail(f"{sys.prefix} has no pip", f"{sys.executable} -m ensurepip, or install uv; then the same command again")
+    return (sys.executable, "-m", "pip", QUIET)
 
 
 def ways() -> Iterator[Way]:

@@ -12,9 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from make_movable import MARK, make_movable
 from wheel_files import fail
-
-MARK = ".xpusetup"
 
 
 def main() -> None:
@@ -29,6 +28,7 @@ def main() -> None:
     done = subprocess.run((sys.executable, "-m", "venv", str(options.into)), check=False)
     if done.returncode != 0:
         fail(f"no environment could be made in {options.into}", "read the lines above; --python names another Python")
+    make_movable(options.into)
 
 
 def refuse_foreign(folder: Path) -> None:

@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 import sys
-import sysconfig
 from pathlib import Path
 
-from installed import Found, canonical, installed, packages
+from installed import Found, canonical, installed
 from installers import uninstall
 from wheel_files import fail
 
@@ -23,7 +21,6 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     add_options(parser)
     options = parser.parse_args()
-    refuse_environment()
     gone = removals(installed(), options.remove)
     refuse_foreign([found for found, _why in gone])
     remove(gone)
@@ -46,19 +43,6 @@ def remove(gone: list[tuple[Found, str]]) -> None:
         print(f"{found.name} {found.version} goes: {why}", flush=True)
     if gone:
         uninstall([found.name for found, _why in gone])
-
-
-def refuse_environment() -> None:
-    """End where nothing may be installed: a Python that the distribution manages, a folder that is not writable."""
-    managed = Path(sysconfig.get_path("stdlib")) / "EXTERNALLY-MANAGED"
-    if sys.prefix == sys.base_prefix and managed.exists():
-        fail(
-            f"{sys.executable} belongs to the distribution, which forbids installing into it",
-            "make an environment and name that: python3 -m venv DIR",
-            3,
-        )
-    if not os.access(packages(), os.W_OK):
-        fail(f"{packages()} may not be written to", "do it as its owner, or choose another environment", 3)
 
 
 def refuse_foreign(touched: list[Found]) -> None:

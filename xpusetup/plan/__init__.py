@@ -30,7 +30,7 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
 
 
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
-    yield make_venv(context)
+    yield make_venv(context, context.profile.build_requirements.pins)
     yield make_requirements(context)
     installed: dict[str, str] = {}
     last = "requirements"
@@ -48,11 +48,11 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
 
 
 def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
-    report = f"{context.layout.venv}/runtime-requirements.json"
+    report = f"{context.reports}/runtime-requirements.json"
     return Step(
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
-        run=(context.pip("install", "--no-deps", "--report", report, *pins),),
+        run=(context.pip("install", "--no-deps", "--report", report, *pins), *context.movable()),
         env=UNBOUND,
         needs=("network",),
         after=(last,),

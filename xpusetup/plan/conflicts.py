@@ -38,7 +38,9 @@ def conflicts_of(distribution: str, accelerator: str) -> tuple[Conflict, ...]:
         others = tuple(other for other in TRITONS if other != name)
         return (Conflict(name, f"it owns the package folder triton, as {name} does", others),)
     if name == "torch" and accelerator == "xpu":
-        return (Conflict(name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS),)
+        return (
+            Conflict(name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS),
+        )
     return ()
 
 

@@ -39,10 +39,15 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
     return Plan(profile=profile.name, target=target, layout=layout, steps=steps)
 
 
+def published_pins(profile: Profile) -> list[str]:
+    """Give what was published, pinned."""
+    return list(profile.published.wheels) if profile.published else []
+
+
 def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
     """Give distribution and version of what was published, by the name that its steps have."""
     names = {canonicalize_name(part.distribution): part.name for part in profile.components if part.kind != "skip"}
-    pins = [Requirement(pin) for pin in profile.published.wheels] if profile.published else []
+    pins = [Requirement(pin) for pin in published_pins(profile)]
     return {
         names.get(canonicalize_name(pin.name), canonicalize_name(pin.name)): (
             pin.name,
@@ -55,7 +60,7 @@ def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
 def _steps(context: Context, published: Published) -> Iterator[Step]:
     wheels = published_wheels(context.profile)
     distributions = [distribution for distribution, _version in wheels.values()]
-    yield make_venv(context)
+    yield make_venv(context, published.wheels)
     yield _make_survey(context)
     for name, (distribution, version) in wheels.items():
         yield _make_download(context, published, name, (distribution, version))
@@ -110,7 +115,7 @@ def _make_install(context: Context, published: Published) -> Step:
     return Step(
         id=INSTALL,
         title="in place of what conflicts with them",
-        run=(_helper(context, *places, "--out", result),),
+        run=(_helper(context, *places, "--out", result), *context.movable()),
         needs=("network",),
         after=tuple(f"{name}.download" for name in wheels),
         locks=("venv",),

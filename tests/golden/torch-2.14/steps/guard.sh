@@ -18,16 +18,10 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/guard_environment.py --pin torch --p
   --keep intel-cmplr-lic-rt --keep intel-opencl-rt --keep intel-openmp --keep intel-pti --keep intel-sycl-rt \
   --keep mkl --keep oneccl --keep oneccl-devel --keep onemkl-license --keep onemkl-sycl-blas --keep \
   onemkl-sycl-dft --keep onemkl-sycl-lapack --keep onemkl-sycl-rng --keep onemkl-sycl-sparse --keep pyzes \
-  --keep tbb --keep tcmlib --keep umf --conflict intel-extension-for-pytorch torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict \
-  intel-extension-for-deepspeed torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict oneccl-bind-pt torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict \
-  oneccl-bindings-for-pytorch torch 'it is compiled for another torch, which has XPU support of its own since' \
-  --conflict triton triton-xpu 'it owns the package folder triton, as triton-xpu does' --conflict \
-  pytorch-triton triton-xpu 'it owns the package folder triton, as triton-xpu does' --conflict \
-  pytorch-triton-xpu triton-xpu 'it owns the package folder triton, as triton-xpu does' --conflict \
-  pytorch-triton-rocm triton-xpu 'it owns the package folder triton, as triton-xpu does' --conflict triton-rocm \
-  triton-xpu 'it owns the package folder triton, as triton-xpu does' --constraints \
-  "$ROOT"/venv/xpusetup-constraints.txt --out "$ROOT"/results/guard.json
+  --keep tbb --keep tcmlib --keep umf --conflict torch \
+  'it is compiled for another torch, and this one has XPU support of its own' intel-extension-for-pytorch \
+  intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch --conflict triton-xpu \
+  'it owns the package folder triton, as triton-xpu does' triton pytorch-triton pytorch-triton-xpu \
+  pytorch-triton-rocm triton-rocm --constraints "$ROOT"/venv/xpusetup-constraints.txt --out \
+  "$ROOT"/results/guard.json
 finish

@@ -14,11 +14,9 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove intel-extension-for-pytorch \
-  'it is compiled for another torch, which has XPU support of its own since' --remove \
-  intel-extension-for-deepspeed 'it is compiled for another torch, which has XPU support of its own since' \
-  --remove oneccl-bind-pt 'it is compiled for another torch, which has XPU support of its own since' --remove \
-  oneccl-bindings-for-pytorch 'it is compiled for another torch, which has XPU support of its own since'
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove \
+  'it is compiled for another torch, and this one has XPU support of its own' intel-extension-for-pytorch \
+  intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
   2.14.1+xpu
 finish

@@ -14,12 +14,9 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove triton \
-  'it owns the package folder triton, as triton-xpu does' --remove pytorch-triton \
-  'it owns the package folder triton, as triton-xpu does' --remove pytorch-triton-xpu \
-  'it owns the package folder triton, as triton-xpu does' --remove pytorch-triton-rocm \
-  'it owns the package folder triton, as triton-xpu does' --remove triton-rocm \
-  'it owns the package folder triton, as triton-xpu does'
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove \
+  'it owns the package folder triton, as triton-xpu does' triton pytorch-triton pytorch-triton-xpu \
+  pytorch-triton-rocm triton-rocm
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution triton-xpu \
   --version 3.8.0
 finish

@@ -14,11 +14,7 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/guard_environment.py --pin torch --pin torchvision --pin torchaudio \
-  --conflict intel-extension-for-pytorch torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict \
-  intel-extension-for-deepspeed torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict oneccl-bind-pt torch \
-  'it is compiled for another torch, which has XPU support of its own since' --conflict \
-  oneccl-bindings-for-pytorch torch 'it is compiled for another torch, which has XPU support of its own since' \
+  --conflict torch 'it is compiled for another torch, and this one has XPU support of its own' \
+  intel-extension-for-pytorch intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch \
   --constraints "$ROOT"/venv/xpusetup-constraints.txt --out "$ROOT"/results/guard.json
 finish
