@@ -11,8 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import Said, caller, command, kill_all, xpusetup
-from e2e.waiting import wait_until
+from e2e.support import Said, caller, command, kill_all, wait_until, xpusetup
 from standins.published import XPU, make_index
 
 if TYPE_CHECKING:
@@ -366,6 +365,35 @@ def test_a_real_torch_is_verified(tmp_path: Path) -> None:
     assert (result["ran"][-1], result["verified"]) == ("verify.smoke", True)
     assert xpusetup("verify", *options, env=env).result["verified"] is True
     assert xpusetup("status", *options, env=env).result["replaced"] == []
+
+
+BOTH = CPU.replace("pins = []", 'pins = ["packaging==26.3"]').replace("torch", "sympy").replace("2.13.0+cpu", "1.14.0")
+
+
+def test_build_and_install_in_one_root(index: str, tmp_path: Path) -> None:
+    """Whichever ran last is what the environment holds; each mends what others did to it."""
+    profile, root = tmp_path / "both.toml", tmp_path / "root"
+    profile.write_text(BOTH)
+    env = index_only(tmp_path / "home", index)
+    options = ("--profile", str(profile), "--root", str(root), "--json")
+
+    def ran(command: str) -> list[str]:
+        result = xpusetup(command, *options, "--verify", "off", env=env).result
+        assert xpusetup("status", *options, env=env).result["made_by"] == command
+        found: list[str] = result["ran"]
+        return found
+
+    assert ran("install") == ["venv", "survey", "sympy.download", "wheels.install", "guard"]
+    assert ran("build") == ["requirements", "sympy.fetch", "sympy.install", "guard"]
+    assert ran("build") == []
+    uninstall = (str(root / "venv/bin/python"), "-m", "pip", "uninstall", "-y", "sympy")
+    assert run(*uninstall, env=env).returncode == 0
+    said = xpusetup("status", *options, env=env)
+    assert said.code == 1
+    assert [row["now"] for row in said.document["result"]["replaced"]] == [None]
+    assert ran("build")[0] == "sympy.install"
+    assert ran("install") == ["wheels.install", "guard"]
+    assert ran("install") == []
 
 
 @pytest.mark.parametrize(

@@ -37,6 +37,7 @@ OTHERS = (
     Packed("intel-extension-for-pytorch", "2.8.10+xpu", (), "intel_extension_for_pytorch"),
     Packed("needs-old-torch", "1.2.3", ("torch==2.9.0",)),
     Packed("likes-torch", "1.0", ("torch>=2",)),
+    Packed("packaging", "26.3"),
 )
 """What else people install."""
 
