@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.targets import plan_for
+from xpusetup.emit.recipe import recipe_of
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -57,7 +58,8 @@ def step_rows() -> list[dict[str, Any]]:
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
     rows = []
-    for step in plan_for("torch-2.5").steps:
+    plan = plan_for("torch-2.5")
+    for step in plan.steps:
         state, why = states[step.id]
         rows.append(
             {
@@ -66,6 +68,7 @@ def step_rows() -> list[dict[str, Any]]:
                 "needs": list(step.needs),
                 "run": [list(argv) for argv in step.run],
                 "env": dict(step.env),
+                "recipe": list(recipe_of(step, plan.target)),
                 "state": state,
                 "why": why,
                 "changed": list(CHANGED) if " more" in why else [],

@@ -12,6 +12,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.root import helper_files, lock_document
+from xpusetup.emit.recipe import recipe_of
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
 from xpusetup.model import ROOT
@@ -20,7 +21,7 @@ from xpusetup.plan import make_plan
 if TYPE_CHECKING:
     from xpusetup.commands.workspace import Where
     from xpusetup.keys import Status
-    from xpusetup.model import Request, Step
+    from xpusetup.model import Request, Step, Target
 
 KINDS = ("shell",)
 
@@ -31,7 +32,10 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     workspace = ensure_locked(open_workspace(where), notes.append)
     seen = preview(workspace, request)
     root = str(workspace.root)
-    steps = [_row(step, status, root) for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)]
+    steps = [
+        _row(step, status, seen.plan.target, root)
+        for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)
+    ]
     data = {
         "profile": workspace.profile.name,
         "root": root,
@@ -45,7 +49,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     return Result("plan", data)
 
 
-def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
+def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
@@ -53,6 +57,7 @@ def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
         "after": list(step.after),
         "run": [[word.replace(ROOT, root) for word in argv] for argv in step.run],
         "env": {name: value.replace(ROOT, root) for name, value in step.env},
+        "recipe": [line.replace(ROOT, root) for line in recipe_of(step, target)],
         "makes": [path.replace(ROOT, root) for path in step.makes],
         "state": status.state,
         "why": status.why,
