@@ -20,10 +20,29 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     if data["failed"]:
         _show_failure(console, data["failure"], data["seconds"])
         return
+    _show_end(console, data, verbose, folder="wheels", outcome=verified(data["verified"]))
+
+
+def show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print how an installation ended, and what it took out of the environment."""
+    if data["failed"]:
+        _show_failure(console, data["failure"], data["seconds"])
+        return
+    for row in data["removed"]:
+        console.print(f" [green]✓[/] {escape(row['name'])} {escape(row['version'])} was taken out")
+        prose(console, "     ", row["why"], style="dim")
+    outcome = verified(data["verified"], done="installed")
+    _show_end(console, data, verbose, folder="published", outcome=outcome)
+    if data["orphans"]:
+        prose(console, "   ", f"nothing requires these any more: {', '.join(data['orphans'])}")
+        console.print(f"   remove them:  {escape(data['tidy'])}")
+
+
+def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, outcome: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
-    console.print(f" {verified(data['verified'])}")
-    console.print(f" [green]✓[/] {_wheels(data)} in {escape(data['root'])}/wheels")
+    console.print(f" {outcome}")
+    console.print(f" [green]✓[/] {_wheels(data)} in {escape(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
     if data["ran"]:

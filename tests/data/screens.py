@@ -121,6 +121,8 @@ STATUS: dict[str, Any] = {
     "seconds": 0.0,
     "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio"} for wheel in WHEELS],
     "fix": "xpusetup build --profile torch-2.5",
+    "made_by": "build",
+    "replaced": [],
     "damaged": {
         "torch.build": f"{WHEELS[0]['path']} is missing",
         "vision.build": f"{WHEELS[1]['path']} was changed after it was made",
@@ -175,3 +177,72 @@ LOCKED: dict[str, Any] = {
     "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
     "next": "xpusetup build --profile torch-2.14 --rev torch=main",
 }
+
+
+PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
+INSTALLED: dict[str, Any] = {
+    "profile": "torch-2.14",
+    "root": PUBLISHED,
+    "ran": ["wheels.install", "guard", "verify.smoke"],
+    "skipped": ["venv", "survey", "torch.download"],
+    "failed": None,
+    "wheels": [{"name": "torch", "version": "2.14.1+xpu", "path": f"{PUBLISHED}/published/t.whl", "sha256": SHA * 4}],
+    "verified": True,
+    "use": f"source {PUBLISHED}/venv/bin/activate",
+    "seconds": 71.3,
+    "removed": [
+        {
+            "name": "triton",
+            "version": "3.5.0",
+            "why": "it owns the package folder triton, as triton-xpu does",
+        },
+        {
+            "name": "torch",
+            "version": "2.15.0a0",
+            "why": "torch 2.14.1+xpu takes its place; it was editable, and its sources stay in /home/me/pytorch",
+        },
+    ],
+    "orphans": ["nvidia-cublas-cu12", "nvidia-cudnn-cu12"],
+    "tidy": f"{PUBLISHED}/venv/bin/python -m pip uninstall nvidia-cublas-cu12 nvidia-cudnn-cu12",
+}
+INSTALL_FAILED: dict[str, Any] = {
+    "failed": "wheels.install",
+    "failure": {
+        **FAILED["failure"],
+        "step": "wheels.install",
+        "log": f"{PUBLISHED}/logs/wheels.install.log",
+        "first_error_line": None,
+        "first_error": "",
+        "last_lines": ["xpusetup: what the wheels require cannot be installed: nowhere is there pyzes==0.1.2"],
+        "again": f"bash {PUBLISHED}/steps/wheels.install.sh",
+    },
+}
+REPLACED = [
+    {
+        "name": "torch",
+        "was": "2.14.1+xpu",
+        "now": "2.9.0",
+        "when": "2026-11-21T12:03:09+01:00",
+        "by": "pip",
+        "culprit": "needs-old-torch 1.2.3",
+        "why": "needs-old-torch 1.2.3 (installed at the same time) requires torch==2.9.0; this one is built for CUDA",
+    },
+    {
+        "name": "triton",
+        "was": None,
+        "now": "3.5.0",
+        "when": "2026-11-21T12:03:11+01:00",
+        "by": "pip",
+        "culprit": "torch 2.9.0",
+        "why": "it owns the package folder triton, as triton-xpu does; torch 2.9.0 requires triton==3.5.0",
+    },
+    {
+        "name": "intel-sycl-rt",
+        "was": "2026.1.0",
+        "now": None,
+        "when": None,
+        "by": "",
+        "culprit": "",
+        "why": "nothing that is left says who removed it",
+    },
+]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("tiny")]
-STEPS = ["venv", "requirements", "tiny.fetch", "tiny.build", "tiny.inspect", "tiny.install"]
+STEPS = ["venv", "requirements", "tiny.fetch", "tiny.build", "tiny.inspect", "tiny.install", "guard"]
 
 
 @pytest.fixture(scope="module")

@@ -13,9 +13,10 @@ import tempfile
 from pathlib import Path
 
 from collect_wheel import place
+from installers import pip
 from wheel_files import fail, find_wheel
 
-PIP = ("-m", "pip", "--disable-pip-version-check", "download", "--no-deps", "--only-binary", ":all:")
+DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:")
 
 
 def main() -> None:
@@ -40,7 +41,7 @@ def download(requirement: str, index: str, folder: Path) -> None:
     ways = [(), ("--extra-index-url", index)] if index else [()]
     for extra in ways:
         print(f"pip download {requirement} {' '.join(extra)}".rstrip(), flush=True)
-        command = [sys.executable, *PIP, *extra, "--dest", str(folder), requirement]
+        command = [*pip(), *DOWNLOAD, *extra, "--dest", str(folder), requirement]
         done = subprocess.run(command, check=False)
         if done.returncode == 0:
             return
