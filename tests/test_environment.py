@@ -95,7 +95,7 @@ def test_named_by_folder_or_interpreter(tmp_path: Path, monkeypatch: pytest.Monk
         ({"into": "env", "python": "3.11"}, "--into and --python exclude each other"),
     ],
 )
-def test_named_wrongly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, str], message: str) -> None:
+def test_named_wrongly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, Any], message: str) -> None:
     monkeypatch.chdir(tmp_path)
     environment(tmp_path / "env")
     with pytest.raises(UsageError) as caught:

@@ -51,6 +51,10 @@ def text_of(console: Console) -> str:
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
         ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
+        ("profiles-lock", "profiles lock", screens.LOCKED, False),
+        ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
+        ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
+        ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
         ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
         ("verify-failing", "verify", screens.VERIFY, True),
         ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
@@ -150,7 +154,8 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor"}
-    assert set(show.SHOWN) == commands | {"profiles list", "profiles show", "profiles check"}
+    profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
+    assert set(show.SHOWN) == commands | profiles
     assert shipped("sim").name == "sim"
 
 

@@ -5,7 +5,9 @@ Every screen reads the same without colour, at a width of 100, and as plain line
 
 from __future__ import annotations
 
+import json
 import shlex
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +70,11 @@ def _show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> N
 
 
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["explain"]:
+        from xpusetup.show_explain import show_explain  # noqa: PLC0415 - a screen of its own
+
+        show_explain(console, data)
+        return
     from xpusetup.show_build import show_plan  # noqa: PLC0415 - a screen of its own
 
     show_plan(console, data, verbose)
@@ -163,6 +170,22 @@ def _show_checked(console: Console, data: Mapping[str, Any], _verbose: bool) -> 
     show_checked(console, data)
 
 
+def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def _show_lock(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_locks import show_lock  # noqa: PLC0415 - a screen of its own
+
+    show_lock(console, data)
+
+
+def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_locks import show_new  # noqa: PLC0415 - a screen of its own
+
+    show_new(console, data)
+
+
 def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_doctor import show_doctor  # noqa: PLC0415 - a screen of its own
 
@@ -191,4 +214,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,
+    "profiles new": _show_new,
+    "profiles lock": _show_lock,
+    "profiles schema": _show_schema,
 }

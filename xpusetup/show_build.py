@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -83,10 +82,8 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
         console.print(f"\n [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
     for step in data["steps"] if verbose else ():
         console.print(f"\n [bold]{step['id']}[/]")
-        for argv in step["run"]:
-            console.print(f"   {escape(shlex.join(argv))}")
-        for name, value in step["env"].items():
-            console.print(f"   [dim]{name}={escape(value)}[/]")
+        for line in step["recipe"]:
+            console.print(f"   {line}", markup=False)
     if verbose:
         for name, origin in data["chosen_by"].items():
             console.print(f" {name}: from {origin}", style="dim")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -14,6 +15,7 @@ from xpusetup.effects.clock import now
 from xpusetup.show import duration, make_console
 
 if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
     from contextlib import AbstractContextManager
     from types import TracebackType
 
@@ -112,6 +114,19 @@ class BuildView:
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
     """Show a spinner beside a text for as long as the block runs."""
     return make_console(stderr=True).status(f" {text}", spinner="dots") if not quiet else _Silence()
+
+
+@contextmanager
+def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where it is no terminal."""
+    console = make_console(stderr=True)
+    if quiet:
+        yield lambda _text: None
+    elif not console.is_terminal:
+        yield lambda text: console.print(f" … {escape(text)}")
+    else:
+        with console.status(" …", spinner="dots") as status:
+            yield lambda text: status.update(f" {escape(text)}")
 
 
 class _Silence:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.targets import plan_for
+from xpusetup.emit.recipe import recipe_of
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -48,13 +49,17 @@ FAILED: dict[str, Any] = {
 UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error": "", "last_lines": []}
 
 
+CHANGED = ("env USE_XCCL 0 → 1", "tools: /usr/bin/g++ g++ 12.2.0 → /usr/bin/g++ g++ 13.1.0")
+
+
 def step_rows() -> list[dict[str, Any]]:
     """Give the rows of a plan that is half done."""
-    states = {"torch.build": ("stale", "what it depends on changed")}
+    states = {"torch.build": ("stale", f"{CHANGED[0]} and 1 more")}
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
     rows = []
-    for step in plan_for("torch-2.5").steps:
+    plan = plan_for("torch-2.5")
+    for step in plan.steps:
         state, why = states[step.id]
         rows.append(
             {
@@ -63,14 +68,17 @@ def step_rows() -> list[dict[str, Any]]:
                 "needs": list(step.needs),
                 "run": [list(argv) for argv in step.run],
                 "env": dict(step.env),
+                "recipe": list(recipe_of(step, plan.target)),
                 "state": state,
                 "why": why,
+                "changed": list(CHANGED) if " more" in why else [],
             }
         )
     return rows
 
 
 PLAN: dict[str, Any] = {
+    "explain": False,
     "profile": "torch-2.5",
     "root": ROOT,
     "steps": step_rows(),
@@ -129,6 +137,48 @@ ENV: dict[str, Any] = {
     "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
 }
 EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}
+
+
+LOCKED: dict[str, Any] = {
+    "profile": "torch-2.14",
+    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
+    "file": None,
+    "revs": {"torch": "main"},
+    "components": [
+        {
+            "name": "torch",
+            "was": "v2.14.1 5c4886908",
+            "now": "main aaaaaaaaa",
+            "version": "2.16.0a0+xpu.gitaaaaaaaaa",
+            "source": "main of https://github.com/pytorch/pytorch, 2026-11-21",
+        },
+        {
+            "name": "torch-xpu-ops",
+            "was": "as the file says",
+            "now": "bbbbbbbbb",
+            "version": "",
+            "source": "third_party/xpu.txt of aaaaaaaaa",
+        },
+        {
+            "name": "triton",
+            "was": "3.8.0",
+            "now": "3.9.0+gitcccccccc",
+            "version": "3.9.0+gitcccccccc",
+            "source": ".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
+        },
+        {
+            "name": "sycl-tla",
+            "was": "v0.9",
+            "now": "v0.9",
+            "version": "",
+            "source": "torch-xpu-ops cmake/SYCLTLA.cmake",
+        },
+    ],
+    "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
+    "next": "xpusetup build --profile torch-2.14 --rev torch=main",
+}
+
+
 PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
 INSTALLED: dict[str, Any] = {
     "profile": "torch-2.14",

@@ -176,6 +176,28 @@ def test_script_and_program_agree_on_keys(tiny: Tiny, built: Path) -> None:
         assert done.stdout == f"{step} is done\n"
 
 
+def test_plan_says_which_input_changed(tiny: Tiny, built: Path) -> None:
+    """Against what the scripts themselves kept: a variable that was set, a compiler that is another one."""
+    xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
+
+    def why(*more: str, **variables: str) -> dict[str, object]:
+        words = (*tiny.options(built), "--verify", "off", *more, "--explain", "--json")
+        steps = xpusetup("plan", *words, env={**tiny.env, **variables}).result["steps"]
+        return {step["id"]: step["changed"] or step["why"] for step in steps if step["state"] == "stale"}
+
+    assert why() == {}
+    follow = {"tiny.inspect": "after tiny.build", "tiny.install": "after tiny.inspect"}
+    assert why("--set", "tiny.TINY_SLEEP=0") == {"tiny.build": ["env TINY_SLEEP unset → 0"], **follow}
+    fake = built.parent / "bin"
+    fake.mkdir()
+    (fake / "g++").write_text(
+        '#!/bin/sh\n[ "$1" = --version ] && echo "g++ (later) 99.1.0" && exit\nexec /usr/bin/g++ "$@"\n'
+    )
+    (fake / "g++").chmod(0o755)
+    changed = why(PATH=f"{fake}:{tiny.env['PATH']}")
+    assert str(changed["tiny.build"]).endswith(f"→ {fake}/g++ g++ (later) 99.1.0']"), changed
+
+
 def test_patterns_of_variables_are_not_files(tiny: Tiny, tmp_path: Path) -> None:
     """A file that is called like a pattern, in the folder a step is started from, keeps no variable out."""
     (tmp_path / "GIT_CONFIG_note").touch()

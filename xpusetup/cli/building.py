@@ -22,6 +22,7 @@ def build(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -35,7 +36,7 @@ def build(
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -83,23 +84,26 @@ def plan(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        return make(where, make_request(only=only, until=until, arch=arch, variables=variables, verify=verify))
+        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)
 
@@ -109,6 +113,7 @@ def emit(
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: options.Profile = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -123,6 +128,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python, into=into), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, into=into, rev=rev), request, kind, out)
 
     finish("emit", work, json=json)

@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
@@ -56,8 +57,10 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
 
 def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose) -> Result:
     """Run the plan of a purpose, going on where its last run stopped."""
-    prepared = prepare(workspace, request, purpose)
     observe = _with_file(options)
+    if purpose is BUILD:
+        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+    prepared = prepare(workspace, request, purpose)
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*_left_out(prepared), *_adopted(workspace, prepared)):

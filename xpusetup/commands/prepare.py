@@ -139,13 +139,14 @@ def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str
     """Give what a target follows from beside the profile and the machine."""
     settings = workspace.settings.model_dump(mode="json")
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
-    return {
+    seen = {
         "command": purpose.command,
         "arch": request.arch,
         "python": workspace.python,
         "settings": settings,
         "oneapi": oneapi,
     }
+    return {**seen, **(workspace.asked if workspace.revs else {})}
 
 
 def parse_target(values: dict[str, object]) -> Target | None:

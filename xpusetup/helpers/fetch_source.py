@@ -28,12 +28,14 @@ def main() -> None:
     parser.add_argument("--repo", required=True)
     parser.add_argument("--rev", default="")
     parser.add_argument("--tag", default="")
+    parser.add_argument("--ref", default="", help="the full name of a ref that holds the commit")
     parser.add_argument("--pin-file", type=Path)
     parser.add_argument("--confidence", default="confirmed")
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
     rev = decide(options)
-    fetch(options.repo, rev, options.tag, options.into)
+    named = options.ref or (f"refs/tags/{options.tag}" if options.tag else "")
+    fetch(options.repo, rev, named, options.into)
 
 
 def fail(message: str, fix: str) -> NoReturn:
@@ -103,6 +105,8 @@ def differ(options: argparse.Namespace, seen: str) -> None:
             "find out who and why; to take it over, put the new commit into a profile file of your own",
         )
     print(f"note: {seen}, and the profile pins {options.rev} ({options.confidence})")
+    if options.tag:
+        print(f"note: to take the tag's commit over: --rev {options.into.name}={options.tag} (xpusetup profiles lock)")
 
 
 def resolve_tag(repo: str, tag: str) -> str:
@@ -112,7 +116,7 @@ def resolve_tag(repo: str, tag: str) -> str:
     return found.get(f"refs/tags/{tag}^{{}}") or found.get(f"refs/tags/{tag}", "")
 
 
-def fetch(repo: str, rev: str, tag: str, tree: Path) -> None:
+def fetch(repo: str, rev: str, ref: str, tree: Path) -> None:
     """Make the tree be at the commit. While it is on its way there a mark says so, and what is found is ours."""
     moving, mark = tree / ".git" / MOVING, tree / ".git" / MARK
     if tree.is_dir() and any(tree.iterdir()) and not (tree / ".git").exists():
@@ -126,12 +130,20 @@ def fetch(repo: str, rev: str, tag: str, tree: Path) -> None:
     for lock in (tree / ".git").glob("*.lock"):
         lock.unlink()
     if ask(tree, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") != rev:
-        fetch_commit(repo, rev, tag, tree)
+        fetch_commit(repo, rev, ref, tree)
+    clear_ignored(tree, rev)
     run(tree, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--force", "--detach", rev)
     update_submodules(tree)
     mark.write_text(f"{rev}\n")
     moving.unlink()
     print(f"{tree} is at {rev}")
+
+
+def clear_ignored(tree: Path, rev: str) -> None:
+    """Before another commit: remove what builds of the last one left among the sources, but for the build folder."""
+    head = ask(tree, "rev-parse", "--verify", "--quiet", "HEAD")
+    if head not in {"", rev}:
+        run(tree, "clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
 
 
 def refuse_changed(tree: Path, rev: str, mark: Path) -> None:
@@ -145,11 +157,11 @@ def refuse_changed(tree: Path, rev: str, mark: Path) -> None:
         fail(f"{tree} is at {head}, a commit of your own choice", f"git -C {tree} checkout --detach {ours or rev}")
 
 
-def fetch_commit(repo: str, rev: str, tag: str, tree: Path) -> None:
+def fetch_commit(repo: str, rev: str, ref: str, tree: Path) -> None:
     """Get the commit by the cheapest way that the server allows."""
     ways: list[tuple[str, ...]] = [("--depth", "1", "--", repo, rev)]
-    if tag:
-        ways.append(("--depth", "1", "--", repo, f"refs/tags/{tag}"))
+    if ref:
+        ways.append(("--depth", "1", "--", repo, ref))
     ways.append(("--tags", "--", repo, "+refs/heads/*:refs/remotes/origin/*"))
     last = ""
     for way in ways:
