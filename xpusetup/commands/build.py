@@ -12,7 +12,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variable
+from xpusetup.effects.environment import short_path, variable, variables
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
@@ -22,6 +22,7 @@ from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
 from xpusetup.plan.environment import find_changes
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -54,13 +55,14 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
     prepared = prepare(workspace, request)
     observe = _with_file(options)
     tuned = tuning(workspace, prepared, options.jobs)
+    network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         write_prepared(workspace, request, prepared)
-        outcome = run_plan(_run(prepared, request, lock, tuned, observe))
+        outcome = run_plan(_run(prepared, request, lock, {**tuned, **network}, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)

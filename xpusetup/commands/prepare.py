@@ -108,7 +108,7 @@ def _target_of_lock(workspace: Workspace, request: Request) -> Target | None:
 
 def _asked(workspace: Workspace, request: Request) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    settings = workspace.settings.model_dump(mode="json")
+    settings = workspace.settings.model_dump(mode="json", exclude={"network"})  # it may hold a password
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
     return {"arch": request.arch, "python": workspace.python, "settings": settings, "oneapi": oneapi}
 

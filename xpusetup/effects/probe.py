@@ -47,7 +47,7 @@ def probe(
     toolkit: str = "",
     adopted: bool = False,
 ) -> Facts:
-    """Probe this machine. `places` are folders that a build writes to with what each holds, `toolkit` is one more place.
+    """Probe this machine. `places` are folders that a build writes to with what each holds, `toolkit` one more place.
 
     `adopted`: `python` is the interpreter of an environment into which a build installs.
     """
