@@ -14,7 +14,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variable
+from xpusetup.effects.environment import short_path, variable, variables
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
@@ -24,6 +24,7 @@ from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
 from xpusetup.plan.environment import find_changes
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +63,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
@@ -70,7 +72,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         write_prepared(workspace, request, prepared)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
-        outcome = run_plan(_run(prepared, request, lock, tuned, observe))
+        outcome = run_plan(_run(prepared, request, lock, {**tuned, **network}, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import open_workspace
+from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects import files
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.recipe import recipe_of
@@ -44,7 +44,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "notes": notes,
         "missing": list(seen.missing),
         "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
-        "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
+        "chosen_by": origins_of(workspace, where, request),
     }
     return Result("plan", data)
 
