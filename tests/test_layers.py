@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
     ("profile", "load", "order", "catalog", "devices", "settings", "request"),
-    ("plan", "checks", "explain", "keys", "aim"),
+    ("plan", "checks", "explain", "keys", "aim", "lanes", "estimate", "progress"),
     ("emit",),
     ("effects",),
     ("commands",),
