@@ -29,15 +29,15 @@ def started(steps: tuple[Step, ...], done: str = "", running: str = "") -> str:
 @pytest.mark.parametrize(
     ("done", "running", "starts"),
     [
-        ("", "", "vf"),  # the first of each lane: p waits for v, g for the lane
-        ("", "v", "f"),
-        ("", "vf", ""),
-        ("v", "f", ""),  # p is of f's lane
-        ("f", "v", "g"),
-        ("v", "", "p"),  # p stands before f in the plan
+        ("", "", "v"),  # f could start, and lets p go first: that is ready in a moment
+        ("", "v", ""),
+        ("f", "v", ""),
+        ("v", "", "p"),
+        ("v", "p", ""),  # one download at a time
         ("vp", "", "f"),
         ("vpf", "", "bg"),  # the next download hides behind the build
         ("vpf", "b", "g"),
+        ("vpf", "g", "b"),
         ("vpfb", "g", ""),
         ("vpfbg", "", ""),
     ],
@@ -67,6 +67,14 @@ def test_what_excludes_what(one: Step, other: Step, excluded: bool) -> None:
 def test_a_later_step_of_the_plan_does_not_overtake_in_its_lane() -> None:
     assert started((FETCH, NEXT)) == "f"
     assert started((NEXT, FETCH)) == "g"
+
+
+def test_a_download_does_not_wait_for_one_behind_a_compile_or_a_fetch() -> None:
+    later = step("l", "network", after="b")
+    assert started((BUILD, later, NEXT), "pf", "b") == "g"
+    assert started((FETCH, later, step("w", after="f")), "", "f") == ""
+    assert started((step("i", after="b"), step("l", "network", after="i"), NEXT), "", "") == "g"
+    assert started((step("i"), step("l", "network", after="i"), NEXT), "", "i") == ""
 
 
 @pytest.mark.parametrize("name", TARGETS)

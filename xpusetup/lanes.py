@@ -23,15 +23,26 @@ def lane_of(step: Step) -> Lane:
 def make_startable(steps: Sequence[Step], *, done: Collection[str], running: Collection[str]) -> tuple[Step, ...]:
     """Give the steps that may start now, in the order of the plan; `done` and `running` are ids.
 
-    A step may start when all it comes after is done, and no step at work or chosen before it stands in its way.
+    A step may start when all it comes after is done, and no step at work or chosen before it stands in its way. A
+    download also lets an earlier one go first that is ready in a moment: the pinned requirements, which everything
+    waits for, must not wait for a long fetch that began while the environment was made.
     """
-    at_work = [step for step in steps if step.id in running]
+    busy = [step for step in steps if step.id in running]
     chosen: list[Step] = []
-    for step in steps:
-        waits = step.id not in done and step.id not in running and set(step.after) <= set(done)
-        if waits and not any(exclude(step, other) for other in (*at_work, *chosen)):
+    kept_free = False
+    for step in (step for step in steps if step.id not in done and step.id not in running):
+        missing = set(step.after) - set(done)
+        if missing:
+            kept_free |= _comes_soon(step, missing, (*busy, *chosen))
+        elif not (kept_free and lane_of(step) == "network") and not any(exclude(step, one) for one in (*busy, *chosen)):
             chosen.append(step)
     return tuple(chosen)
+
+
+def _comes_soon(step: Step, missing: Collection[str], busy: Sequence[Step]) -> bool:
+    """Say of a download whether it waits for nothing but steps at work that are a matter of seconds."""
+    short = {one.id for one in busy if lane_of(one) == "work" and "compiler" not in one.needs}
+    return lane_of(step) == "network" and set(missing) <= short
 
 
 def exclude(one: Step, other: Step) -> bool:

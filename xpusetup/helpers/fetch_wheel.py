@@ -13,6 +13,7 @@ import tempfile
 from pathlib import Path
 
 from collect_wheel import place
+from summary import render_size, say_summary
 from wheel_files import fail, find_wheel
 
 PIP = ("-m", "pip", "--disable-pip-version-check", "download", "--no-deps", "--only-binary", ":all:")
@@ -31,8 +32,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
         download(requirement, options.index, Path(folder))
         wheel = find_wheel(Path(folder), options.distribution, options.version)
+        size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
+    say_summary(options.version, render_size(size))
 
 
 def download(requirement: str, index: str, folder: Path) -> None:
