@@ -13,6 +13,10 @@ every goal is a limit on that ratio: `ok` means ratio <= goal. `n` says how ofte
                     someone who stays in one tree; it is no more than "not slower".
     noop_time       the same beside 300 ms.
     runner_cpu      processor time of the xpusetup process itself beside that of the whole build, itself included.
+    lanes           a whole build with a slow build and a slow fetch in it, by the clock and with the start of the program,
+                    beside the longest chain in its plan of steps that come after each other, as long as each took in
+                    that very build. One step after the other it would be half as much again. Stand-ins sleep, real git
+                    and pip serve them; each build begins with the fetches and finds its environment ready.
     runner_memory   its peak of resident memory while it builds, beside 60 MiB.
 
 The short form builds simxpu (half a minute of compiling), so its goal for noop is a fiftieth. `ONLY=vision` is the

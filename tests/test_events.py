@@ -50,8 +50,9 @@ def test_a_document_says_only_what_it_knows() -> None:
 @pytest.mark.parametrize(
     ("line", "found"),
     [
-        ("= v2.5.1 a8d6afb, 412 MiB, 38 submodules", "v2.5.1 a8d6afb · 412 MiB · 38 submodules"),
+        ("= v2.5.1 a8d6afb | 412 MiB | 38 submodules", "v2.5.1 a8d6afb · 412 MiB · 38 submodules"),
         ("= pvc,bmg", "pvc,bmg"),
+        ("= one, two|three", "one, two|three"),
         ("== a heading ==", ""),
         (" = indented", ""),
         ("a = b", ""),

@@ -45,15 +45,15 @@ class Estimate:
 
 def parse_journal(text: str) -> dict[str, float]:
     """Read how long each step took when it last went well; lines that can't be read count for nothing."""
-    found = {}
-    for line in text.splitlines():
-        try:
-            record = json.loads(line)
-            if record["state"] in WELL:
-                found[str(record["step"])] = float(record["seconds"])
-        except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
-            continue
-    return found
+    return dict(filter(None, map(_parse_record, text.splitlines())))
+
+
+def _parse_record(line: str) -> tuple[str, float] | None:
+    try:
+        record = json.loads(line)
+        return (str(record["step"]), float(record["seconds"])) if record["state"] in WELL else None
+    except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
+        return None
 
 
 def merge_histories(histories: Sequence[History]) -> History:

@@ -45,4 +45,4 @@ def parse_progress(line: str) -> tuple[int, int]:
 
 def parse_summary(line: str) -> str:
     """Read what a step says that it found; empty when the line is none of that kind."""
-    return line.removeprefix(SUMMARY).strip().replace(", ", " · ") if line.startswith(SUMMARY) else ""
+    return line.removeprefix(SUMMARY).strip().replace(" | ", " · ") if line.startswith(SUMMARY) else ""

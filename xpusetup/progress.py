@@ -79,7 +79,7 @@ def render_about(seconds: float) -> str:
 
 def describe_line(line: str) -> str:
     """Say what a line of a log is about, without ninja's count and without the folders of what it names."""
-    text = COUNTED.sub("", line.rpartition("\r")[2]).strip()
+    text = COUNTED.sub("", line.rstrip("\r").rpartition("\r")[2]).strip()
     made = OBJECT.search(text)
     if made and len(text) > LONG_NAME:
         return f"{'Compiling' if ' -c ' in text else 'Linking'} {_last_part(made[1])}"

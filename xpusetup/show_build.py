@@ -37,8 +37,9 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     if data["ran"]:
         console.print(f"   {_time(data)}")
     console.print(f"   use it:         {_short(data['use'])}")
-    needs = f"      there with {data['elsewhere']['needs']} switched on" if data["elsewhere"]["needs"] else ""
-    console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}{needs}")
+    console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
+    if data["elsewhere"]["needs"]:
+        console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
 
 
 def _proof(data: Mapping[str, Any]) -> str:

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 REFRESH = 4
 BAR = 18
+SHORTEST_BAR = 4
 GIB = 1 << 30
 TENTH = 60.0
 """Plain lines: a tenth of the work is told no more often than once in so many seconds."""
@@ -53,7 +54,7 @@ class _AtWork:
 
     def share(self) -> int:
         """Give how much is done, in percent."""
-        return self.count * 100 // self.total if self.total else 0
+        return min(100, self.count * 100 // self.total) if self.total else 0
 
     def left(self, time: float) -> str:
         """Say what is left, once enough is known to say it."""
@@ -182,7 +183,8 @@ def _bar(step: _AtWork, time: float, room: int) -> str:
         return ""
     count, rest = f"[{step.count}/{step.total}]", f"{step.share():3d} %{step.left(time)}"
     size = min(BAR, room - len(count) - len(rest) - 2)
-    full = step.count * size // step.total
+    size = size if size >= SHORTEST_BAR else 0
+    full = step.share() * size // 100
     return " ".join(part for part in (count, "█" * full + "░" * (size - full), rest) if part)
 
 

@@ -86,10 +86,18 @@ PLAN: dict[str, Any] = {
     "steps": step_rows(),
     "missing": [],
     "estimate": {
-        "seconds": 9612.5, "bytes": None, "disk": 9_771_050_598, "memory": 14 * (4 << 30),
-        "jobs": 14, "unknown": [],
+        "seconds": 9612.5,
+        "bytes": None,
+        "disk": 9_771_050_598,
+        "memory": 14 * (4 << 30),
+        "jobs": 14,
+        "unknown": [],
     },
     "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+}
+UNKNOWN: dict[str, Any] = {
+    "seconds": None, "bytes": None, "disk": None, "memory": None, "jobs": None,
+    "unknown": STEPS[4:],
 }
 
 

@@ -10,7 +10,7 @@ UNITS = ("B", "KiB", "MiB", "GiB")
 
 def say_summary(*facts: str) -> None:
     """Print facts as a step's last word, in ASCII whatever the terminal can show; empty ones are left out."""
-    text = ", ".join(fact for fact in facts if fact)
+    text = " | ".join(fact for fact in facts if fact)
     print(f"= {text}".encode("ascii", "backslashreplace").decode(), flush=True)
 
 
