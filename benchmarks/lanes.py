@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROUNDS = 5
 GOAL = 1.1
 BUILD, FETCH, LAST = 12, 9, 3
-"""Seconds that the stand-ins sleep: `first` while it builds, the server of `second` while it serves, `second` at last."""
+"""Seconds of sleep: of `first` while it is built, of the server of `second`, and of `second`, built after `first`."""
 SETUP = """
 import os, time
 from setuptools import Extension, setup
@@ -51,6 +51,7 @@ rev = "{rev}"
 source = "this benchmark"
 confidence = "confirmed"
 frontend = "setup.py"
+after = [{after}]
 environment.STANDIN_NAME = "{name}"
 environment.STANDIN_SECONDS = "{seconds}"
 """
@@ -95,7 +96,10 @@ class Lanes:
 
 
 def longest_chain(steps: Sequence[Mapping[str, Any]], ends: Iterable[Mapping[str, Any]]) -> float:
-    """Give the longest path over what the steps come after, each as long as its end says; installs wait for each other."""
+    """Give the longest path over what the steps come after, each as long as its end says.
+
+    The steps that lock the environment come after each other in every plan, so that locks add nothing to the path.
+    """
     seconds = {event["step"]: event.get("seconds", 0.0) for event in ends}
     reached: dict[str, float] = {}
     for step in steps:
@@ -122,9 +126,9 @@ def make_lanes(folder: Path, env: Mapping[str, str]) -> Lanes:
     server.write_text(SERVER)
     server.chmod(0o755)
     rev = _commit(repository)
-    parts = (("first", BUILD), ("second", LAST))
-    text = HEAD + "".join(PART.format(name=name, rev=rev, seconds=seconds) for name, seconds in parts)
-    (folder / "lanes.toml").write_text(text)
+    parts = (("first", BUILD, ""), ("second", LAST, '"first"'))
+    text = "".join(PART.format(name=name, rev=rev, seconds=seconds, after=after) for name, seconds, after in parts)
+    (folder / "lanes.toml").write_text(HEAD + text)
     settings = {
         f"url.file://{repository}.insteadOf": "https://first.invalid/first",
         f"url.ext::{server} {FETCH} {repository}.insteadOf": "https://second.invalid/second",

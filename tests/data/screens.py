@@ -96,7 +96,11 @@ PLAN: dict[str, Any] = {
     "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
 }
 UNKNOWN: dict[str, Any] = {
-    "seconds": None, "bytes": None, "disk": None, "memory": None, "jobs": None,
+    "seconds": None,
+    "bytes": None,
+    "disk": None,
+    "memory": None,
+    "jobs": None,
     "unknown": STEPS[4:],
 }
 
