@@ -96,6 +96,7 @@ def frames(screen: Screen) -> None:
     screen.frame("a build at half")
     screen.start("audio.fetch")
     screen.end("audio.fetch", 70, "failed")
+    screen.say("note", text="torch.build goes on to its end, so that nothing of it is lost")
     screen.build(5400, begin=123)
     screen.frame("a build near its end")
 

@@ -101,7 +101,7 @@ def test_the_end_is_the_end() -> None:
 )
 def test_about(seconds: float, text: str) -> None:
     assert render_about(seconds) == text
-    assert render_left(seconds) == (f"{text} left" if seconds >= 60 else "less than a minute left")
+    assert render_left(seconds) == (f"{text} left" if seconds >= 60 else "under a minute left")
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ class Pace:
 
 def render_left(seconds: float) -> str:
     """Say how much time is left."""
-    return "less than a minute left" if seconds < MINUTE else f"{render_about(seconds)} left"
+    return "under a minute left" if seconds < MINUTE else f"{render_about(seconds)} left"
 
 
 def render_about(seconds: float) -> str:

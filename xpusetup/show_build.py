@@ -12,15 +12,17 @@ from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
 from xpusetup.show import MARKS, duration, verified
 
-GIB = 1 << 30
-LARGE = 10
-NAMED = 3
-"""So many steps are named before they are counted."""
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
+
+GIB = 1 << 30
+LARGE = 10
+LINE = 88
+"""Longer lines of a log are cut: a compiler's command has thousands of characters."""
+NAMED = 3
+"""So many steps are named before they are counted."""
 
 
 def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -30,6 +32,8 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
         return
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
+    else:
+        console.print()
     console.print(f" {_proof(data)}")
     console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/wheels")
     for wheel in data["wheels"] if verbose else ():
@@ -73,7 +77,8 @@ def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
         console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
         console.print(f"            [dim]line {failure['first_error_line']} of the log[/]")
     if failure["last_lines"]:
-        console.print("   [bold]Last[/]     " + escape("\n            ".join(failure["last_lines"])))
+        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure["last_lines"]]
+        console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
     count, total = go_on["reached"]
     console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
@@ -117,8 +122,10 @@ def _estimate(data: Mapping[str, Any]) -> str:
         return f"nothing to do · {_size(told['disk'])} on disk"
     names = told["unknown"]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
-    never = f"time unknown: never run here: {', '.join(names[:NAMED])}{more}"
-    time = never if told["seconds"] is None else render_about(told["seconds"])
+    never = f"never run here: {', '.join(names[:NAMED])}{more}"
+    if len(names) == sum(step["state"] != "done" for step in data["steps"]):
+        never = "none of it was measured here yet" if len(names) > NAMED else never
+    time = f"time unknown ({never})" if told["seconds"] is None else render_about(told["seconds"])
     jobs = f" for {told['jobs']} {'job' if told['jobs'] == 1 else 'jobs'}" if told["jobs"] else ""
     return f"{time} · {_size(told['disk'])} on disk · memory {_size(told['memory'])}{jobs}"
 

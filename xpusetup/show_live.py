@@ -140,8 +140,6 @@ class BuildView:
         words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
         what = " · ".join(word for word in words if word)
         self._console.print(f" {MARKS[event.state]} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
-        if event.state == "failed" and self._steps:
-            self._console.print(f"   {' and '.join(self._steps)} goes on to its end, so that nothing is lost")
 
     def draw(self) -> RenderableType:
         """Give the block that moves: the steps at work, and how many are still to come."""

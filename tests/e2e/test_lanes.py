@@ -157,6 +157,9 @@ def test_a_fetch_that_fails_leaves_the_build_to_end(pair: Pair) -> None:
     assert said.code == 1
     assert said.document["result"]["failed"] == "second.fetch"
     assert pair.order("second.fetch", "first.build")[2:] == ["end second.fetch", "end first.build"]
+    assert [event["text"] for event in pair.events() if event["kind"] == "note"] == [
+        "first.build goes on to its end, so that nothing of it is lost"
+    ]
     assert (pair.root / "stamps/first.build").exists()
     assert pair.order("first.inspect", "second.build") == []
     (pair.signs / "refuse").unlink()

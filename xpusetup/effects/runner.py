@@ -167,6 +167,8 @@ def _fail(run: Run, work: Work, one: Running) -> None:
         work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
     if lane_of(one.step) == "work":
         _end_all(run, work, f"{one.step.id} failed")
+    for other in work.running:
+        _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
 
 
 def _end_all(run: Run, work: Work, why: str) -> None:
