@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -73,6 +73,20 @@ def test_second_build_runs_nothing(tiny: Tiny, built: Path) -> None:
     result = xpusetup("build", *tiny.options(built), "--verify", "off", "--json", env=tiny.env).result
     assert (result["ran"], result["skipped"]) == ([], STEPS)
     assert (built / "manifest.json").read_bytes() == before
+
+
+def test_a_plan_estimates_from_the_build_beside_it(tiny: Tiny, built: Path) -> None:
+    def estimate(root: Path, *more: str) -> dict[str, Any]:
+        result = xpusetup("plan", *tiny.options(root), "--verify", "off", "--json", *more, env=tiny.env).result
+        found: dict[str, Any] = result["estimate"]
+        return found
+
+    beside, own = estimate(built.parent / "new"), estimate(built)
+    assert (beside["unknown"], beside["bytes"]) == ([], None)
+    assert beside["seconds"] > 0
+    assert beside["disk"] > 1 << 20
+    assert (own["seconds"], own["bytes"], own["disk"]) == (0, 0, beside["disk"])
+    assert estimate(built.parent / "new", "--verify", "auto")["unknown"] == ["verify.smoke"]
 
 
 @pytest.mark.parametrize("step", STEPS)

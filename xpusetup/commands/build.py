@@ -70,7 +70,7 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
             target, facts = prepared.plan.target, prepared.facts
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)
             if not (outcome.failed or request.only or request.until):
-                record_disk(prepared)
+                record_disk(prepared, outcome.ran)
     return _make_result(workspace, prepared, outcome, request, options.jobs)
 
 

@@ -14,6 +14,8 @@ from xpusetup.model import ROOT
 from xpusetup.request import render_request
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xpusetup.commands.prepare import Prepared
     from xpusetup.commands.workspace import Workspace
     from xpusetup.effects.root import Root
@@ -55,8 +57,13 @@ def describe_going_on(workspace: Workspace, request: Request, outcome: Outcome, 
     }
 
 
-def record_disk(prepared: Prepared) -> None:
-    """Write down what a finished root takes on the disk, so that the next plan of its profile can say it."""
+def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:
+    """Write down what a finished root takes on the disk, so that the next plan of its profile can say it.
+
+    Nothing is measured when all that ran is a verification: on a file system of a cluster that takes a while.
+    """
+    if all("device" in step.needs for step in prepared.plan.steps if step.id in ran):
+        return
     root, layout = prepared.root, prepared.plan.layout
     own = (layout.src,) if layout.adopted else (layout.src, layout.venv)
     folders = [Path(folder.replace(ROOT, str(root.path))) for folder in own]
