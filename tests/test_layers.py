@@ -28,7 +28,7 @@ LEVELS = (
         "gpus",
         "platforms",
     ),
-    ("plan", "checks", "explain", "changes", "keys", "aim", "resolve", "way"),
+    ("plan", "checks", "explain", "changes", "keys", "aim", "lanes", "estimate", "progress", "guard", "resolve", "way"),
     ("emit",),
     ("effects",),
     ("commands",),

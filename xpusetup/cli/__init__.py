@@ -37,6 +37,7 @@ def start(context: typer.Context, json: options.Json = False, verbose: options.V
 
 
 app.command()(building.build)
+app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
