@@ -30,7 +30,7 @@ LEVELS = (
         "outputs",
         "redact",
     ),
-    ("plan", "checks", "explain", "changes", "keys", "aim", "resolve", "way"),
+    ("plan", "checks", "explain", "changes", "keys", "aim", "lanes", "estimate", "progress", "guard", "resolve", "way"),
     ("emit",),
     ("effects",),
     ("commands",),

@@ -19,6 +19,15 @@ KIT = {
         f"/opt/intel/oneapi/{name}/latest/env/vars.sh" for name in ("compiler", "pti", "umf", "tcm", "ccl", "mpi")
     ],
 }
+DISK = {
+    "path": "/home/me",
+    "free": 500 * GIB,
+    "total": 900 * GIB,
+    "writable": True,
+    "filesystem": "ext4",
+    "mount": "/home",
+    "inodes_free": 50_000_000,
+}
 WORKSTATION: dict[str, Any] = {
     "schema": 1,
     "taken": "2026-11-21T08:00:00+00:00",
@@ -37,7 +46,7 @@ WORKSTATION: dict[str, Any] = {
         "memory": 64 * GIB,
         "memory_available": 60 * GIB,
         "swap": 0,
-        "disks": [{"path": "/home/me", "free": 500 * GIB, "total": 900 * GIB, "writable": True}],
+        "disks": [DISK],
     },
     "hardware": {"gpus": [BMG], "nodes": [NODE]},
     "toolkits": {"found": [KIT], "searched": ["/opt/intel/oneapi", "/home/me/intel/oneapi"]},
@@ -61,7 +70,7 @@ def machine(base: dict[str, Any] | None = None, **sections: Any) -> Facts:
     """Give facts: a section given as a dict is merged into that of the base, None is one that was not asked for."""
     found = dict(WORKSTATION if base is None else base)
     for name, value in sections.items():
-        old = found[name]
+        old: Any = found.get(name)
         merge = isinstance(value, dict) and isinstance(old, dict) and name != "environment"
         found[name] = {**old, **value} if merge else value
     return Facts.model_validate(found)

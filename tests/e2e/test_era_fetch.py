@@ -42,7 +42,7 @@ def is_whole(root: Path, stand: Stand) -> bool:
 
 
 def test_a_server_that_refuses_commits(stand: Stand, tmp_path: Path) -> None:
-    strict = make_upstreams(tmp_path / "upstreams", era="setup.py", refuse_sha=True)
+    strict = make_upstreams(tmp_path / "upstreams", release="2.5", refuse_sha=True)
     assert fetch(replace(stand, upstreams=strict), tmp_path / "root").result["ran"] == ["torch.fetch"]
     assert is_whole(tmp_path / "root", stand)
 

@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, diagnosis, preparing, profiles, using
+from xpusetup.cli import building, diagnosis, options, preparing, profiles, using
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -22,18 +22,22 @@ app = typer.Typer(
 
 
 @app.callback()
-def start(context: typer.Context, json: preparing.Json = False, verbose: preparing.Verbose = False) -> None:
+def start(context: typer.Context, json: options.Json = False, verbose: options.Verbose = False) -> None:
     """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
 
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
         preparing.bare(json=json, verbose=verbose)
-    elif json or verbose:
-        raise typer.BadParameter("belongs behind the command", param_hint="--json" if json else "--verbose")
+        return
+    for name in ("json", "verbose"):  # a variable is no mistake: XPUSETUP_JSON may be meant for the bare command
+        source = context.get_parameter_source(name)
+        if source is not None and source.name == "COMMANDLINE":
+            raise typer.BadParameter("belongs behind the command", param_hint=f"--{name}")
 
 
 app.command()(building.build)
+app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)

@@ -14,10 +14,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
     from xpusetup.commands.setup import Prepared
 
-# Those of the program itself: a variable of that name would stand before every command.
-Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.", envvar="")]
-Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.", envvar="")]
-
 
 def bare(*, json: bool, verbose: bool) -> NoReturn:
     """Show this machine and its way; ends with 0 whatever is wrong here."""

@@ -8,8 +8,9 @@ from urllib.parse import urlsplit
 
 from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
-from xpusetup.checks.registry import BAD, examine, sections_for
+from xpusetup.checks.registry import BAD, about_machine, examine, sections_for
 from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.probe import EVERYTHING, Ask, probe
@@ -21,16 +22,23 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.commands.workspace import Workspace
-    from xpusetup.facts import Facts, Section
-    from xpusetup.model import Finding, Goal
+    from xpusetup.facts import Facts, Held, Section
+    from xpusetup.model import Finding, Goal, VerifyMode
     from xpusetup.profile import Profile
 
-
+OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
+"""Areas of checks that are about a device on this machine."""
 SHOWN: tuple[Section, ...] = ("system", "resources", "python")
 """What the first line of a diagnosis is made of."""
 
 
-def probe_for(workspace: Workspace, goals: Iterable[Goal] = ("build",), only: Sequence[str] = ()) -> Facts:
+def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
+    """Probe what has to be known before the first step: of the machine alone, and what a target is made from."""
+    sections = {*sections_for(("build", purpose.goal), about_machine()), *SHOWN}
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections])
+
+
+def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
     """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
     sections = {*sections_for(goals, only), *SHOWN}
     hosts = hosts_of(workspace.profile) if "net.git_reach" in only else ()
@@ -39,9 +47,8 @@ def probe_for(workspace: Workspace, goals: Iterable[Goal] = ("build",), only: Se
 
 def probe_all(workspace: Workspace, sections: Sequence[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
     """Probe sections of the facts, about the folders and interpreters of a workspace."""
-    places = (workspace.root, *(() if workspace.layout.src.startswith("@") else (Path(workspace.layout.src),)))
     about = Ask(
-        places=places,
+        places=_places(workspace),
         python=workspace.python,
         toolkit=workspace.settings.toolkit.root,
         adopted=workspace.layout.adopted,
@@ -66,27 +73,41 @@ def hosts_of(profile: Profile) -> tuple[str, ...]:
     return tuple(dict.fromkeys(name for name in names if name))
 
 
+def _places(workspace: Workspace) -> dict[Path, list[Held]]:
+    """Give the folders that a build writes to, and what each holds; of a root without folders elsewhere all of it."""
+    found: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
+    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
+    for held, place in parts:
+        inside = place.startswith(ROOT)
+        found.setdefault(workspace.root if inside else Path(place), []).append(held)
+    return found
+
+
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
-    """Ask all checks for one profile."""
+    """Ask all checks of the machine for one profile; what lies in someone's environment stops nothing."""
     texts = parse_check_texts(files.package_text("data/checks.toml"))
-    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts)
+    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts, only=about_machine())
 
 
-def gate(workspace: Workspace, facts: Facts) -> None:
-    """Stop before the first step when a check that the build needs fails."""
-    found = failing(workspace, facts)
+def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
+    """Stop before the first step when a check that it needs fails."""
+    found = failing(workspace, facts, purpose, verify)
     if found:
         families = tuple(facts.system.families) if facts.system else ()
-        raise NotReadyError(_gate_message(workspace, found), fix=_gate_fix(found, families))
+        raise NotReadyError(_gate_message(workspace, found, purpose), fix=_gate_fix(found, families))
 
 
-def failing(workspace: Workspace, facts: Facts) -> list[Finding]:
-    """Give the checks that a build of this profile would need and that fail here."""
-    return [finding for finding in findings_of(workspace, facts, "build") if finding.level in BAD]
+def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
+    """Give the checks that the purpose needs and that fail here.
+
+    Nobody needs a device to install for it (images, login nodes): its checks count where verification is required.
+    """
+    found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
+    return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]
 
 
-def _gate_message(workspace: Workspace, found: Sequence[Finding]) -> str:
-    lines = [f"this machine is not ready to build {workspace.profile.name}"]
+def _gate_message(workspace: Workspace, found: Sequence[Finding], purpose: Purpose) -> str:
+    lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
     lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
     return "\n".join(lines)
 

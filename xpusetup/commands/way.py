@@ -25,7 +25,11 @@ ASKED: tuple[Section, ...] = ("system", "hardware", "kernel", "userland", "conta
 
 def show_way() -> Result:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
-    facts = probe([section for section in ASKED if section in EVERYTHING])
+    return way_of(probe([section for section in ASKED if section in EVERYTHING]))
+
+
+def way_of(facts: Facts) -> Result:
+    """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
         way = make_way(facts, profiles, known(), asked=load_settings().profile)

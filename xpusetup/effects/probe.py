@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import os
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.effects import (
@@ -25,10 +25,11 @@ from xpusetup.errors import XpuError
 from xpusetup.facts import Facts, Section
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from xpusetup.effects.notes import Notes
+    from xpusetup.facts import Held
 
 EVERYTHING: tuple[Section, ...] = get_args(Section)
 WORKERS = 8
@@ -51,12 +52,12 @@ TOLD = (
 class Ask:
     """What a probe is about.
 
-    `places` are folders that a build will write to, `toolkit` one more place to look in. `adopted`: `python` is the
-    interpreter of an environment into which a build installs. `environments` are prefixes that may hold a torch,
-    looked at before those that are active; `hosts` are those whose answer is asked for.
+    `places` are folders that a build writes to with what each holds, `toolkit` one more place to look in.
+    `adopted`: `python` is the interpreter of an environment into which a build installs. `environments` are prefixes
+    that may hold a torch, looked at before those that are active; `hosts` are those whose answer is asked for.
     """
 
-    places: tuple[Path, ...] = ()
+    places: Mapping[Path, Sequence[Held]] = field(default_factory=dict)
     python: str = ""
     toolkit: str = ""
     adopted: bool = False

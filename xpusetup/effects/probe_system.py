@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import os
 import platform
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import psutil
 
-from xpusetup.facts import Disk, Resources, System
+from xpusetup.effects import probe_disk
+from xpusetup.facts import Resources, System
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     from xpusetup.effects.sysroot import Sysroot
+    from xpusetup.facts import Held
 
 OWNERS = ("render", "video", "HwHiAiUser")
 """Groups that own devices."""
@@ -63,7 +64,7 @@ def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
     return named, joined
 
 
-def probe_resources(sysroot: Sysroot, places: Sequence[Path]) -> Resources:
+def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
     """Count processors, memory and room, with the limits of a control group."""
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     return Resources(
@@ -73,20 +74,7 @@ def probe_resources(sysroot: Sysroot, places: Sequence[Path]) -> Resources:
         memory_available=memory.available,
         memory_limit=_memory_limit(sysroot),
         swap=swap.total,
-        disks=[_probe_disk(place) for place in places],
-        temporary=_probe_disk(Path(tempfile.gettempdir())),
-    )
-
-
-def _probe_disk(place: Path) -> Disk:
-    there = next(folder for folder in (place, *place.parents) if folder.exists())
-    usage = os.statvfs(there)
-    return Disk(
-        path=str(place),
-        free=usage.f_bavail * usage.f_frsize,
-        total=usage.f_blocks * usage.f_frsize,
-        writable=os.access(there, os.W_OK),
-        files_free=usage.f_favail if usage.f_files else None,
+        disks=probe_disk.probe_disks(places, sysroot.read("/proc/self/mounts") or ""),
     )
 
 

@@ -11,7 +11,7 @@ from pydantic import Field
 
 from xpusetup.facts.base import Fact, Section
 from xpusetup.facts.environments import Adopted, EntryPoint, ImportReport, Python, Torch, Tree
-from xpusetup.facts.machine import Container, Disk, Gpu, Hardware, Kernel, Network, Node, Resources, System
+from xpusetup.facts.machine import Container, Disk, Gpu, Hardware, Held, Kernel, Network, Node, Resources, System
 from xpusetup.facts.software import (
     Accelerator,
     Ascend,
@@ -38,6 +38,7 @@ __all__ = (
     "Gaudi",
     "Gpu",
     "Hardware",
+    "Held",
     "ImportReport",
     "Kernel",
     "LevelZero",

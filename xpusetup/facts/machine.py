@@ -26,21 +26,31 @@ class System(Fact):
     named: dict[str, int] = {}
 
 
+Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
+
+
 class Disk(Fact):
-    """A place that a build writes to; sizes in bytes. `files_free`: how many more files it takes."""
+    """A place that a build writes to, and what of the build it holds; sizes in bytes.
+
+    `quota_free` is what the user's quota leaves, `inodes_free` how many more files may be made, `used` what an earlier
+    build left there, `mount` where the file system begins.
+    """
 
     path: str
     free: int
     total: int
     writable: bool
-    files_free: int | None = None
+    holds: list[Held] = ["wheels", "sources", "environment"]
+    read_only: bool = False
+    filesystem: str | None = None
+    mount: str | None = None
+    quota_free: int | None = None
+    inodes_free: int | None = None
+    used: int | None = None
 
 
 class Resources(Fact):
-    """What a build may use; sizes in bytes, limits of the control group where there are some.
-
-    `temporary` is the folder for temporary files, where compilers write too.
-    """
+    """What a build may use; sizes in bytes, limits of the control group where there are some."""
 
     cpus: int
     cpu_limit: float | None = None
@@ -49,7 +59,6 @@ class Resources(Fact):
     memory_limit: int | None = None
     swap: int
     disks: list[Disk] = []
-    temporary: Disk | None = None
 
 
 class Gpu(Fact):

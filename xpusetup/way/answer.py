@@ -62,8 +62,9 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Something that setup knows and can't do."""
+    """Something that setup knows and can't do. `id` is that of the task that it stands for."""
 
+    id: str
     title: str
     say: str
     source: str

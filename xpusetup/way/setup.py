@@ -90,15 +90,25 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
     running = kernel_version(place.facts)
     title = f"a newer kernel: {running} does not know this GPU"
     if in_container(place.facts):
-        return Note(title=title, say=f"The kernel is the host's: {first} or newer, then start again.", source=source)
+        return Note(
+            id="setup.kernel",
+            title=title,
+            say=f"The kernel is the host's: {first} or newer, then start again.",
+            source=source,
+        )
     packages = place.distribution.kernel if place.distribution else None
     if packages is None or place.manager is None or Version(packages.version) < first:
-        say = (
-            f"{card.product.title()} needs Linux {first} or newer, and no package of {place.name} is known that has it."
-        )
-        return Note(title=title, say=say, source=source)
+        who = _who_has(place, first)
+        say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
+        return Note(id="setup.kernel", title=title, say=say, source=source)
     install = install_argv(place.manager, packages.packages, packages.options)
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
+
+
+def _who_has(place: Place, first: Version) -> str:
+    known = place.known.distributions.distribution
+    names = [each.name for each in known if each.kernel and Version(each.kernel.version) >= first]
+    return f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
 
 
 def _driver(place: Place) -> Iterator[Task | Note]:
@@ -128,10 +138,17 @@ def _has_release(place: Place) -> bool:
 
 def _not_packaged(place: Place, title: str) -> Note:
     if place.distribution and place.distribution.drivers_say:
-        return Note(title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source)
+        return Note(
+            id="setup.driver", title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source
+        )
     known = ", ".join(each.name for each in place.known.distributions.distribution)
     page = "https://github.com/intel/compute-runtime/releases"
-    return Note(title=title, say=f"Nothing is known of {place.name}; commands are known for {known}.", source=page)
+    return Note(
+        id="setup.driver",
+        title=title,
+        say=f"Nothing is known of {place.name}; commands are known for {known}.",
+        source=page,
+    )
 
 
 def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:

@@ -2,22 +2,19 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
-
 from xpusetup.way.answer import Way, WayStep
-from xpusetup.way.machine import choose_cards, driver_state, find_cards, is_wsl
+from xpusetup.way.machine import choose_cards, find_cards, is_wsl
 from xpusetup.way.release import refuse, releases
-from xpusetup.way.setup import make_setup
+from xpusetup.way.steps import last_step, python_steps, system_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from xpusetup.facts import Facts
     from xpusetup.profile import Profile
-    from xpusetup.way.answer import After, Refusal, Task
+    from xpusetup.way.answer import Refusal
     from xpusetup.way.machine import Card, Known
 
 OFFICIAL = "x86_64"
@@ -72,14 +69,16 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     wheel = _has_wheels(profile, facts)
     options = f" --profile {profile.name}" if profile.name == asked else ""
     steps = (
-        *_system(facts, profile, known, cards, wheel=wheel),
-        *_python(profile, refusals),
-        _last(profile, options, wheel=wheel),
+        *system_steps(facts, profile, known, cards, wheel=wheel),
+        *python_steps(profile, refusals),
+        last_step(profile, options, wheel=wheel),
     )
     return Way(
         route="wheel" if wheel else "build",
         profile=profile.name,
-        why=_why(profile, refusals.get(asked), cards, facts, wheel=wheel),
+        why="; ".join(
+            [*_why(profile, refusals.get(asked), cards, facts, wheel=wheel), *_newer(ordered, profile, refusals)]
+        ),
         source=_source(profile, wheel=wheel),
         gpus=gpus or ("a GPU of Windows (WSL2)",),
         steps=steps,
@@ -92,7 +91,7 @@ def _has_wheels(profile: Profile, facts: Facts) -> bool:
     return profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
 
 
-def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> str:
+def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> list[str]:
     words = [f"{refused.profile} cannot work here: {refused.why}"] if refused and refused.firm else []
     if wheel:
         names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
@@ -102,61 +101,18 @@ def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts
     else:
         machine = facts.system.machine if facts.system else "this architecture"
         words.append(f"wheels for Intel GPUs are published for {OFFICIAL}, and this is {machine}")
-    return "; ".join(words)
+    return words
+
+
+def _newer(ordered: Sequence[Profile], profile: Profile, refusals: dict[str, Refusal]) -> Iterator[str]:
+    """Say why the newest release is not taken."""
+    newest = ordered[0].name
+    if newest != profile.name and newest in refusals:
+        yield f"not {newest}: {refusals[newest].why}"
 
 
 def _source(profile: Profile, *, wheel: bool) -> str:
     return profile.published.source if wheel and profile.published else ""
-
-
-def _system(facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], *, wheel: bool) -> Iterator[WayStep]:
-    """Give the system's part: a kernel first, what setup installs, and what no command is known for."""
-    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
-    kernel = next((task for task in setup.tasks if task.step.id == "setup.kernel"), None)
-    if kernel is not None:
-        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then)
-    rest = [task for task in setup.tasks if task is not kernel and _is_wanted(task, facts, cards)]
-    if rest:
-        names = dict.fromkeys(task.step.title for task in rest if not task.step.id.endswith("repository"))
-        then: After = next((task.then for task in rest if task.then), "")
-        yield WayStep(title=", ".join(names), commands=("xpusetup setup --apply",), then=then)
-    unknown = driver_state(facts, cards) == "unknown" and not is_wsl(facts)
-    yield from (
-        WayStep(title=f"{note.title}: {note.say}") for note in setup.notes if not unknown or "kernel" in note.title
-    )
-
-
-def _is_wanted(task: Task, facts: Facts, cards: Sequence[Card]) -> bool:
-    """Leave the driver out where nobody looked whether it is there."""
-    drivers = ("setup.repository", "setup.driver", "setup.kernel-driver")
-    return task.step.id not in drivers or driver_state(facts, cards) != "unknown"
-
-
-def _commands(task: Task) -> tuple[str, ...]:
-    sudo = ("sudo",) if "root" in task.step.needs else ()
-    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
-
-
-def _python(profile: Profile, refusals: dict[str, Refusal]) -> Iterator[WayStep]:
-    """Give the step to another Python, where that alone speaks against the release."""
-    refusal = refusals.get(profile.name)
-    if refusal is not None and refusal.why.startswith("it takes Python"):
-        newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
-        yield WayStep(title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",))
-
-
-def _takes(profile: Profile, minor: int) -> bool:
-    """Say whether a profile takes Python 3.<minor>."""
-    return SpecifierSet(profile.python).contains(f"3.{minor}.5")
-
-
-def _last(profile: Profile, options: str, *, wheel: bool) -> WayStep:
-    if wheel and profile.published:
-        version = profile.published.wheels[0].partition("==")[2]
-        title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(f"xpusetup install{options}",))
-    toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
-    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",))
 
 
 def _elsewhere(cards: Sequence[Card], known: Known) -> Way | None:

@@ -58,7 +58,12 @@ def toolkit_tasks(
     if not root:
         yield _offline(wanted, known)
     elif manager is None:
-        yield Note(title=_title(wanted), say=f"No commands are known here; see {_page(wanted)}.", source=_page(wanted))
+        yield Note(
+            id="setup.oneapi",
+            title=_title(wanted),
+            say=f"No commands are known here; see {_page(wanted)}.",
+            source=_page(wanted),
+        )
     else:
         needs: tuple[Need, ...] = ("root", "network")
         if repository := tuple(_repository(wanted.packages, manager)):
@@ -106,7 +111,7 @@ def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
     installer = next((each for each in known.platforms.installer if each.toolkit == wanted.preferred), None)
     if installer is None:
         say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
-        return Note(title=_title(wanted), say=say, source=_page(wanted))
+        return Note(id="setup.oneapi", title=_title(wanted), say=say, source=_page(wanted))
     title = f"{_title(wanted)} into ~/intel/oneapi, without root; this accepts Intel's licence"
     return Task(step=Step(id="setup.oneapi-offline", title=title, run=_offline_run(installer), needs=("network",)))
 

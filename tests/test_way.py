@@ -1,0 +1,200 @@
+"""The shortest way on machines of the world: route, release, steps and screens, and why others are refused."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from data.machines import machine
+from data.places import PLACES
+from data.profiles import SHIPPED, shipped
+from golden import hold_one
+from xpusetup import show
+from xpusetup.commands.knowledge import known
+from xpusetup.commands.setup import Prepared, show_setup
+from xpusetup.commands.way import way_of
+from xpusetup.way.setup import make_setup
+from xpusetup.way.solve import choose_release, make_way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.commands.result import Result
+    from xpusetup.model import Goal
+    from xpusetup.way.answer import Way
+
+PROFILES = [shipped(name) for name in SHIPPED]
+
+
+def way(name: str, asked: str = "") -> Way:
+    return make_way(PLACES[name], PROFILES, known(), asked=asked)
+
+
+def refusals(name: str) -> dict[str, tuple[bool, str]]:
+    return {each.profile: (each.firm, each.why) for each in way(name).refusals}
+
+
+@pytest.fixture
+def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[[Result], str]:
+    def shown(result: Result) -> str:
+        console = Console(
+            width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True
+        )
+        monkeypatch.setattr(show, "make_console", lambda **_words: console)
+        show.show_result(result, verbose=False)
+        assert isinstance(console.file, StringIO)
+        return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
+
+    return shown
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_golden_bare(name: str, screen: Callable[[Result], str]) -> None:
+    result = way_of(PLACES[name])
+    assert result.code == 0
+    hold_one(f"way/{name}.txt", screen(result))
+
+
+@pytest.mark.parametrize("goal", ["run", "build"])
+@pytest.mark.parametrize("name", PLACES)
+def test_golden_setup(name: str, goal: Goal, screen: Callable[[Result], str]) -> None:
+    profile = shipped(way(name).profile or "torch-2.14")
+    setup = make_setup(PLACES[name], profile, known(), goal=goal)
+    prepared = Prepared(
+        facts=PLACES[name], profile=profile, goal=goal, setup=setup, options=f"xpusetup setup --for {goal}"
+    )
+    hold_one(f"setup/{name}-{goal}.txt", screen(show_setup(prepared)))
+
+
+@pytest.mark.parametrize(
+    ("name", "route", "profile"),
+    [
+        ("b580-new", "wheel", "torch-2.14"),
+        ("b580-healthy", "wheel", "torch-2.14"),
+        ("a770-ubuntu-22.04", "wheel", "torch-2.14"),
+        ("lunar-lake", "wheel", "torch-2.14"),
+        ("max1550-sles-15", "wheel", "torch-2.12"),
+        ("max1550-ubuntu-22.04", "wheel", "torch-2.12"),
+        ("wsl2", "wheel", "torch-2.14"),
+        ("b580-python-3.9", "wheel", "torch-2.14"),
+        ("arm", "build", "torch-2.14"),
+        ("gaudi2", "image", ""),
+        ("ascend", "wheel", ""),
+        ("tiger-lake", "none", "torch-2.14"),
+        ("no-gpu-debian-12", "none", "torch-2.14"),
+    ],
+)
+def test_route(name: str, route: str, profile: str) -> None:
+    found = way(name)
+    assert (found.route, found.profile) == (route, profile)
+
+
+def test_a_new_b580_needs_a_kernel_then_its_driver_then_wheels() -> None:
+    steps = way("b580-new").steps
+    assert [step.commands for step in steps] == [
+        ("sudo apt-get install -y linux-generic-hwe-24.04",),
+        ("xpusetup setup --apply",),
+        ("xpusetup install",),
+    ]
+    assert [step.then for step in steps] == ["restart", "", ""]
+    assert [step.commands for step in way("b580-healthy").steps] == [("xpusetup install",)]
+
+
+def test_a_b580_is_refused_by_releases_that_hold_no_code_for_it() -> None:
+    found = refusals("b580-healthy")
+    assert {name for name, (firm, _) in found.items() if firm} == {"torch-2.4", "torch-2.5", "torch-2.6"}
+    assert "no bmg in pvc, xe-lpg, ats-m150" in found["torch-2.5"][1]
+    assert "torch-2.7" not in found
+    assert all(refusal.source for refusal in way("b580-healthy").refusals)
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "profile", "why"),
+    [
+        ("b580-healthy", "torch-2.9", "torch-2.9", "published wheels"),
+        ("b580-healthy", "torch-2.5", "torch-2.14", "torch-2.5 cannot work here"),
+        ("max1550-sles-15", "torch-2.14", "torch-2.14", "published wheels"),
+        ("max1550-sles-15", "torch-2.4", "torch-2.4", "no wheels of torch-2.4 are published"),
+        ("no-gpu-debian-12", "torch-2.10", "torch-2.10", "no accelerator"),
+        ("b580-healthy", "sim", "torch-2.14", "published wheels"),
+    ],
+)
+def test_a_release_that_was_named(name: str, asked: str, profile: str, why: str) -> None:
+    found = way(name, asked)
+    assert found.profile == profile
+    assert why in found.why
+    if found.profile == asked and found.route != "none":
+        assert found.commands[-1].endswith(f"--profile {asked}")
+
+
+def test_why_a_max_does_not_take_the_newest() -> None:
+    found = refusals("max1550-sles-15")
+    assert not found["torch-2.14"][0]
+    assert "made with oneAPI 2026.1" in found["torch-2.14"][1]
+    assert "torch-2.12" not in found
+
+
+def test_a_python_that_no_release_takes() -> None:
+    steps = way("b580-python-3.9").steps
+    assert steps[-2].commands == ("uv python install 3.14",)
+    assert "3.9.19" in steps[-2].title
+
+
+def test_other_distributions_that_are_installed_count() -> None:
+    torch = {
+        "python": "/usr/bin/python3",
+        "prefix": "/usr",
+        "kind": "interpreter",
+        "distributions": {"transformers": "5.23.0"},
+    }
+    facts = machine(PLACES["max1550-sles-15"].model_dump(by_alias=True), torch=torch)
+    found = {each.profile: each.why for each in make_way(facts, PROFILES, known()).refusals}
+    assert "transformers 5.23.0 is here" in found["torch-2.5"]
+
+
+@pytest.mark.parametrize(
+    ("name", "release", "why"),
+    [
+        ("b580-new", "torch-2.14", "the newest that fits Arc B580 (Battlemage)"),
+        ("max1550-sles-15", "torch-2.12", "the newest that fits Data Center GPU Max 1550 (Ponte Vecchio)"),
+        ("no-gpu-debian-12", "torch-2.14", "the newest release"),
+        ("gaudi2", "torch-2.14", "the newest release"),
+    ],
+)
+def test_default_release(name: str, release: str, why: str) -> None:
+    assert choose_release(PLACES[name], PROFILES, known()) == (release, why)
+
+
+def test_no_profile_at_all() -> None:
+    assert choose_release(PLACES["b580-new"], [], known()) == ("", "")
+    assert make_way(PLACES["b580-new"], [], known()).route == "none"
+    assert make_way(PLACES["no-gpu-debian-12"], [], known()).route == "none"
+
+
+def test_setup_installs_only_what_is_missing() -> None:
+    def tasks(name: str, goal: Goal, **sections: Any) -> list[str]:
+        facts = machine(PLACES[name].model_dump(by_alias=True), **sections)
+        return [task.step.id for task in make_setup(facts, shipped("torch-2.14"), known(), goal=goal).tasks]
+
+    assert tasks("b580-healthy", "run") == []
+    assert tasks("b580-closed", "run") == ["setup.access"]
+    kit = {"found": [{"root": "/o", "version": "2026.1.0", "compiler": "/o/icpx"}], "searched": []}
+    ocloc = [{"name": name, "path": f"/usr/bin/{name}", "version": "1"} for name in ("g++", "git", "ocloc")]
+    assert tasks("b580-healthy", "build", toolkits=kit, tools=ocloc) == []
+    assert tasks("b580-healthy", "build", toolkits=kit) == ["setup.repository", "setup.driver"]
+    assert tasks("b580-healthy", "build", tools=ocloc) == ["setup.oneapi-repository", "setup.oneapi"]
+    bare = {"headers": False, "venv": False}
+    assert tasks("b580-healthy", "build", tools=ocloc[2:], toolkits=kit, python=bare) == ["setup.toolchain"]
+
+
+def test_without_root() -> None:
+    setup = make_setup(PLACES["b580-new"], shipped("torch-2.14"), known(), goal="build", root=False)
+    assert [task.step.needs for task in setup.tasks] == [("network",)]
+    assert "2026.1.2.25_offline.sh" in setup.tasks[0].step.run[0][2]
+    assert '--install-dir "$HOME/intel/oneapi"' in setup.tasks[0].step.run[1][2]
+    old = make_setup(PLACES["b580-new"], shipped("torch-2.5"), known(), goal="build", root=False)
+    assert not old.tasks
+    assert "No installer of oneAPI 2024.1 is known" in old.notes[0].say

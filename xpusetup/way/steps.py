@@ -1,0 +1,81 @@
+"""The steps of a way: what the system needs, another Python, and the command at the end."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+
+from xpusetup.way.answer import WayStep
+from xpusetup.way.machine import driver_state, is_wsl
+from xpusetup.way.setup import make_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+
+    from xpusetup.facts import Facts
+    from xpusetup.profile import Profile
+    from xpusetup.way.answer import After, Note, Refusal, Task
+    from xpusetup.way.machine import Card, Known
+
+KERNEL = "setup.kernel"
+DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
+"""Tasks that are left out where nobody looked whether the driver is there."""
+
+
+def system_steps(
+    facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], *, wheel: bool
+) -> Iterator[WayStep]:
+    """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
+    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
+    if is_wsl(facts):
+        yield WayStep(title="in Windows, which has the GPU: Intel's current graphics driver, then wsl --update")
+    kernel = next((task for task in setup.tasks if task.step.id == KERNEL), None)
+    if kernel is not None:
+        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then)
+    looked = driver_state(facts, cards) != "unknown"
+    notes = [note for note in setup.notes if looked or note.id == KERNEL]
+    yield from (_by_hand(note) for note in notes if note.id == KERNEL)
+    rest = [task for task in setup.tasks if task is not kernel and (looked or task.step.id not in DRIVER)]
+    if rest:
+        yield _to_install(rest)
+    yield from (_by_hand(note) for note in notes if note.id != KERNEL)
+
+
+def _to_install(tasks: Sequence[Task]) -> WayStep:
+    names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
+    then: After = next((task.then for task in tasks if task.then), "")
+    return WayStep(title=", ".join(names), commands=("xpusetup setup --apply",), then=then)
+
+
+def _by_hand(note: Note) -> WayStep:
+    return WayStep(title=f"{note.title}: {note.say}")
+
+
+def _commands(task: Task) -> tuple[str, ...]:
+    sudo = ("sudo",) if "root" in task.step.needs else ()
+    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
+
+
+def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[WayStep]:
+    """Give the step to another Python, where that alone speaks against the release."""
+    refusal = refusals.get(profile.name)
+    if refusal is not None and refusal.why.startswith("it takes Python"):
+        newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
+        yield WayStep(title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",))
+
+
+def _takes(profile: Profile, minor: int) -> bool:
+    """Say whether a profile takes Python 3.<minor>."""
+    return SpecifierSet(profile.python).contains(f"3.{minor}.5")
+
+
+def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
+    """Give the command that brings PyTorch."""
+    if wheel and profile.published:
+        version = profile.published.wheels[0].partition("==")[2]
+        title = f"the published wheels, {version}; no build needed"
+        return WayStep(title=title, commands=(f"xpusetup install{options}",))
+    toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
+    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",))
