@@ -109,7 +109,7 @@ def check_compiler_variables(question: Question) -> Answer | None:
     other = [f"{name}={value}" for name, value in named.items() if NOT_GCC.search(value)]
     if other:
         return Answer("info", f"{', '.join(other)}: not passed on to a build")
-    return Answer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "CC and CXX are not set")
+    return Answer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "not set")
 
 
 def check_cmake(question: Question) -> Answer | None:
