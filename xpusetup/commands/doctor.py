@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from xpusetup.catalog import CheckText
     from xpusetup.commands.workspace import Where, Workspace
     from xpusetup.model import Finding
+    from xpusetup.profile import Profile
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,6 +52,7 @@ def list_checks() -> Result:
     return Result("doctor", {"checks": rows})
 
 
+@cache
 def _texts() -> dict[str, CheckText]:
     return parse_check_texts(files.package_text("data/checks.toml"))
 
@@ -158,7 +161,8 @@ def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 def _data(workspace: Workspace, facts: Facts, findings: tuple[Finding, ...]) -> dict[str, Any]:
     families = tuple(facts.system.families) if facts.system else ()
-    can_build, can_run = _fitting(facts, "build"), _fitting(facts, "run")
+    profiles = [load_profile(name) for name in profile_names()]
+    can_build, can_run = (_fitting(facts, profiles, goal) for goal in get_args(Goal))
     return {
         "profile": workspace.profile.name,
         "chosen_by": workspace.chosen_by,
@@ -186,10 +190,9 @@ def _machine(facts: Facts) -> str:
     return " · ".join(words)
 
 
-def _fitting(facts: Facts, goal: Goal) -> list[str]:
-    texts = _texts()
-    profiles = [load_profile(name) for name in profile_names()]
-    table = gpu_table()
+def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:
+    """Give the profiles for which the machine would do."""
+    texts, table = _texts(), gpu_table()
     questions = {each.name: Question(facts, each, load_device(each.accelerator), goal, table) for each in profiles}
     return [name for name, question in questions.items() if not _fails(question, texts)]
 
