@@ -24,7 +24,7 @@ ALWAYS = (
     *("environment.SLURM*", "environment.TMPDIR"),
 )
 """Paths of facts that are another's on every machine, or at every time. The kernel's messages are judged by checks."""
-KEYS = ("name", "address", "path", "index", "root", "soname")
+KEYS = ("name", "path", "address", "index", "compiler")
 """What tells the entries of a list apart; without it they are told apart by their place."""
 NOTHING = "(not seen)"
 THERE = "(there)"
@@ -76,8 +76,10 @@ def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         for name, each in value.items():
             yield from _flatten(each, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        keys = [_key(each, place) for place, each in enumerate(value)]
         for place, each in enumerate(value):
-            entry = f"{path}[{_key(each, place)}]"
+            again = keys[:place].count(keys[place])
+            entry = f"{path}[{keys[place]}{f' {again + 1}' if again else ''}]"
             yield entry, THERE
             yield from _flatten(each, entry)
     else:
