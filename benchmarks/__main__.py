@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.doctor import measure_doctor
 from benchmarks.help import measure_help
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "noop", "runner", "lanes", "vision")
-SHORT = ("help", "noop", "runner", "lanes")
+NAMES = ("help", "noop", "runner", "doctor", "lanes", "vision")
+SHORT = ("help", "noop", "runner", "doctor", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -44,12 +45,14 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
     env = caller(folder)
     if "help" in names:
         yield from measure_help(folder, env)
-    if {"noop", "runner"} & set(names):
+    if {"noop", "runner", "doctor"} & set(names):
         place, _ = make_place(folder, "sim", "simxpu", env)
         if "noop" in names:
             yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
         if "runner" in names:
             yield from make_runner_rows(measure_rebuilds(place), "")
+        if "doctor" in names:
+            yield from measure_doctor(folder, place, env)
     if "lanes" in names:
         yield from measure_lanes(folder, env)
     if "vision" in names:
