@@ -9,7 +9,7 @@ from rich.table import Table
 
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
-from xpusetup.show import MARKS, duration, prose, verified
+from xpusetup.show import MARKS, chosen, duration, prose, verified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -111,7 +111,7 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
         state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
         why = f": {escape(step['why'])}" if step["why"] else ""
         table.add_row(step["id"], _needs(step["needs"]), state + why, escape(step["title"]))
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
     console.print(table)
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:
