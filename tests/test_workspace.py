@@ -73,8 +73,8 @@ def test_the_only_build_here_is_meant(here: Path, monkeypatch: pytest.MonkeyPatc
     monkeypatch.setenv("XPUSETUP_SYSROOT", str(here / "nothing"))
     roots = here / "data/xpusetup"
 
-    def chosen(**where: str) -> tuple[str, str]:
-        workspace = open_built(Where(**where))
+    def chosen(profile: str = "") -> tuple[str, str]:
+        workspace = open_built(Where(profile=profile))
         return workspace.profile.name, workspace.chosen_by
 
     def build(name: str) -> None:
