@@ -8,7 +8,7 @@ import pytest
 
 from xpusetup.effects import probe as probe_module
 from xpusetup.effects import probe_tools
-from xpusetup.effects.probe import probe
+from xpusetup.effects.probe import Ask, probe
 from xpusetup.effects.process import Output
 from xpusetup.facts import Gpu, Resources
 
@@ -91,7 +91,7 @@ def test_limits_of_a_control_group(
     slash: Path, texts: dict[str, str], cpus: float | None, memory: int | None, tmp_path: Path
 ) -> None:
     write(slash / "sys/fs/cgroup", texts)
-    resources = probe(["resources"], places={tmp_path / "not/yet/there": ["wheels"]}).resources
+    resources = probe(["resources"], Ask(places={tmp_path / "not/yet/there": ["wheels"]})).resources
     assert isinstance(resources, Resources)
     assert (resources.cpu_limit, resources.memory_limit) == (cpus, memory)
     assert resources.disks[0].path == str(tmp_path / "not/yet/there")
@@ -119,7 +119,7 @@ def add(slash: Path, said: dict[str, str], path: str, version: str) -> None:
 def test_no_toolkit(slash: Path, compilers: dict[str, str]) -> None:
     assert compilers == {}
     (slash / "opt").mkdir()
-    kits = probe(["toolkits"], toolkit="/sw/oneapi/").toolkits
+    kits = probe(["toolkits"], Ask(toolkit="/sw/oneapi/")).toolkits
     assert kits is not None
     assert kits.found == []
     assert kits.searched == ["/sw/oneapi", "/opt/intel/oneapi", "/home/me/intel/oneapi"]

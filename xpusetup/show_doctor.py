@@ -15,16 +15,39 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+FEW = 8
+"""As many machines are named; of more the number is told, and -v names all."""
+
+
 def show_doctor(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
     """Print what was found, or the list of checks."""
     if "checks" in data:
         for check in data["checks"]:
             console.print(f" {check['id']:<26} {check['area']:<12} {escape(check['title'])}")
         return
+    if "differs" in data:
+        _show_differences(console, data, verbose=verbose)
+        return
     console.print(f"\n Machine     {escape(data['machine'])}")
     console.print(f" Profile     {data['profile']} [dim](from {data['chosen_by']})[/]\n")
     _show_findings(console, data["findings"], verbose=verbose)
     _show_causes(console, data)
+
+
+def _show_differences(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Show what machines differ in; of a value that most of them have, who has it is not worth a line."""
+    count = len(data["machines"])
+    console.print(f"\n Machines    {count}, judged for {data['profile']}\n")
+    for row in data["differs"]:
+        console.print(f" {escape(row['id'])}")
+        for number, group in enumerate(row["groups"]):
+            whole = verbose or (number > 0 and len(group["machines"]) <= FEW)
+            who = ", ".join(group["machines"]) if whole else f"{len(group['machines'])} of {count}"
+            console.print(f"     {escape(group['value'])}  [dim]{escape(who)}[/]")
+    for name, causes in data["causes"].items():
+        console.print(f" {MARKS['fail']} {escape(name)}: {', '.join(causes)}")
+    verdict = f"{len(data['differs'])} differences" if data["differs"] else "no difference"
+    console.print(f"\n {verdict}, {len(data['causes'])} of {count} machines with a cause")
 
 
 def _show_findings(console: Console, findings: list[dict[str, Any]], *, verbose: bool) -> None:

@@ -1,29 +1,23 @@
-"""Hardware and permissions: whether there is a GPU, and this user may open it."""
+"""Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 from xpusetup.checks.question import Answer, Question
+from xpusetup.checks.seen import family, gpus, in_wsl, intel_gpus, is_discrete, is_xpu, named, of_family
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Gpu, Node
+    from xpusetup.facts import Gpu
     from xpusetup.model import Level
 
-
-def _gpus(question: Question) -> list[Gpu]:
-    hardware = question.facts.hardware
-    vendors = question.device.pci_vendors
-    return [gpu for gpu in hardware.gpus if gpu.vendor in vendors] if hardware else []
+LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
+"""How ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
+SMALL = 256 << 20
 
 
-def _nodes(question: Question) -> list[Node]:
-    hardware = question.facts.hardware
-    vendors = (*question.device.pci_vendors, None)
-    return [node for node in hardware.nodes if node.vendor in vendors] if hardware else []
-
-
-def _weight(question: Question) -> Level:
+def weight(question: Question) -> Level:
+    """Give how much the lack of a device matters: running needs one, building does not."""
     return "fail" if question.goal == "run" else "warn"
 
 
@@ -31,30 +25,66 @@ def check_gpu_present(question: Question) -> Answer | None:
     """Look for the device; building needs none, running does."""
     if not question.device.pci_vendors or question.facts.hardware is None:
         return None
-    gpus = _gpus(question)
-    if not gpus:
-        return Answer(_weight(question), f"no {question.device.title} on the PCI bus")
-    return Answer("ok", ", ".join(f"{gpu.vendor}:{gpu.device} at {gpu.address}" for gpu in gpus))
+    if is_xpu(question) and in_wsl(question):
+        return Answer("info", "WSL2 hides it: Windows drives it")
+    found = gpus(question)
+    if not found:
+        return Answer(weight(question), f"no {question.device.title} on the PCI bus")
+    return Answer("ok", named(question, found))
 
 
-def check_render_node(question: Question) -> Answer | None:
-    """Look for render nodes; the compute driver opens nothing else."""
-    if question.device.nodes != "render" or question.facts.hardware is None:
+def _unknown(question: Question) -> list[Gpu]:
+    return [gpu for gpu in intel_gpus(question) if family(question, gpu) is None] if question.gpus else []
+
+
+def _is_legacy(gpu: Gpu) -> bool:
+    return gpu.device.startswith(LEGACY)
+
+
+def check_legacy(question: Question) -> Answer | None:
+    """Look for graphics that only the legacy packages of the driver serve."""
+    old = [gpu for gpu in _unknown(question) if _is_legacy(gpu)]
+    if not old:
         return None
-    nodes = _nodes(question)
-    if not nodes:
-        drivers = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in _gpus(question))
-        return Answer(_weight(question), f"no /dev/dri/renderD* ({drivers or 'no GPU'})")
-    return Answer("ok", ", ".join(node.path for node in nodes))
+    alone = len(old) == len(intel_gpus(question))
+    return Answer("fail" if alone else "info", named(question, old))
 
 
-def check_render_group(question: Question) -> Answer | None:
-    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
-    if question.device.nodes != "render" or not _nodes(question):
+def check_supported(question: Question) -> Answer | None:
+    """Look the ids up in the table of the compute driver."""
+    if question.gpus is None or not intel_gpus(question):
         return None
-    closed = [node for node in _nodes(question) if not node.openable]
-    user = question.facts.system.user if question.facts.system else "$USER"
-    if closed:
-        seen = ", ".join(f"{node.path} belongs to group {node.gid}" for node in closed)
-        return Answer(_weight(question), f"{user} may not open it: {seen}", {"user": user})
-    return Answer("ok", f"{user} may open it", {"user": user})
+    unknown = [gpu for gpu in _unknown(question) if not _is_legacy(gpu)]
+    if not unknown:
+        return Answer("ok", "in the driver's table")
+    words = {"collected": str(question.gpus.collected)}
+    return Answer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
+
+
+def check_fp64(question: Question) -> Answer | None:
+    """Look for GPUs that compute in double precision only by emulation."""
+    kinds = ((gpu, family(question, gpu)) for gpu in intel_gpus(question))
+    lacking = [gpu for gpu, kind in kinds if kind is not None and kind.native_fp64 is False]
+    return Answer("info", named(question, lacking)) if lacking else None
+
+
+def check_small_bar(question: Question) -> Answer | None:
+    """Look at the window to the memory of each card; xe refuses a small one, i915 is slow with it."""
+    cards = [gpu for gpu in intel_gpus(question) if is_discrete(question, gpu) and gpu.bar is not None]
+    small = [gpu for gpu in cards if (gpu.bar or 0) <= SMALL]
+    if not cards:
+        return None
+    if not small:
+        return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
+    level: Level = "fail" if any(gpu.driver == "xe" for gpu in small) else "warn"
+    return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+
+
+def check_several_battlemage(question: Question) -> Answer | None:
+    """Hold the Battlemage cards on the bus against those that Level Zero lists."""
+    cards, userland = of_family(question, "bmg"), question.facts.userland
+    ladder = userland.level_zero if userland else None
+    if len(cards) < 2 or ladder is None or ladder.drivers is None:  # noqa: PLR2004 - several
+        return None
+    seen = sum(device.kind in ("gpu", "") for device in ladder.devices)
+    return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")

@@ -9,19 +9,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.devices import Device
-    from xpusetup.facts import Facts
+    from xpusetup.facts import Facts, Section
+    from xpusetup.gpus import GpuTable
     from xpusetup.model import Goal, Level
     from xpusetup.profile import Profile
 
 
 @dataclass(frozen=True)
 class Question:
-    """A machine, what is to be built or run on it, and the accelerator that it is for."""
+    """A machine, what is to be built or run on it, the accelerator that it is for, and the GPUs that are known."""
 
     facts: Facts
     profile: Profile
     device: Device
     goal: Goal
+    gpus: GpuTable | None = None
 
 
 @dataclass(frozen=True)
@@ -35,7 +37,13 @@ class Answer:
 
 @dataclass(frozen=True)
 class Check:
-    """One check: its id in the catalogue, and the function that answers (None: it does not apply here)."""
+    """One check: its id in the catalogue, and the function that answers (None: it does not apply here).
+
+    `reads` are the sections of the facts that the function looks at: what is not read by any check that is asked need
+    not be probed. `goals` are those for which it is asked.
+    """
 
     id: str
     ask: Callable[[Question], Answer | None]
+    reads: tuple[Section, ...] = ()
+    goals: tuple[Goal, ...] = ("build", "run")

@@ -2,37 +2,138 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
-from xpusetup.checks import hardware, resources, space, toolchain, toolkit
+from xpusetup.checks import (
+    access,
+    hardware,
+    kernel,
+    network,
+    plugins,
+    pytorch,
+    resources,
+    shell,
+    source,
+    space,
+    toolchain,
+    toolkit,
+    toolkit_parts,
+    triton,
+    userland,
+)
 from xpusetup.checks.question import Answer, Check, Question
+from xpusetup.facts import Section
 from xpusetup.model import Finding, Fix
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.catalog import CheckText
+    from xpusetup.model import Goal
 
+BUILD: tuple[Goal, ...] = ("build",)
+RUN: tuple[Goal, ...] = ("run",)
 CHECKS: tuple[Check, ...] = (
-    Check("hw.intel_gpu_present", hardware.check_gpu_present),
-    Check("perm.dri_nodes", hardware.check_render_node),
-    Check("perm.render_group", hardware.check_render_group),
-    Check("oneapi.compiler", toolkit.check_compiler),
-    Check("oneapi.version_vs_torch", toolkit.check_version),
-    Check("setvars.completed", toolkit.check_setvars),
-    Check("cc.gcc", toolchain.check_gcc),
-    Check("cc.gcc_version", toolchain.check_gcc_version),
-    Check("git.present", toolchain.check_git),
-    Check("py.version", toolchain.check_python),
-    Check("py.headers", toolchain.check_headers),
-    Check("py.venv", toolchain.check_venv),
-    Check("py.environment", toolchain.check_environment),
-    Check("res.disk", space.check_disk),
-    Check("res.filesystem", space.check_filesystem),
-    Check("res.memory_jobs", resources.check_memory),
-    Check("res.cgroup", resources.check_cgroup),
+    Check("hw.intel_gpu_present", hardware.check_gpu_present, ("hardware", "container")),
+    Check("hw.legacy_gpu", hardware.check_legacy, ("hardware",), RUN),
+    Check("hw.gpu_supported_by_driver", hardware.check_supported, ("hardware",)),
+    Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
+    Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
+    Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
+    Check("fw.guc_missing", kernel.check_firmware, ("hardware", "kernel", "container"), RUN),
+    Check("fw.gpu_hang", kernel.check_hang, ("hardware", "kernel", "container"), RUN),
+    Check("kmd.pvc_needs_backports", kernel.check_max_driver, ("hardware", "kernel", "container"), RUN),
+    Check("kmd.force_probe", kernel.check_known, ("hardware", "kernel", "container"), RUN),
+    Check("kmd.blacklisted", kernel.check_blacklist, ("hardware", "kernel", "container"), RUN),
+    Check("kmd.bound", kernel.check_bound, ("hardware", "container"), RUN),
+    Check("kmd.xe_on_dg2_old_kernel", kernel.check_xe_on_alchemist, ("hardware", "kernel", "container"), RUN),
+    Check(
+        "kmd.compute_runtime_vs_kernel", kernel.check_driver_age, ("hardware", "kernel", "container", "userland"), RUN
+    ),
+    Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
+    Check("wsl.dxg", access.check_wsl, ("container",), RUN),
+    Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
+    Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
+    Check("perm.dri_nodes", access.check_render_node, ("hardware", "container")),
+    Check("perm.container_gid", access.check_container_group, ("hardware", "container"), RUN),
+    Check("perm.session", access.check_session, ("system", "hardware", "container"), RUN),
+    Check("perm.render_group", access.check_render_group, ("system", "hardware", "container")),
+    Check("perm.sysman_perfmon", access.check_free_memory, ("torch",), RUN),
+    Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
+    Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
+    Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),
+    Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
+    Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland",), RUN),
+    Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
+    Check("umd.opencl_icd", userland.check_opencl, ("userland",), RUN),
+    Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),
+    Check("umd.loader_version", userland.check_loader_version, ("userland",), RUN),
+    Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
+    Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware",), RUN),
+    Check("oneapi.compiler", toolkit.check_compiler, ("toolkits",), BUILD),
+    Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),
+    Check("oneapi.mkl", toolkit_parts.check_mkl, ("toolkits",), BUILD),
+    Check("oneapi.pti", toolkit_parts.check_pti, ("toolkits",), BUILD),
+    Check("oneapi.ccl", toolkit_parts.check_ccl, ("toolkits",), BUILD),
+    Check("oneapi.ocloc", toolkit_parts.check_ocloc, ("toolkits",), BUILD),
+    Check("oneapi.ocloc_knows_arch", toolkit_parts.check_ocloc_targets, ("toolkits",), BUILD),
+    Check("oneapi.no_space_left_cache", toolkit_parts.check_caches, ("caches",), RUN),
+    Check("setvars.completed", toolkit.check_setvars, ("environment",)),
+    Check("setvars.with_wheel", shell.check_with_wheel, ("environment", "torch"), RUN),
+    Check("setvars.set_u", shell.check_nounset, ("environment",), BUILD),
+    Check("setvars.ld_duplicates", shell.check_versions, ("environment",)),
+    Check("setvars.preinstalled_onednn", shell.check_foreign_libraries, ("environment",), BUILD),
+    Check("setvars.conda_libstdcxx", shell.check_libstdcxx, ("torch",), RUN),
+    Check("cc.gcc", toolchain.check_gcc, ("tools",), BUILD),
+    Check("cc.gcc_version", toolchain.check_gcc_version, ("tools",), BUILD),
+    Check("cc.libstdcxx_dev", toolchain.check_compiler_variables, ("environment",), BUILD),
+    Check("git.present", toolchain.check_git, ("tools",), BUILD),
+    Check("cmake.version", toolchain.check_cmake, ("tools",), BUILD),
+    Check("cmake.pip_vs_conda", toolchain.check_conda_cmake, ("environment", "python"), BUILD),
+    Check("py.version", toolchain.check_python, ("python",)),
+    Check("py.headers", toolchain.check_headers, ("python",), BUILD),
+    Check("py.venv", toolchain.check_venv, ("python",)),
+    Check("py.environment", toolchain.check_environment, ("python",), BUILD),
+    Check("py.build_deps", toolchain.check_build_requirements, ("python",), BUILD),
+    Check("py.numpy_abi", pytorch.check_numpy, ("torch",), RUN),
+    Check("res.disk", space.check_disk, ("resources",), BUILD),
+    Check("res.filesystem", space.check_filesystem, ("resources",), BUILD),
+    Check("res.memory_jobs", resources.check_memory, ("resources",), BUILD),
+    Check("res.cgroup", resources.check_cgroup, ("resources",), BUILD),
+    Check("net.git_reach", network.check_reach, ("network",), BUILD),
+    Check("net.proxy", network.check_proxy, ("network",), BUILD),
+    Check("net.credentials", network.check_credentials, ("network",), BUILD),
+    Check("net.redirects", network.check_redirects, ("network",), BUILD),
+    Check("net.submodules", source.check_submodules, ("tree",), BUILD),
+    Check("net.tarball_checkout", source.check_tarball, ("tree",), BUILD),
+    Check("cmake.stale_cache", source.check_cmake_cache, ("tree",), BUILD),
+    Check("src.dir_name", source.check_folder_name, ("tree",), BUILD),
+    Check("src.frontend", source.check_frontend, ("tree",), BUILD),
+    Check("src.torch_dir_shadow", source.check_shadow, ("tree",), RUN),
+    Check("hpu.present", plugins.check_gaudi, ("hardware",)),
+    Check("hpu.modules", plugins.check_gaudi_modules, ("hardware", "kernel", "gaudi", "torch"), RUN),
+    Check("hpu.acquire", plugins.check_gaudi_free, ("hardware", "torch"), RUN),
+    Check("hpu.lazy_mode", plugins.check_lazy_mode, ("hardware", "environment"), RUN),
+    Check("hpu.torch_fork", plugins.check_gaudi_torch, ("torch",), RUN),
+    Check("npu.present", plugins.check_ascend, ("hardware",)),
+    Check("npu.cann_env", plugins.check_cann, ("hardware", "ascend", "environment"), RUN),
+    Check("npu.two_accelerators", plugins.check_two_accelerators, ("torch", "environment"), RUN),
+    Check("autoload.entry_points", plugins.check_entries, ("torch", "hardware", "environment"), RUN),
+    Check("autoload.build_time", plugins.check_autoload_builds, ("torch",), RUN),
+    Check("torch.is_xpu_build", pytorch.check_build, ("torch",), RUN),
+    Check("torch.pip_sycl_wheels", pytorch.check_pins, ("torch",), RUN),
+    Check("torch.libsycl_links", pytorch.check_libsycl, ("torch", "userland"), RUN),
+    Check("torch.ipex", pytorch.check_ipex, ("torch",), RUN),
+    Check("torch.abi", pytorch.check_abi, ("torch", "environment"), RUN),
+    Check("torch.fallback_env", pytorch.check_fallback, ("environment",), RUN),
+    Check("torch.import", pytorch.check_import, ("torch",), RUN),
+    Check("torch.available", pytorch.check_available, ("torch",), RUN),
+    Check("triton.package", triton.check_package, ("torch",), RUN),
+    Check("triton.compiler", triton.check_compiler, ("torch", "tools", "toolkits"), RUN),
+    Check("triton.ze_headers", triton.check_headers, ("torch", "userland"), RUN),
 )
 BAD = ("fail", "crash")
+WEIGHT = {"warn": 1, "fail": 2, "crash": 2}
 
 
 def examine(
@@ -53,8 +154,8 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
     answer = _ask(check, question)
     if answer is None:
         return None
-    cause = next((name for name in text.follows if name in found and found[name].level in (*BAD, "warn", "skip")), "")
-    if cause and answer.level not in ("ok", "info"):
+    cause = next((name for name in text.follows if _outweighs(found, name, answer)), "")
+    if cause:
         answer = Answer("skip", f"waits for {cause}", answer.words)
     quiet = answer.level in ("ok", "skip")
     return Finding(
@@ -70,11 +171,34 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
     )
 
 
+def _outweighs(found: Mapping[str, Finding], name: str, answer: Answer) -> bool:
+    """Say whether an answer may be folded into a finding: never something that fails into what only warns."""
+    if name not in found:
+        return False
+    root = found.get(found[name].caused_by, found[name])
+    return 0 < WEIGHT.get(answer.level, 0) <= WEIGHT.get(root.level, 0)
+
+
 def _ask(check: Check, question: Question) -> Answer | None:
+    if question.goal not in check.goals:
+        return None
     try:
         return check.ask(question)
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
         return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
+
+
+def sections_for(goals: Iterable[Goal], only: Iterable[str] = ()) -> tuple[Section, ...]:
+    """Give the sections of the facts that the checks for these goals read, in their usual order."""
+    wanted, asked = set(goals), set(only)
+    checks = [check for check in CHECKS if wanted & set(check.goals) and (not asked or check.id in asked)]
+    read = {section for check in checks for section in check.reads}
+    return tuple(section for section in get_args(Section) if section in read)
+
+
+def about_machine() -> tuple[str, ...]:
+    """Give the checks that are about the machine and not about an environment on it, which can be left or made anew."""
+    return tuple(check.id for check in CHECKS if "torch" not in check.reads)
 
 
 def root_causes(findings: Iterable[Finding]) -> tuple[str, ...]:

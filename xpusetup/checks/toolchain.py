@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import re
 
+from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.checks.question import Answer, Question
 
+NOT_GCC = re.compile(r"(?:^|[/\s])(icpx|icx|dpcpp|clang)")
 VERSION = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*(?:\d{8})?.*$")
 
 
@@ -96,3 +98,54 @@ def check_environment(question: Question) -> Answer | None:
     if there.notes:
         return Answer("warn", f"{there.prefix}, {what}", {"mend": there.notes[0]})
     return Answer("ok", f"{there.prefix}, {what} of Python {python.version}, {len(there.installed)} distributions")
+
+
+def check_compiler_variables(question: Question) -> Answer | None:
+    """Look for a device compiler that the shell names for host code."""
+    environment = question.facts.environment
+    if environment is None or question.profile.toolkit is None:
+        return None
+    named = {name: environment[name] for name in ("CC", "CXX") if name in environment}
+    other = [f"{name}={value}" for name, value in named.items() if NOT_GCC.search(value)]
+    if other:
+        return Answer("info", f"{', '.join(other)}: not passed on to a build")
+    return Answer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "not set")
+
+
+def check_cmake(question: Question) -> Answer | None:
+    """Say which CMake builds: the one of its own requirements, whatever is on PATH."""
+    tool, wanted = question.facts.tool("cmake"), question.profile.cmake
+    if question.facts.tools is None or not wanted:
+        return None
+    pins = (Requirement(pin) for pin in question.profile.build_requirements.pins)
+    brought = next((str(pin.specifier).removeprefix("==") for pin in pins if pin.name == "cmake"), "")
+    found = re.search(r"\d+\.\d+(\.\d+)?", tool.version or "") if tool else None
+    here = found[0] if found else ""
+    words = {"cmake": wanted}
+    if brought:
+        beside = f", and not the {here} on PATH" if here else ""
+        return Answer("ok", f"the build brings {brought}{beside}", words)
+    fits = bool(here) and SpecifierSet(wanted).contains(here)
+    return Answer("ok" if fits else "fail", f"{here or 'none'} on PATH (needed: {wanted})", words)
+
+
+def check_conda_cmake(question: Question) -> Answer | None:
+    """Look for a conda environment that a CMake from elsewhere does not search."""
+    environment, python = question.facts.environment, question.facts.python
+    if environment is None or python is None or python.adopted is None or python.adopted.kind != "conda":
+        return None
+    prefix = python.adopted.prefix
+    told = prefix in environment.get("CMAKE_PREFIX_PATH", "").split(":")
+    return Answer("ok" if told else "info", f"CMAKE_PREFIX_PATH {'holds' if told else 'does not hold'} {prefix}")
+
+
+def check_build_requirements(question: Question) -> Answer | None:
+    """Say what a build would add to an environment that is there."""
+    python = question.facts.python
+    if python is None or python.adopted is None or python.adopted.refused:
+        return None
+    pins = [Requirement(pin) for pin in question.profile.build_requirements.pins]
+    there = python.adopted.installed
+    wanted = [pin for pin in pins if pin.marker is None or pin.marker.evaluate({"python_full_version": python.version})]
+    new = [str(pin) for pin in wanted if not pin.specifier.contains(there.get(pin.name.lower(), "0"), prereleases=True)]
+    return Answer("info", f"the build installs {len(new)}, such as {new[0]}") if new else Answer("ok", "all are there")

@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from xpusetup.profile import ToolkitWanted
 
 
-def _words(wanted: ToolkitWanted) -> dict[str, str]:
+def words_of(wanted: ToolkitWanted) -> dict[str, str]:
+    """Give what a toolkit's fix is made of: version, packages and where they come from."""
     packages = wanted.packages
     return {
         "toolkit": wanted.preferred,
@@ -42,7 +43,7 @@ def check_compiler(question: Question) -> Answer | None:
     if wanted is None or seen is None or question.goal == "run":
         return None
     if not seen.found:
-        return Answer("fail", f"no icpx below {', '.join(seen.searched)}", _words(wanted))
+        return Answer("fail", f"no icpx below {', '.join(seen.searched)}", words_of(wanted))
     return Answer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in seen.found))
 
 
@@ -53,9 +54,9 @@ def check_version(question: Question) -> Answer | None:
         return None
     usable = usable_toolkits(question)
     if usable:
-        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", _words(wanted))
+        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words_of(wanted))
     there = ", ".join(kit.version or "unknown" for kit in seen.found) or "none"
-    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", _words(wanted))
+    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", words_of(wanted))
 
 
 def check_setvars(question: Question) -> Answer | None:

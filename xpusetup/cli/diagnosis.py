@@ -27,21 +27,24 @@ def doctor(
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
     save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
-    facts: Annotated[str, typer.Option("--facts", help="Judge what was seen elsewhere.", metavar="FILE")] = "",
+    facts: Annotated[
+        list[str] | None,
+        typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
+    ] = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is wrong here, and the command that mends it."""
 
     def work() -> Result:
-        from xpusetup.commands.doctor import Asked, examine_machine, list_checks
+        from xpusetup.commands.doctor import Asked, examine_machine, list_checks, redact_result
 
         if listed:
             return list_checks()
-        asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=facts)
+        asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=tuple(facts or ()))
         folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-        return examine_machine(
-            make_where(profile=profile, root=root, name=name, python=python, rev=None, **folders), asked
-        )
+        where = make_where(profile=profile, root=root, name=name, python=python, rev=None, **folders)
+        result = examine_machine(where, asked)
+        return redact_result(result) if json else result
 
     finish("doctor", work, json=json, verbose=verbose)

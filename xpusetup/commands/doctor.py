@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -10,14 +11,18 @@ from pydantic import ValidationError
 
 from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
-from xpusetup.checks.registry import BAD, CHECKS, examine, root_causes
-from xpusetup.commands.gate import probe_for
+from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
+from xpusetup.commands.gate import probe_all, probe_for
+from xpusetup.commands.knowledge import gpu_table
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, open_workspace, profile_names
+from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects import files
+from xpusetup.effects.environment import identity
 from xpusetup.errors import UsageError
 from xpusetup.facts import Facts
 from xpusetup.model import Goal
+from xpusetup.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,7 +40,7 @@ class Asked:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     save: str = ""
-    facts: str = ""
+    facts: tuple[str, ...] = ()
 
 
 def list_checks() -> Result:
@@ -55,14 +60,65 @@ def examine_machine(where: Where, asked: Asked) -> Result:
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
     _must_be_checks((*asked.only, *asked.skip))
     workspace = open_workspace(where)
-    facts = read_facts(asked.facts) if asked.facts else probe_for(workspace)
+    if len(asked.facts) > 1:
+        return compare_machines(workspace, asked)
+    facts = read_facts(asked.facts[0]) if asked.facts else _probe(workspace, asked)
     if asked.save:
-        files.write_text(Path(asked.save), facts.model_dump_json(by_alias=True, indent=2) + "\n")
+        _save(facts, Path(asked.save))
     by_goal = _findings(workspace, facts, asked)
     findings = _merge(by_goal)
     data = _data(workspace, facts, findings)
     stops = {goal: list(root_causes(found)) for goal, found in by_goal.items()}
     return Result("doctor", {**data, "stops": stops}, code=1 if root_causes(findings) else 0)
+
+
+def _probe(workspace: Workspace, asked: Asked) -> Facts:
+    """Look at this machine: at all of it where that is saved, else at what the checks read."""
+    return probe_all(workspace) if asked.save else probe_for(workspace, _goals(asked), asked.only)
+
+
+def _goals(asked: Asked) -> tuple[Goal, ...]:
+    return tuple(goal for goal in get_args(Goal) if asked.goal in ("", goal))
+
+
+def _save(facts: Facts, path: Path) -> None:
+    """Write facts without what names people, machines and secrets."""
+    told = redactor_of(facts).document(facts.model_dump(mode="json", by_alias=True))
+    files.write_text(path, json.dumps(told, indent=2) + "\n")
+
+
+def redactor_of(facts: Facts | None = None) -> Redactor:
+    """Give what hides this person and machine, and the user of the facts."""
+    own = identity()
+    user = facts.system.user if facts and facts.system else own.user
+    return Redactor(user=user, host=own.host, home=own.home)
+
+
+def redact_result(result: Result) -> Result:
+    """Give a result as it may leave this machine."""
+    return Result(result.command, redactor_of().document(result.data), result.code)
+
+
+def compare_machines(workspace: Workspace, asked: Asked) -> Result:
+    """Say in what machines differ: facts whose values are not the same, then checks that say different things."""
+    machines = {name: read_facts(file) for name, file in _stems(asked.facts).items()}
+    said = {name: _merge(_findings(workspace, facts, asked)) for name, facts in machines.items()}
+    rows = [*differing_findings(said), *differing_facts(machines)]
+    failing = {name: list(root_causes(findings)) for name, findings in said.items()}
+    data = {
+        "profile": workspace.profile.name,
+        "machines": list(machines),
+        "differs": [asdict(row) for row in rows],
+        "root_causes": sorted({cause for causes in failing.values() for cause in causes}),
+        "causes": {name: causes for name, causes in failing.items() if causes},
+    }
+    return Result("doctor", data, code=1 if data["root_causes"] else 0)
+
+
+def _stems(names: tuple[str, ...]) -> dict[str, str]:
+    """Name machines by their files' stems, and where two are the same, by the files."""
+    stems = [Path(name).stem for name in names]
+    return {stem if stems.count(stem) == 1 else name: name for stem, name in zip(stems, names, strict=True)}
 
 
 def _must_be_checks(names: Iterable[str]) -> None:
@@ -85,9 +141,8 @@ def read_facts(name: str) -> Facts:
 
 
 def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tuple[Finding, ...]]:
-    goals: tuple[Goal, ...] = tuple(goal for goal in get_args(Goal) if asked.goal in ("", goal))
-    texts = _texts()
-    questions = {goal: Question(facts, workspace.profile, workspace.device, goal) for goal in goals}
+    texts, table = _texts(), gpu_table()
+    questions = {goal: Question(facts, workspace.profile, workspace.device, goal, table) for goal in _goals(asked)}
     return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
 
 
@@ -134,12 +189,13 @@ def _machine(facts: Facts) -> str:
 def _fitting(facts: Facts, goal: Goal) -> list[str]:
     texts = _texts()
     profiles = [load_profile(name) for name in profile_names()]
-    questions = {each.name: Question(facts, each, load_device(each.accelerator), goal) for each in profiles}
+    table = gpu_table()
+    questions = {each.name: Question(facts, each, load_device(each.accelerator), goal, table) for each in profiles}
     return [name for name, question in questions.items() if not _fails(question, texts)]
 
 
 def _fails(question: Question, texts: Mapping[str, CheckText]) -> bool:
-    return any(finding.level in BAD for finding in examine(question, texts))
+    return any(finding.level in BAD for finding in examine(question, texts, only=about_machine()))
 
 
 def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> dict[str, Any]:

@@ -4,37 +4,73 @@ from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
+from urllib.parse import urlsplit
 
 from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
-from xpusetup.checks.registry import BAD, examine
+from xpusetup.checks.registry import BAD, about_machine, examine, sections_for
+from xpusetup.commands.knowledge import gpu_table
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.effects import files
-from xpusetup.effects.probe import probe
+from xpusetup.effects.environment import variable
+from xpusetup.effects.probe import EVERYTHING, Ask, probe
 from xpusetup.effects.probe_tools import with_toolkit_of_shell
 from xpusetup.errors import NotReadyError
 from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from xpusetup.commands.workspace import Workspace
-    from xpusetup.facts import Facts, Held
+    from xpusetup.facts import Facts, Held, Section
     from xpusetup.model import Finding, Goal, VerifyMode
+    from xpusetup.profile import Profile
 
-OF_DEVICE = ("hardware", "permissions", "driver")
+OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
 """Areas of checks that are about a device on this machine."""
+SHOWN: tuple[Section, ...] = ("system", "resources", "python")
+"""What the first line of a diagnosis is made of."""
 
 
-def probe_for(workspace: Workspace) -> Facts:
-    """Probe what the checks of a profile ask for."""
-    facts = probe(
+def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
+    """Probe what has to be known before the first step: of the machine alone, and what a target is made from."""
+    sections = {*sections_for(("build", purpose.goal), about_machine()), *SHOWN}
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections])
+
+
+def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
+    """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
+    sections = {*sections_for(goals, only), *SHOWN}
+    hosts = hosts_of(workspace.profile) if "net.git_reach" in only else ()
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
+
+
+def probe_all(workspace: Workspace, sections: Sequence[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
+    """Probe sections of the facts, about the folders and interpreters of a workspace."""
+    about = Ask(
         places=_places(workspace),
         python=workspace.python,
         toolkit=workspace.settings.toolkit.root,
         adopted=workspace.layout.adopted,
+        environments=_environments(workspace),
+        hosts=hosts,
     )
-    return with_toolkit_of_shell(facts, workspace.settings)
+    return with_toolkit_of_shell(probe(sections, about), workspace.settings)
+
+
+def _environments(workspace: Workspace) -> tuple[str, ...]:
+    """Give the environments whose torch is in question: the one that is named, else the active one, else the built."""
+    if workspace.layout.adopted:
+        return (str(Path(workspace.python).parent.parent),)
+    active = [path for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (path := variable(name))]
+    return (*active, workspace.layout.venv.replace(ROOT, str(workspace.root)))
+
+
+def hosts_of(profile: Profile) -> tuple[str, ...]:
+    """Give the hosts that a build of a profile fetches from."""
+    repos = [part.repo for part in profile.components if part.kind == "source"]
+    names = [urlsplit(repo).hostname for repo in repos]
+    return tuple(dict.fromkeys(name for name in names if name))
 
 
 def _places(workspace: Workspace) -> dict[Path, list[Held]]:
@@ -48,9 +84,9 @@ def _places(workspace: Workspace) -> dict[Path, list[Held]]:
 
 
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
-    """Ask all checks for one profile."""
+    """Ask all checks of the machine for one profile; what lies in someone's environment stops nothing."""
     texts = parse_check_texts(files.package_text("data/checks.toml"))
-    return examine(Question(facts, workspace.profile, workspace.device, goal), texts)
+    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts, only=about_machine())
 
 
 def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:

@@ -89,9 +89,9 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
     """
     from xpusetup.aim import Aimed, make_target  # noqa: PLC0415 - a build that is done probes nothing
-    from xpusetup.commands.gate import failing, probe_for  # noqa: PLC0415
+    from xpusetup.commands.gate import failing, probe_to_begin  # noqa: PLC0415
 
-    facts = probe_for(workspace)
+    facts = probe_to_begin(workspace, purpose)
     aimed = _aim(workspace, request, facts) if here else Aimed(request.arch)
     asked = replace(request, arch=aimed.targets)
     target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)

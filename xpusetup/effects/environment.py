@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.errors import UsageError
+from xpusetup.redact import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,6 +20,18 @@ def variable(name: str) -> str:
 def variables() -> dict[str, str]:
     """Give all variables of the caller."""
     return dict(os.environ)
+
+
+def identity() -> Redactor:
+    """Give what hides this person and this machine in a text."""
+    import getpass  # noqa: PLC0415 - for reports alone
+    import platform  # noqa: PLC0415 - same
+
+    try:
+        user = getpass.getuser()
+    except (KeyError, OSError):  # a container's numeric user
+        user = ""
+    return Redactor(user=user, host=platform.node().partition(".")[0], home=variable("HOME").rstrip("/"))
 
 
 def short_path(path: str) -> str:

@@ -1,120 +1,108 @@
-"""Looks at this machine and writes down Facts, only the sections that are asked for."""
+"""Looks at this machine and writes down Facts, only the sections that are asked for, all at the same time."""
 
 from __future__ import annotations
 
 import datetime as dt
 import os
-import platform
-from types import MappingProxyType
-from typing import TYPE_CHECKING
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, get_args
 
-import distro
-import psutil
-
-from xpusetup.effects import probe_disk, probe_hardware, probe_python, probe_tools
+from xpusetup.effects import (
+    probe_hardware,
+    probe_kernel,
+    probe_network,
+    probe_others,
+    probe_places,
+    probe_python,
+    probe_system,
+    probe_tools,
+    probe_torch,
+    probe_userland,
+)
 from xpusetup.effects.sysroot import Sysroot
-from xpusetup.facts import Facts, Resources, Section, System
+from xpusetup.errors import XpuError
+from xpusetup.facts import Facts, Section
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from xpusetup.effects.notes import Notes
     from xpusetup.facts import Held
 
-EVERYTHING: tuple[Section, ...] = (
-    "system",
-    "resources",
-    "hardware",
-    "toolkits",
-    "tools",
-    "python",
-    "environment",
-)
+EVERYTHING: tuple[Section, ...] = get_args(Section)
+WORKERS = 8
 TOLD = (
-    *("SETVARS_COMPLETED", "ONEAPI_ROOT", "CMPLR_ROOT", "MKLROOT", "PTI_ROOT", "VIRTUAL_ENV", "CONDA_PREFIX"),
-    *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
-    *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "MAX_JOBS", "USE_XPU", "USE_CUDA"),
-    *("TORCH_XPU_ARCH_LIST", "TORCH_DEVICE_BACKEND_AUTOLOAD"),
+    *("SETVARS_COMPLETED", "ONEAPI_ROOT", "CMPLR_ROOT", "SYCL_ROOT", "MKLROOT", "PTI_ROOT", "DNNLROOT", "CCL_ROOT"),
+    *("VIRTUAL_ENV", "CONDA_PREFIX", "CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH"),
+    *("LD_PRELOAD", "LIBRARY_PATH", "CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS"),
+    *("MAX_JOBS", "USE_XPU", "USE_CUDA", "TORCH_XPU_ARCH_LIST", "TORCH_DEVICE_BACKEND_AUTOLOAD", "TMPDIR"),
+    *("ONEAPI_DEVICE_SELECTOR", "SYCL_DEVICE_FILTER", "ZE_AFFINITY_MASK", "ZE_FLAT_DEVICE_HIERARCHY"),
+    *("SYCL_CACHE_PERSISTENT", "NEO_CACHE_DIR", "NEO_CACHE_PERSISTENT", "TRITON_CACHE_DIR", "ZE_PATH"),
+    *("LEVEL_ZERO_V1_SDK_PATH", "PYTORCH_ENABLE_XPU_FALLBACK", "PYTORCH_DEBUG_XPU_FALLBACK"),
+    *("PYTORCH_XPU_FALLBACK_OP", "_GLIBCXX_USE_CXX11_ABI", "PT_HPU_LAZY_MODE", "PT_ENABLE_INT64_SUPPORT"),
+    *("PT_HPU_ENABLE_LAZY_COLLECTIVES", "HABANA_VISIBLE_DEVICES", "GC_KERNEL_PATH", "ASCEND_HOME_PATH"),
+    *("ASCEND_TOOLKIT_HOME", "ASCEND_OPP_PATH", "ASCEND_RT_VISIBLE_DEVICES", "LOADEDMODULES"),
 )
 """Variables that decide builds and runs; no other is written down."""
 
 
-def probe(
-    sections: Iterable[Section] = EVERYTHING,
-    *,
-    places: Mapping[Path, Sequence[Held]] = MappingProxyType({}),
-    python: str = "",
-    toolkit: str = "",
-    adopted: bool = False,
-) -> Facts:
-    """Probe this machine. `places` are folders that a build writes to with what each holds, `toolkit` one more place.
+@dataclass(frozen=True, kw_only=True)
+class Ask:
+    """What a probe is about.
 
-    `adopted`: `python` is the interpreter of an environment into which a build installs.
+    `places` are folders that a build writes to with what each holds, `toolkit` one more place to look in.
+    `adopted`: `python` is the interpreter of an environment into which a build installs. `environments` are prefixes
+    that may hold a torch, looked at before those that are active; `hosts` are those whose answer is asked for.
     """
-    sysroot = Sysroot.from_environment()
-    probes: dict[Section, Callable[[], object]] = {
-        "system": lambda: _probe_system(sysroot),
-        "resources": lambda: _probe_resources(sysroot, places),
+
+    places: Mapping[Path, Sequence[Held]] = field(default_factory=dict)
+    python: str = ""
+    toolkit: str = ""
+    adopted: bool = False
+    environments: tuple[str, ...] = ()
+    hosts: tuple[str, ...] = ()
+
+
+def probe(sections: Iterable[Section] = EVERYTHING, about: Ask | None = None) -> Facts:
+    """Probe this machine. Raises what a section raises for its user; a probe that breaks otherwise is a note."""
+    notes: Notes = {}
+    probes = _probes(Sysroot.from_environment(), about or Ask(), notes)
+    with ThreadPoolExecutor(WORKERS) as pool:
+        tasks = {section: pool.submit(_guarded, section, probes, notes) for section in sections}
+        seen = {section: task.result() for section, task in tasks.items()}
+    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
+    return Facts.model_validate({"schema": 1, "taken": taken, **seen, "notes": dict(sorted(notes.items()))})
+
+
+def _probes(sysroot: Sysroot, about: Ask, notes: Notes) -> Mapping[Section, Callable[[], object]]:
+    adopt = probe_python.probe_adopted if about.adopted else probe_python.probe_python
+    return {
+        "system": lambda: probe_system.probe_system(sysroot),
+        "resources": lambda: probe_system.probe_resources(sysroot, about.places),
         "hardware": lambda: probe_hardware.probe_hardware(sysroot),
-        "toolkits": lambda: probe_tools.probe_toolkits(sysroot, toolkit),
+        "kernel": lambda: probe_kernel.probe_kernel(sysroot, notes),
+        "userland": lambda: probe_userland.probe_userland(sysroot, notes),
+        "container": lambda: probe_places.probe_container(sysroot),
+        "network": lambda: probe_network.probe_network(sysroot, about.hosts, notes),
+        "toolkits": lambda: probe_tools.probe_toolkits(sysroot, about.toolkit, notes),
         "tools": probe_tools.probe_programs,
-        "python": lambda: probe_python.probe_adopted(python) if adopted else probe_python.probe_python(python),
+        "python": lambda: adopt(about.python),
+        "torch": lambda: probe_torch.probe_torch(about.environments, sysroot, notes),
+        "tree": probe_places.probe_tree,
+        "caches": probe_places.probe_caches,
+        "gaudi": lambda: probe_others.probe_gaudi(sysroot, notes),
+        "ascend": lambda: probe_others.probe_ascend(sysroot, notes),
         "environment": lambda: {name: os.environ[name] for name in TOLD if name in os.environ},
     }
-    seen = {section: probes[section]() for section in sections}
-    taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    return Facts.model_validate({"schema": 1, "taken": taken, **seen})
 
 
-def _probe_system(sysroot: Sysroot) -> System:
-    info = distro.LinuxDistribution(root_dir=sysroot.text or None) if sysroot.text else distro
-    like = (info.like() or "").split()
-    return System(
-        name=info.name(pretty=True) or "Linux",
-        families=[info.id() or "linux", *like],
-        version=info.version() or None,
-        kernel=platform.release(),
-        machine=platform.machine(),
-        user=_user_name(),
-        uid=os.getuid(),
-        groups=sorted({os.getgid(), *os.getgroups()}),
-    )
-
-
-def _user_name() -> str:
-    import pwd  # noqa: PLC0415 - absent from some static interpreters
-
+def _guarded(section: Section, probes: Mapping[Section, Callable[[], object]], notes: Notes) -> object:
     try:
-        return pwd.getpwuid(os.getuid()).pw_name
-    except KeyError:  # a container's numeric user
-        return str(os.getuid())
-
-
-def _probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
-    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
-    return Resources(
-        cpus=len(os.sched_getaffinity(0)),
-        cpu_limit=_cpu_limit(sysroot),
-        memory=memory.total,
-        memory_available=memory.available,
-        memory_limit=_memory_limit(sysroot),
-        swap=swap.total,
-        disks=probe_disk.probe_disks(places, sysroot.read("/proc/self/mounts") or ""),
-    )
-
-
-def _cpu_limit(sysroot: Sysroot) -> float | None:
-    quota, _, period = (sysroot.read("/sys/fs/cgroup/cpu.max") or "").strip().partition(" ")
-    if quota.isdigit() and period.isdigit():
-        return int(quota) / int(period)
-    quota = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") or "").strip()
-    period = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_period_us") or "").strip()
-    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
-
-
-def _memory_limit(sysroot: Sysroot) -> int | None:
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        text = (sysroot.read(path) or "").strip()
-        if text.isdigit() and int(text) < 1 << 60:  # version 1 writes "no limit" as a number near 2**63
-            return int(text)
-    return None
+        return probes[section]()
+    except XpuError:
+        raise
+    except Exception as error:  # noqa: BLE001 - whatever a machine holds, the other sections are still worth having
+        notes[section] = f"the probe itself failed: {type(error).__name__}: {error}"
+        return None

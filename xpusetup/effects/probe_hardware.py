@@ -6,6 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from xpusetup.facts import Gpu, Hardware, Node
+from xpusetup.outputs.kernel import parse_resource
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     from xpusetup.effects.sysroot import Sysroot
 
+PCI = "/sys/bus/pci/devices"
 DISPLAY = ("0x03", "0x12")
 """PCI classes of display controllers and of processing accelerators, as in the kernel's `class` file."""
 
@@ -23,7 +25,7 @@ def probe_hardware(sysroot: Sysroot) -> Hardware:
 
 
 def _probe_gpus(sysroot: Sysroot) -> Iterator[Gpu]:
-    for folder in sysroot.listing("/sys/bus/pci/devices"):
+    for folder in sysroot.listing(PCI):
         kind = _attribute(sysroot, folder, "class")
         if kind.startswith(DISPLAY):
             yield Gpu(
@@ -32,6 +34,9 @@ def _probe_gpus(sysroot: Sysroot) -> Iterator[Gpu]:
                 device=_attribute(sysroot, folder, "device").removeprefix("0x"),
                 pci_class=kind.removeprefix("0x"),
                 driver=_link_name(folder / "driver"),
+                bar=parse_resource(sysroot.read(f"{PCI}/{folder.name}/resource") or ""),
+                boot_vga=_flag(_attribute(sysroot, folder, "boot_vga")),
+                subsystem=_subsystem(sysroot, folder),
             )
 
 
@@ -44,11 +49,21 @@ def _probe_nodes(sysroot: Sysroot) -> Iterator[Node]:
                 vendor=vendor.strip().removeprefix("0x") if vendor else None,
                 gid=path.stat().st_gid,
                 openable=os.access(path, os.R_OK | os.W_OK),
+                address=_link_name(sysroot.path(f"/sys/class/drm/{path.name}/device")),
             )
 
 
 def _attribute(sysroot: Sysroot, folder: Path, name: str) -> str:
-    return (sysroot.read(f"/sys/bus/pci/devices/{folder.name}/{name}") or "").strip().lower()
+    return (sysroot.read(f"{PCI}/{folder.name}/{name}") or "").strip().lower()
+
+
+def _flag(text: str) -> bool | None:
+    return {"0": False, "1": True}.get(text)
+
+
+def _subsystem(sysroot: Sysroot, folder: Path) -> str | None:
+    ids = [_attribute(sysroot, folder, f"subsystem_{part}").removeprefix("0x") for part in ("vendor", "device")]
+    return ":".join(ids) if all(ids) else None
 
 
 def _link_name(path: Path) -> str | None:

@@ -5,28 +5,35 @@ from __future__ import annotations
 import os
 import re
 import shutil
+from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
 
+from xpusetup.effects.notes import PATIENCE, ask
 from xpusetup.effects.process import run_process
 from xpusetup.facts import Tool, Toolkits, ToolkitSeen
+from xpusetup.outputs.tools import parse_ocloc_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from xpusetup.effects.notes import Notes
     from xpusetup.effects.sysroot import Sysroot
     from xpusetup.facts import Facts
     from xpusetup.settings import Settings
 
-PROGRAMS = ("gcc", "g++", "git", "cmake", "ninja", "uv", "ccache")
-PATIENCE = 3.0
-"""Seconds that a program may take to say its version."""
+PROGRAMS = ("gcc", "g++", "clang++", "git", "cmake", "ninja", "uv", "ccache")
+PARTS = ("compiler", "mkl", "pti", "ccl", "mpi", "umf", "tcm", "tbb", "dnnl", "ocloc", "dpl")
 COMPILER = re.compile(r"Compiler (\d+\.\d+(?:\.\d+)*)")
 
 
 def probe_programs() -> list[Tool]:
     """Find the programs of a build on PATH, with the first line that each says of its version."""
-    found = ((name, shutil.which(name)) for name in PROGRAMS)
-    return [Tool(name=name, path=path, version=_first_line(path)) for name, path in found if path]
+    found = [(name, path) for name in PROGRAMS if (path := shutil.which(name))]
+    with ThreadPoolExecutor(len(PROGRAMS)) as pool:
+        versions = pool.map(lambda pair: _first_line(pair[1]), found)
+        return [
+            Tool(name=name, path=path, version=version) for (name, path), version in zip(found, versions, strict=True)
+        ]
 
 
 def _first_line(path: str) -> str | None:
@@ -35,13 +42,29 @@ def _first_line(path: str) -> str | None:
     return lines[0] if output.code == 0 and lines else None
 
 
-def probe_toolkits(sysroot: Sysroot, extra: str = "") -> Toolkits:
-    """Look for oneAPI where its users put it, the place that was named first."""
+def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:
+    """Look for oneAPI where its users put it, the place that was named first; and for the device compiler."""
     home = os.environ.get("HOME", "")
     named = [extra, os.environ.get("ONEAPI_ROOT", "")]
     places = [place for place in (*named, "/opt/intel/oneapi", f"{home}/intel/oneapi") if place]
     searched = list(dict.fromkeys(place.rstrip("/") for place in places))
-    return Toolkits(found=list(_toolkits(sysroot, searched)), searched=searched)
+    ocloc = _ocloc(sysroot, searched)
+    targets = ask(notes, "toolkits.ocloc", (ocloc, "compile", "--help")) if ocloc else None
+    return Toolkits(
+        found=list(_toolkits(sysroot, searched)),
+        searched=searched,
+        ocloc=ocloc,
+        targets=None if targets is None else parse_ocloc_targets(targets),
+    )
+
+
+def _ocloc(sysroot: Sysroot, places: list[str]) -> str | None:
+    """Find the device compiler: on PATH, in a package that names it by version, or in a toolkit."""
+    if (path := shutil.which("ocloc")) is not None:
+        return path
+    versioned = [str(path) for path in sorted(sysroot.path("/usr/bin").glob("ocloc-[0-9]*"))]
+    bundled = [str(path) for place in places for path in sorted(sysroot.path(place).glob("*/latest/bin/ocloc"))]
+    return next(reversed(versioned), next(iter(bundled), None))
 
 
 def _toolkits(sysroot: Sysroot, places: list[str]) -> Iterator[ToolkitSeen]:
@@ -55,6 +78,7 @@ def _toolkits(sysroot: Sysroot, places: list[str]) -> Iterator[ToolkitSeen]:
                 version=parse_compiler_version(run_process((str(path), "--version"), seconds=PATIENCE).out),
                 setvars=setvars if sysroot.path(setvars).exists() else None,
                 scripts=list(_scripts(sysroot, place)),
+                parts=[part for part in PARTS if sysroot.path(f"{place}/{part}").is_dir()],
             )
 
 
@@ -91,4 +115,6 @@ def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
     seen = find_through_shell(tuple(settings.toolkit.prelude))
     found = [seen] if seen is not None else []
     searched = [*settings.toolkit.prelude, "$PATH"]
-    return facts.model_copy(update={"toolkits": Toolkits(found=found, searched=searched)})
+    return facts.model_copy(
+        update={"toolkits": facts.toolkits.model_copy(update={"found": found, "searched": searched})}
+    )

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import os
+import signal
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -10,6 +13,9 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
+
+MERCY = 1.0
+"""Seconds in which the output of a killed process has to end; a child of its own may still hold it open."""
 
 
 @dataclass(frozen=True)
@@ -27,22 +33,42 @@ def run_process(
 ) -> Output:
     """Run a command for at most `seconds` and give what it said; never raises for what the command does."""
     try:
-        done = subprocess.run(
+        process = subprocess.Popen(
             argv,
-            check=False,
             stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=seconds,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
             env=env,
             cwd=cwd,
+            start_new_session=True,  # so that what it started ends with it
         )
     except FileNotFoundError:
         return Output(None, "", "", f"{argv[0]} is not there")
     except PermissionError:
         return Output(None, "", "", f"{argv[0]} may not be started")
-    except subprocess.TimeoutExpired:
-        return Output(None, "", "", f"{argv[0]} took longer than {seconds:g} s")
-    return Output(done.returncode, done.stdout.decode(errors="replace"), done.stderr.decode(errors="replace"))
+    except OSError as error:
+        return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+    return _wait(process, argv[0], seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], name: str, seconds: float) -> Output:
+    with process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            return Output(None, "", "", f"{name} took longer than {seconds:g} s")
+        except BaseException:
+            _kill(process)
+            raise
+    return Output(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=MERCY)
 
 
 def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:

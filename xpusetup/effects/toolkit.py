@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.probe_tools import PATIENCE, parse_compiler_version
+from xpusetup.effects.notes import PATIENCE
+from xpusetup.effects.probe_tools import parse_compiler_version
 from xpusetup.effects.process import run_process
 from xpusetup.emit.activation import render_activation
 from xpusetup.errors import NotReadyError

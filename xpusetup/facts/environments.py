@@ -67,8 +67,9 @@ class Torch(Fact):
     `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
     `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
     and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
-    that its libraries ask for. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system`
-    that in the system's: 30 stands for GLIBCXX_3.4.30.
+    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds. `glibcxx` is
+    the highest version in the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for
+    GLIBCXX_3.4.30.
     """
 
     python: str
@@ -82,6 +83,7 @@ class Torch(Fact):
     xpu: str | None = None
     cuda: str | None = None
     sycl: list[str] = []
+    libraries: dict[str, str] = {}
     glibcxx: int | None = None
     glibcxx_system: int | None = None
     report: ImportReport | None = None

@@ -47,14 +47,10 @@ class Disk(Fact):
     quota_free: int | None = None
     inodes_free: int | None = None
     used: int | None = None
-    files_free: int | None = None
 
 
 class Resources(Fact):
-    """What a build may use; sizes in bytes, limits of the control group where there are some.
-
-    `temporary` is the folder for temporary files, where compilers write too.
-    """
+    """What a build may use; sizes in bytes, limits of the control group where there are some."""
 
     cpus: int
     cpu_limit: float | None = None
@@ -63,7 +59,6 @@ class Resources(Fact):
     memory_limit: int | None = None
     swap: int
     disks: list[Disk] = []
-    temporary: Disk | None = None
 
 
 class Gpu(Fact):
@@ -104,18 +99,19 @@ class Kernel(Fact):
     """The running kernel and its accelerator drivers.
 
     `modules` are the watched ones that are loaded, with their version where they have one of their own (those of DKMS
-    do); `available` those that the kernel could load, `dkms` files of modules that were built outside of it,
-    `blacklisted` those that may not load by themselves. `force_probe` is each driver's parameter. `firmware` holds the
-    watched files by folder; `messages` the kernel's own lines on accelerators, None where they may not be read.
+    do); `dkms` those that were built outside of the kernel, `blacklisted` those that may not load by themselves.
+    `claims` says which modules would take each GPU {device id: modules}, `force_probe` is each driver's parameter.
+    `firmware` are the watched files, as paths below the firmware folder; `messages` the kernel's own lines on
+    accelerators. None: could not be read.
     """
 
     release: str
     version: str = ""
     cmdline: str = ""
     modules: dict[str, str | None] = {}
-    available: list[str] | None = None
     dkms: list[str] = []
     blacklisted: list[str] = []
+    claims: dict[str, list[str]] | None = None
     force_probe: dict[str, str] = {}
     firmware: list[str] | None = None
     messages: list[str] | None = None

@@ -17,10 +17,15 @@ class ToolkitSeen(Fact):
 
 
 class Toolkits(Fact):
-    """Every oneAPI that was found, the searched places in order."""
+    """Every oneAPI that was found, the searched places in order.
+
+    `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
+    """
 
     found: list[ToolkitSeen] = []
     searched: list[str] = []
+    ocloc: str | None = None
+    targets: list[str] | None = None
 
 
 class Tool(Fact):
@@ -71,7 +76,6 @@ class Userland(Fact):
     opencl: dict[str, str] = {}
     sycl: list[str] | None = None
     clinfo: list[str] | None = None
-    ocloc_devices: list[str] | None = None
     headers: list[str] = []
 
 

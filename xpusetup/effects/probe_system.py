@@ -1,0 +1,95 @@
+"""The operating system, who asks, and what a build may use of the machine."""
+
+from __future__ import annotations
+
+import os
+import platform
+from typing import TYPE_CHECKING
+
+import psutil
+
+from xpusetup.effects import probe_disk
+from xpusetup.facts import Resources, System
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from xpusetup.effects.sysroot import Sysroot
+    from xpusetup.facts import Held
+
+OWNERS = ("render", "video", "HwHiAiUser")
+"""Groups that own devices."""
+
+
+def probe_system(sysroot: Sysroot) -> System:
+    """Say which system this is, and as whom this runs."""
+    import distro  # noqa: PLC0415 - a build in which no step runs has no need of it
+
+    info = distro.LinuxDistribution(root_dir=sysroot.text or None) if sysroot.text else distro
+    like = (info.like() or "").split()
+    user = _user_name()
+    named, joined = _groups(sysroot, user)
+    return System(
+        name=info.name(pretty=True) or "Linux",
+        families=[info.id() or "linux", *like],
+        version=info.version() or None,
+        kernel=(sysroot.read("/proc/sys/kernel/osrelease") or platform.release()).strip(),
+        machine=platform.machine(),
+        user=user,
+        uid=os.getuid(),
+        groups=sorted({os.getgid(), *os.getgroups()}),
+        joined=joined,
+        named=named,
+    )
+
+
+def _user_name() -> str:
+    import pwd  # noqa: PLC0415 - absent from some static interpreters
+
+    try:
+        return pwd.getpwuid(os.getuid()).pw_name
+    except KeyError:  # a container's numeric user
+        return str(os.getuid())
+
+
+def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
+    named: dict[str, int] = {}
+    joined: list[int] = []
+    for line in (sysroot.read("/etc/group") or "").splitlines():
+        name, _, gid, members = [*line.split(":"), "", "", ""][:4]
+        if gid.isdigit():
+            named |= {name: int(gid)} if name in OWNERS else {}
+            joined += [int(gid)] if user in members.split(",") else []
+    return named, joined
+
+
+def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
+    """Count processors, memory and room, with the limits of a control group."""
+    memory, swap = psutil.virtual_memory(), psutil.swap_memory()
+    return Resources(
+        cpus=len(os.sched_getaffinity(0)),
+        cpu_limit=_cpu_limit(sysroot),
+        memory=memory.total,
+        memory_available=memory.available,
+        memory_limit=_memory_limit(sysroot),
+        swap=swap.total,
+        disks=probe_disk.probe_disks(places, sysroot.read("/proc/self/mounts") or ""),
+    )
+
+
+def _cpu_limit(sysroot: Sysroot) -> float | None:
+    quota, _, period = (sysroot.read("/sys/fs/cgroup/cpu.max") or "").strip().partition(" ")
+    if quota.isdigit() and period.isdigit():
+        return int(quota) / int(period)
+    quota = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") or "").strip()
+    period = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_period_us") or "").strip()
+    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+
+
+def _memory_limit(sysroot: Sysroot) -> int | None:
+    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
+        text = (sysroot.read(path) or "").strip()
+        if text.isdigit() and int(text) < 1 << 60:  # version 1 writes "no limit" as a number near 2**63
+            return int(text)
+    return None

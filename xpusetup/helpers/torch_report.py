@@ -1,0 +1,59 @@
+"""Says what `import torch` does here. Runs with the interpreter of the environment in question; one JSON line.
+
+Each step adds to the report, so that a step that fails or ends the process leaves what was seen before it.
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+import time
+import warnings
+from typing import Any
+
+LONGEST = 300
+MESSAGES = 8
+
+
+def main() -> None:
+    """Import torch and ask it about its accelerator, its last word printed as one line."""
+    began = time.perf_counter()
+    seen: dict[str, Any] = {"error": "", "messages": [], "seconds": 0.0}
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            look(seen)
+        except BaseException as error:  # noqa: BLE001 - an extension may raise anything, or exit
+            seen["error"] = words(error)
+    seen["messages"] = list(dict.fromkeys(str(each.message)[:LONGEST] for each in caught))[:MESSAGES]
+    seen["seconds"] = round(time.perf_counter() - began, 3)
+    sys.stdout.write(json.dumps(seen) + "\n")
+
+
+def words(error: BaseException) -> str:
+    """Give an error and what it came from, the innermost last."""
+    texts = []
+    here: BaseException | None = error
+    while here is not None:
+        texts.append(f"{type(here).__name__}: {' '.join(str(here).split())}"[:LONGEST])
+        here = here.__cause__ or here.__context__
+    return "; because ".join(texts)
+
+
+def look(seen: dict[str, Any]) -> None:
+    """Fill the report in, what needs a device last."""
+    import torch  # noqa: PLC0415 - what it does is the question
+
+    seen["version"] = torch.__version__
+    seen["xpu"], seen["cuda"] = (getattr(torch.version, name, None) for name in ("xpu", "cuda"))
+    seen["cxx11_abi"] = bool(torch.compiled_with_cxx11_abi())
+    device = getattr(torch, "xpu", None)
+    if device is None:
+        return
+    seen["compiled"] = bool(getattr(device, "_is_compiled", lambda: None)())
+    seen["available"], seen["count"] = bool(device.is_available()), int(device.device_count())
+    seen["devices"] = [str(device.get_device_name(index)) for index in range(seen["count"])]
+
+
+if __name__ == "__main__":
+    main()
