@@ -78,7 +78,7 @@ def test_golden_results(console: Console, name: str, command: str, data: dict[st
 def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> dict[str, Any]:
     path = tmp_path / "facts.json"
     path.write_text(machine(facts).model_dump_json(by_alias=True))
-    return examine_machine(Where(profile=profile), Asked(facts=str(path), **asked)).data
+    return examine_machine(Where(profile=profile), Asked(facts=(str(path),), **asked)).data
 
 
 @pytest.mark.parametrize(

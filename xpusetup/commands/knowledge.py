@@ -32,6 +32,7 @@ def known() -> Known:
     )
 
 
-def shipped() -> list[Profile]:
+@cache
+def shipped() -> tuple[Profile, ...]:
     """Load the releases that ship with the program."""
-    return [load_profile(name) for name in profile_names() if name.startswith("torch-")]
+    return tuple(load_profile(name) for name in profile_names() if name.startswith("torch-"))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.commands.knowledge import known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_settings
-from xpusetup.effects.probe import EVERYTHING, probe
+from xpusetup.effects.probe import Ask, probe
 from xpusetup.errors import XpuError
 from xpusetup.way.machine import find_cards, is_wsl
 from xpusetup.way.solve import make_way
@@ -25,7 +25,7 @@ ASKED: tuple[Section, ...] = ("system", "hardware", "kernel", "userland", "conta
 
 def show_way() -> Result:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
-    return way_of(probe([section for section in ASKED if section in EVERYTHING]))
+    return way_of(probe(ASKED, Ask(imports=False)))
 
 
 def way_of(facts: Facts) -> Result:
@@ -69,7 +69,7 @@ def way_data(way: Way, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _source(way: Way, profiles: list[Profile]) -> dict[str, Any]:
+def _source(way: Way, profiles: tuple[Profile, ...]) -> dict[str, Any]:
     """Give what building the same release would be."""
     profile = next((each for each in profiles if each.name == way.profile), None)
     if profile is None or way.route not in ("wheel", "build"):

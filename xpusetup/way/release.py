@@ -28,6 +28,11 @@ def release_of(profile: Profile) -> Version | None:
         return None
 
 
+def is_release(profile: Profile) -> bool:
+    """Say whether the way knows a profile: a release for Intel GPUs."""
+    return profile.accelerator == "xpu" and release_of(profile) is not None
+
+
 def releases(profiles: Iterable[Profile]) -> list[Profile]:
     """Give the profiles that are releases for Intel GPUs, the newest first."""
     found = [(release, profile) for profile in profiles if (release := release_of(profile)) is not None]
