@@ -11,7 +11,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_settings
 from xpusetup.effects.probe import Ask, probe
 from xpusetup.errors import XpuError
-from xpusetup.way.machine import find_cards, is_wsl
+from xpusetup.way.machine import find_cards, is_wsl, unknown_gpus
 from xpusetup.way.solve import make_way
 
 if TYPE_CHECKING:
@@ -44,7 +44,8 @@ def machine_line(facts: Facts) -> str:
     system = facts.system
     names = [card.product.title() for card in find_cards(facts, known())]
     counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
-    words = counted or (["WSL2"] if is_wsl(facts) else ["no accelerator"])
+    unknown = [f"Intel GPU {each}" for each in unknown_gpus(facts, known())]
+    words = [*counted, *unknown] or (["WSL2"] if is_wsl(facts) else ["no accelerator"])
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:
