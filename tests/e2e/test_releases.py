@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
-from standins.eras import rules_of, run, runtime_of, triton_of
+from standins.eras import PROFILES, rules_of, run, runtime_of, triton_of
 from standins.releases import RELEASES
-from standins.repository import write_text
+from standins.repository import run_git, write_text
+from standins.upstreams import TORCH
+from xpusetup.load import parse_profile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,6 +39,21 @@ case "$1" in
   --version | -dumpfullversion) echo "{0} (Debian 10.2.1-6) 10.2.1 20210110"; exit ;;
 esac
 exec /usr/bin/{0} -U__GNUC__ -D__GNUC__=10 -U__GNUC_MINOR__ -D__GNUC_MINOR__=2 "$@"
+"""
+TRITON = """[[components]]
+kind = "source"
+name = "triton"
+distribution = "pytorch-triton-xpu"
+version = "{version}"
+repo = "https://github.com/intel/intel-xpu-backend-for-triton"
+tag = "v{version}"
+rev = "{rev}"
+source = "a stand-in"
+confidence = "confirmed"
+frontend = "setup.py"
+directory = "{directory}"
+environment.TRITON_WHEEL_NAME = "pytorch-triton-xpu"
+
 """
 
 
@@ -132,3 +150,47 @@ def test_a_gcc_that_is_too_old(eras: Eras, tmp_path: Path) -> None:
 def test_the_same_gcc_serves_the_release_before(eras: Eras, tmp_path: Path) -> None:
     name = "torch-2.11"
     assert configure(eras, name, eras.stand(name), PATH=old_gcc(tmp_path)).code == 0
+
+
+def with_triton(eras: Eras, name: str, folder: Path, directory: str) -> Stand:
+    """Give a stand that builds Triton from source, whose setup.py is looked for in `directory`."""
+    stand = eras.stand(name)
+    part = TRITON.format(version=rules_of(name).triton, rev=stand.upstreams.revs["triton"], directory=directory)
+    shipped = re.compile(r'\[\[components\]\]\nkind = "\w+"\nname = "triton"\n.*?(?=\[\[components)', re.DOTALL)
+    text, count = shipped.subn(part, stand.profile.read_text())
+    assert count == 1
+    write_text(folder / stand.profile.name, text)
+    return replace(stand, profile=folder / stand.profile.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "right", "wrong"),
+    [
+        pytest.param("torch-2.4", "python", ".", marks=group("torch-2.4")),
+        pytest.param("torch-2.8", ".", "python", marks=group("torch-2.8")),
+    ],
+)
+def test_triton_is_set_up_in_python_and_then_at_the_root(
+    eras: Eras, tmp_path: Path, name: str, right: str, wrong: str
+) -> None:
+    root, only = eras.built(name).root, ("--only", "triton")
+    assert (
+        with_triton(eras, name, tmp_path / "wrong", wrong).build(root, *only).document["result"]["failed"]
+        == "triton.build"
+    )
+    built = with_triton(eras, name, tmp_path / "right", right).build(root, *only).result
+    assert [wheel["name"] for wheel in built["wheels"]] == ["pytorch-triton-xpu"]
+
+
+def test_the_moving_profile_is_pinned_with_the_parts_that_torch_names(eras: Eras, tmp_path: Path) -> None:
+    stand = replace(eras.stand("torch-2.14"), profile=PROFILES / "main.toml")
+    done = stand.call("profiles lock", "--out", tmp_path / "locked.toml")
+    assert done.returncode == 0, done.stderr
+    parts = {part.name: part for part in parse_profile((tmp_path / "locked.toml").read_text(), "x").components}
+    revs, upstreams = {name: getattr(part, "rev", None) for name, part in parts.items()}, stand.upstreams
+    assert revs["torch"] == run_git(upstreams.repos[TORCH], "rev-parse", "main") != upstreams.revs["torch"]
+    assert (revs["vision"], revs["audio"]) == (upstreams.revs["torchvision"], upstreams.revs["torchaudio"])
+    triton = parts["triton"]
+    assert triton.kind == "wheel"
+    assert triton.version == f"3.8.0+git{upstreams.revs['triton'][:8]}"
+    assert triton.index == triton.nightly
