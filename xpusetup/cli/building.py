@@ -30,7 +30,7 @@ def build(
     variables: options.Set = None,
     verify: options.Verify = "auto",
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
-    events: Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")] = "",
+    events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -48,6 +48,33 @@ def build(
             return run_build(where, request, BuildOptions(jobs=jobs, events=events, observe=view.observe))
 
     finish("build", work, json=json, verbose=verbose)
+
+
+def install(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    into: options.Into = "",
+    verify: options.Verify = "auto",
+    events: options.Events = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Install the published wheels of a profile's release instead of compiling, and verify them."""
+    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python, into=into)
+
+    def work() -> Result:
+        from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.install import install as run_install
+        from xpusetup.show_live import BuildView
+
+        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        with BuildView(quiet=json, verbose=verbose) as view:
+            return run_install(where, request, BuildOptions(events=events, observe=view.observe))
+
+    finish("install", work, json=json, verbose=verbose)
 
 
 def plan(
