@@ -140,10 +140,18 @@ BOTH = [
         "",
     ),
     ("py.venv", {"python": {"venv": False}}, "fail: no venv or ensurepip", "fail: no venv or ensurepip"),
-    ("res.disk", {}, "ok: 500 GiB free (needed: 10 GiB)", ""),
-    ("res.disk", {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}}, "fail: 9 GiB free (needed: 10 GiB)", ""),
+    ("res.disk", {}, "ok: 500 GiB free at /home/me (needed: 10 GiB)", ""),
+    (
+        "res.disk",
+        {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}},
+        "fail: 9 GiB free at /home/me (needed: 10 GiB)",
+        "",
+    ),
     ("res.disk", {"resources": {"disks": [{**DISK, "writable": False}]}}, "fail: /home/me may not be written to", ""),
     ("res.disk", {"resources": {"disks": []}}, "", ""),
+    ("res.filesystem", {}, "ok: ext4 at /home/me", ""),
+    ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": "nfs4"}]}}, "info: nfs4 at /home/me", ""),
+    ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": None}]}}, "ok: unknown at /home/me", ""),
     ("res.memory_jobs", {}, "ok: 16 jobs at 4 GiB each, 64 GiB of memory", ""),
     ("res.memory_jobs", {"resources": {"memory": 3 * GIB}}, "warn: 1 jobs at 4 GiB each, 3 GiB of memory", ""),
     ("res.cgroup", {}, "ok: none below the machine's own", ""),
@@ -186,7 +194,7 @@ def test_no_gpu_is_asked_for_where_none_is_needed(profile: str) -> None:
 
 
 def test_a_disk_whose_need_is_not_known() -> None:
-    assert ask("res.disk", "build", machine(), "torch-2.5") == "ok: 500 GiB free (needed: unknown)"
+    assert ask("res.disk", "build", machine(), "torch-2.5") == "ok: 500 GiB free at /home/me (needed: unknown)"
 
 
 def test_answers_are_values() -> None:

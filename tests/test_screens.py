@@ -50,6 +50,8 @@ def text_of(console: Console) -> str:
         ("build-failed", "build", screens.FAILED, False),
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
+        ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
+        ("plan-done", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][:4]}, False),
         ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
         ("profiles-lock", "profiles lock", screens.LOCKED, False),
         ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),

@@ -31,13 +31,27 @@ class System(Fact):
     groups: list[int] = []
 
 
+Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
+
+
 class Disk(Fact):
-    """A place that a build writes to; sizes in bytes."""
+    """A place that a build writes to, and what of the build it holds; sizes in bytes.
+
+    `quota_free` is what the user's quota leaves, `inodes_free` how many more files may be made, `used` what an earlier
+    build left there, `mount` where the file system begins.
+    """
 
     path: str
     free: int
     total: int
     writable: bool
+    holds: list[Held] = ["wheels", "sources", "environment"]
+    read_only: bool = False
+    filesystem: str | None = None
+    mount: str | None = None
+    quota_free: int | None = None
+    inodes_free: int | None = None
+    used: int | None = None
 
 
 class Resources(Fact):

@@ -23,7 +23,10 @@ BUILT: dict[str, Any] = {
     "wheels": WHEELS,
     "verified": True,
     "use": 'eval "$(xpusetup env --profile torch-2.5)"',
+    "elsewhere": {"command": f"pip install {ROOT}/wheels/*.whl", "needs": "oneAPI 2024.1.4"},
+    "proof": {"device": "Data Center GPU Max 1100", "checks": 14},
     "seconds": 9667.2,
+    "took": {"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
 }
 FAILED: dict[str, Any] = {
     **BUILT,
@@ -44,9 +47,16 @@ FAILED: dict[str, Any] = {
             "ninja: build stopped: subcommand failed.",
         ],
         "again": f"bash {ROOT}/steps/torch.build.sh",
+        "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
     },
 }
-UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error": "", "last_lines": []}
+UNKNOWN_FAILURE = {
+    **FAILED["failure"],
+    "first_error_line": None,
+    "first_error": "",
+    "last_lines": [],
+    "go_on": {**FAILED["failure"]["go_on"], "reached": [0, 0]},
+}
 
 
 CHANGED = ("env USE_XCCL 0 → 1", "tools: /usr/bin/g++ g++ 12.2.0 → /usr/bin/g++ g++ 13.1.0")
@@ -83,7 +93,23 @@ PLAN: dict[str, Any] = {
     "root": ROOT,
     "steps": step_rows(),
     "missing": [],
+    "estimate": {
+        "seconds": 9612.5,
+        "bytes": None,
+        "disk": 9_771_050_598,
+        "memory": 14 * (4 << 30),
+        "jobs": 14,
+        "unknown": [],
+    },
     "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+}
+UNKNOWN: dict[str, Any] = {
+    "seconds": None,
+    "bytes": None,
+    "disk": None,
+    "memory": None,
+    "jobs": None,
+    "unknown": STEPS[4:],
 }
 
 
@@ -189,7 +215,10 @@ INSTALLED: dict[str, Any] = {
     "wheels": [{"name": "torch", "version": "2.14.1+xpu", "path": f"{PUBLISHED}/published/t.whl", "sha256": SHA * 4}],
     "verified": True,
     "use": f"source {PUBLISHED}/venv/bin/activate",
+    "elsewhere": {"command": f"pip install {PUBLISHED}/published/*.whl", "needs": ""},
+    "proof": {"device": "Arc B580", "checks": 14},
     "seconds": 71.3,
+    "took": {"wheels.install": 64.2, "guard": 0.4, "verify.smoke": 6.1},
     "removed": [
         {
             "name": "triton",

@@ -7,7 +7,7 @@ import os
 import signal
 import subprocess
 import time
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import psutil
 import pytest
@@ -67,9 +67,23 @@ def test_second_build_runs_nothing(tiny: Tiny, built: Path) -> None:
     assert (built / "manifest.json").read_bytes() == before
 
 
+def test_a_plan_estimates_from_the_build_beside_it(tiny: Tiny, built: Path) -> None:
+    def estimate(root: Path, *more: str) -> dict[str, Any]:
+        result = xpusetup("plan", *tiny.options(root), "--verify", "off", "--json", *more, env=tiny.env).result
+        found: dict[str, Any] = result["estimate"]
+        return found
+
+    beside, own = estimate(built.parent / "new"), estimate(built)
+    assert (beside["unknown"], beside["bytes"]) == ([], None)
+    assert beside["seconds"] > 0
+    assert beside["disk"] > 1 << 20
+    assert (own["seconds"], own["bytes"], own["disk"]) == (0, 0, beside["disk"])
+    assert estimate(built.parent / "new", "--verify", "auto")["unknown"] == ["verify.smoke"]
+
+
 @pytest.mark.parametrize("step", STEPS)
 def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str) -> None:
-    """Kill everything at once in the middle of a step: the next run repeats that step and those after it."""
+    """Kill everything at once in the middle of a step: what had ended stays done, the rest runs, nothing is lost."""
     root = tmp_path / "root"
     events = tmp_path / "events"
     process = start(tiny, root, "--events", str(events))
@@ -77,9 +91,14 @@ def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str)
     kill_all(process)
     result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
     assert result["ran"][-1] == "guard"
-    assert set(result["skipped"]) <= set(STEPS[: STEPS.index(step) + 1])
-    assert [*result["skipped"], *result["ran"]] == STEPS
+    assert _seen(events, "end") <= set(result["skipped"]) <= _seen(events, "start")
+    assert sorted([*result["skipped"], *result["ran"]], key=STEPS.index) == STEPS
     assert result["wheels"][0]["sha256"] == _sha(built)
+
+
+def _seen(events: Path, kind: str) -> set[str]:
+    found = [json.loads(line) for line in events.read_text().splitlines()]
+    return {event["step"] for event in found if event["kind"] == kind}
 
 
 def _last_start(events: Path, step: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.checks import hardware, resources, toolchain, toolkit
+from xpusetup.checks import hardware, resources, space, toolchain, toolkit
 from xpusetup.checks.question import Answer, Check, Question
 from xpusetup.model import Finding, Fix
 
@@ -27,7 +27,8 @@ CHECKS: tuple[Check, ...] = (
     Check("py.headers", toolchain.check_headers),
     Check("py.venv", toolchain.check_venv),
     Check("py.environment", toolchain.check_environment),
-    Check("res.disk", resources.check_disk),
+    Check("res.disk", space.check_disk),
+    Check("res.filesystem", space.check_filesystem),
     Check("res.memory_jobs", resources.check_memory),
     Check("res.cgroup", resources.check_cgroup),
 )

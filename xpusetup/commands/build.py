@@ -7,6 +7,13 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.ending import (
+    describe_elsewhere,
+    describe_going_on,
+    describe_proof,
+    describe_time,
+    record_disk,
+)
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
@@ -14,7 +21,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variable
+from xpusetup.effects.environment import short_path, variable, variables
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
@@ -24,6 +31,7 @@ from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
 from xpusetup.plan.environment import find_changes
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -62,6 +70,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
@@ -70,12 +79,14 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         write_prepared(workspace, request, prepared)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
-        outcome = run_plan(_run(prepared, request, lock, tuned, observe))
+        outcome = run_plan(_run(prepared, request, lock, {**tuned, **network}, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
-    return _make_result(workspace, prepared, outcome, request)
+            if not (outcome.failed or request.only or request.until):
+                record_disk(prepared, outcome.ran)
+    return _make_result(workspace, prepared, outcome, request, options.jobs)
 
 
 def _run(
@@ -97,10 +108,12 @@ def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str])
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
-    name = workspace.profile.name
-    words = (name, workspace.device.title, kit, ",".join(target.arch), jobs, short_path(str(prepared.root.path)))
+    arch = f" ({','.join(target.arch)})" if target.arch else ""
+    device = f"{workspace.device.title}{arch}"
+    words = (workspace.profile.name, device, kit, jobs, short_path(str(prepared.root.path)))
     text = " · ".join(word for word in words if word)
-    return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps))
+    count = int(tuned.get("MAX_JOBS", "0"))
+    return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps), jobs=count)
 
 
 def _left_out(prepared: Prepared) -> Iterator[str]:
@@ -156,7 +169,7 @@ def _max_jobs(text: str) -> int:
     return int(text or 0)
 
 
-def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Result:
+def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, jobs: int) -> Result:
     purpose = prepared.purpose
     verified = read_manifest(prepared.root).get("verified")
     data: dict[str, Any] = {
@@ -168,10 +181,13 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile, purpose.command)],
         "verified": verified,
         "use": _use(workspace, prepared),
-        "seconds": round(outcome.seconds, 3),
+        "elsewhere": describe_elsewhere(prepared),
+        "proof": describe_proof(prepared.root) if verified else None,
+        **describe_time(outcome),
     }
     if outcome.failed:
-        data["failure"] = _failure(prepared, outcome.failed)
+        going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
+        data["failure"] = {**_failure(prepared, outcome.failed), "go_on": going_on}
         return Result(purpose.command, data, code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"

@@ -13,12 +13,13 @@ from xpusetup.effects import files
 from xpusetup.effects.probe import probe
 from xpusetup.effects.probe_tools import with_toolkit_of_shell
 from xpusetup.errors import NotReadyError
+from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.commands.workspace import Workspace
-    from xpusetup.facts import Facts
+    from xpusetup.facts import Facts, Held
     from xpusetup.model import Finding, Goal, VerifyMode
 
 OF_DEVICE = ("hardware", "permissions", "driver")
@@ -27,14 +28,23 @@ OF_DEVICE = ("hardware", "permissions", "driver")
 
 def probe_for(workspace: Workspace) -> Facts:
     """Probe what the checks of a profile ask for."""
-    places = [workspace.root, *([] if workspace.layout.src.startswith("@") else [Path(workspace.layout.src)])]
     facts = probe(
-        places=places,
+        places=_places(workspace),
         python=workspace.python,
         toolkit=workspace.settings.toolkit.root,
         adopted=workspace.layout.adopted,
     )
     return with_toolkit_of_shell(facts, workspace.settings)
+
+
+def _places(workspace: Workspace) -> dict[Path, list[Held]]:
+    """Give the folders that a build writes to, and what each holds; of a root without folders elsewhere all of it."""
+    found: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
+    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
+    for held, place in parts:
+        inside = place.startswith(ROOT)
+        found.setdefault(workspace.root if inside else Path(place), []).append(held)
+    return found
 
 
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:

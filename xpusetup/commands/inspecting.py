@@ -19,6 +19,7 @@ from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailed
 from xpusetup.model import ROOT, Layout
 from xpusetup.plan.guard import constraints_file
 from xpusetup.plan.verify import verify_options
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -149,8 +150,10 @@ def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
 
 def env(where: Where, *, build: bool) -> Result:
     """Give what to set for using the result, or what a build step sees."""
-    change = _change(_built(open_workspace(where)), build=build)
-    return Result("env", {"set": dict(change.sets), "unset": list(change.unsets)})
+    workspace = open_workspace(where)
+    change = _change(_built(workspace), build=build)
+    network = make_network(workspace.settings.network, variables()) if build else {}
+    return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
 
 
 def _change(built: Built, *, build: bool) -> Change:

@@ -22,6 +22,7 @@ from xpusetup.refs import floating, parse_revs, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
+    from xpusetup.model import Request
     from xpusetup.profile import Profile
 
 
@@ -102,6 +103,18 @@ def _options(where: Where, name: str) -> str:
 def _asked(profile: Profile, revs: dict[str, str]) -> dict[str, object]:
     text = profile.model_dump_json(by_alias=True)
     return {"revs": revs, "base": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def origins_of(workspace: Workspace, where: Where, request: Request) -> dict[str, str]:
+    """Say of each value that was not left to its default where it came from: the strongest of those that name it."""
+    given = {"root": where.root, "build_dir": where.build_dir, "prefix": where.prefix, "into": where.into}
+    given |= {"python": where.python, "arch": ",".join(request.arch)}
+    options = {name: f"--{name.replace('_', '-')}" for name, value in given.items() if value}
+    parent = {"root": "XPUSETUP_ROOT"} if variable("XPUSETUP_ROOT") else {}
+    found = {"arch": "the profile", **workspace.settings.origins, **parent, **options}
+    if workspace.profile.arch is None:
+        del found["arch"]
+    return {**found, "profile": workspace.chosen_by}
 
 
 def options_of(workspace: Workspace, layout: Layout) -> str:

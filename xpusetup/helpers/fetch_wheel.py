@@ -14,6 +14,7 @@ from pathlib import Path
 
 from collect_wheel import place
 from installers import pip
+from summary import render_size, say_summary
 from wheel_files import fail, find_wheel
 
 DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:")
@@ -32,8 +33,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
         download(requirement, options.index, Path(folder))
         wheel = find_wheel(Path(folder), options.distribution, options.version)
+        size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
+    say_summary(options.version, render_size(size))
 
 
 def download(requirement: str, index: str, folder: Path) -> None:
