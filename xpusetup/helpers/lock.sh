@@ -55,6 +55,10 @@ claim() { # MINE FILE
   (set -o noclobber && cat "$1" >"$2") 2>/dev/null
 }
 
+same() { # FILE FILE
+  [ "$(cat "$1")" = "$(cat "$2" 2>/dev/null)" ]
+}
+
 # Remove a lock whose owner is dead. Another one may have done so a moment ago: then what was moved lives, and goes back.
 put_aside() { # FILE PROCESS
   mv -- "$1" "$1.$2-old" 2>/dev/null || return 0
@@ -79,7 +83,7 @@ refuse_owner() { # ROOT CODE
 own_root() { # ROOT PROCESS
   local file=$1/lock.owner mine=$1/.lock.$2 code
   write_who "$mine" "$2" || return 1
-  until { cmp -s "$mine" "$file" || claim "$mine" "$file"; } && sleep 0.2 && cmp -s "$mine" "$file"; do
+  until { same "$mine" "$file" || claim "$mine" "$file"; } && sleep 0.2 && same "$mine" "$file"; do
     code=0
     lives "$file" || code=$?
     if [ "$code" -ne 1 ]; then
