@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 
 HEAD = "from typing import Annotated\n\nimport typer\n"
 TAIL = "\n\ndef main() -> None:\n    app()\n"
-GROUP = (
-    "{name} = typer.Typer(no_args_is_help=True, add_completion=False, pretty_exceptions_enable=False, help={help!r})"
-)
+GROUP = "{name} = typer.Typer(no_args_is_help=True, pretty_exceptions_enable=False, help={help!r})"
 
 
 def render_plain(app: typer.Typer) -> str:

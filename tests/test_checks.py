@@ -111,8 +111,8 @@ BOTH = [
     (
         "py.version",
         {},
-        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
-        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15,!=3.14.1)",
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15,!=3.14.1)",
     ),
     ("py.version", {"python": {"version": "3.9.18"}}, "fail: 3.9.18 at /usr/bin/", "fail: 3.9.18 at /usr/bin/"),
     ("py.headers", {}, "ok: Python.h", ""),

@@ -17,7 +17,7 @@ from xpusetup.commands.workspace import Where, open_workspace, options_of
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout
-from xpusetup.plan.environment import find_changes
+from xpusetup.plan.environment import built_pins, find_changes
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 adopt_environment: Any = importlib.import_module("adopt_environment")
@@ -67,7 +67,7 @@ def test_nothing_but_the_look_differs_in_kind() -> None:
     ],
 )
 def test_what_would_change(installed: dict[str, str], version: str, changes: list[str]) -> None:
-    assert find_changes(shipped("sim"), installed, version) == changes
+    assert find_changes(built_pins(shipped("sim")), installed, version) == changes
 
 
 def environment(folder: Path) -> Path:
@@ -95,7 +95,7 @@ def test_named_by_folder_or_interpreter(tmp_path: Path, monkeypatch: pytest.Monk
         ({"into": "env", "python": "3.11"}, "--into and --python exclude each other"),
     ],
 )
-def test_named_wrongly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, str], message: str) -> None:
+def test_named_wrongly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: dict[str, Any], message: str) -> None:
     monkeypatch.chdir(tmp_path)
     environment(tmp_path / "env")
     with pytest.raises(UsageError) as caught:

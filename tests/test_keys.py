@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from xpusetup.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_key, make_statuses, parse_stamp, sha256
+from xpusetup.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_inputs, make_statuses, parse_stamp, sha256
 from xpusetup.model import Step
 
 SHA = sha256("")
@@ -14,7 +14,7 @@ SHA = sha256("")
 
 def key(**changes: Any) -> str:
     given: dict[str, Any] = {"root": "/r", "script": "text", "after": [], "identities": [], **changes}
-    return make_key(**given)
+    return sha256(make_inputs(**given))
 
 
 def test_key_is_the_hash_of_what_step_sh_prints() -> None:

@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
-    ("profile", "load", "order", "catalog", "devices", "settings", "request"),
-    ("plan", "checks", "explain", "keys", "aim"),
+    ("profile", "load", "order", "catalog", "devices", "settings", "request", "refs", "requirement_files"),
+    ("plan", "checks", "explain", "changes", "keys", "aim", "lanes", "estimate", "progress", "guard", "resolve"),
     ("emit",),
     ("effects",),
     ("commands",),

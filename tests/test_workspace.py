@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -30,7 +31,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def refused(**where: str) -> tuple[str, str]:
+def refused(**where: Any) -> tuple[str, str]:
     with pytest.raises(UsageError) as caught:
         open_workspace(Where(**where))
     return caught.value.message, caught.value.fix
@@ -52,9 +53,15 @@ def test_the_default(here: Path) -> None:
         ({"profile": "sim", "name": "other"}, "data/xpusetup/other"),
         ({"profile": "sim", "root": "there"}, "there"),
         ({"profile": "sim", "root": "there", "name": "other"}, "there"),
+        ({"profile": "sim", "rev": ("simxpu=main",)}, "data/xpusetup/sim-simxpu-main"),
+        ({"profile": "sim", "rev": ("simxpu=refs/pull/7/head",), "name": "other"}, "data/xpusetup/other"),
+        (
+            {"profile": "torch-2.5", "rev": ("vision=pr/7", f"torch={'a' * 40}")},
+            f"data/xpusetup/torch-2.5-torch-{'a' * 12}-vision-pr-7",
+        ),
     ],
 )
-def test_roots(where: dict[str, str], root: str, here: Path) -> None:
+def test_roots(where: dict[str, Any], root: str, here: Path) -> None:
     assert open_workspace(Where(**where)).root == here / root
 
 

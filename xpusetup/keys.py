@@ -6,6 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xpusetup.changes import find_changes, summarise
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
@@ -39,6 +41,11 @@ NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
 
+def installs(step: str) -> bool:
+    """Say whether a step puts something into the environment that is verified."""
+    return step.endswith(".install") or step == "runtime"
+
+
 def sha256(text: str) -> str:
     """Hash a text."""
     return hashlib.sha256(text.encode()).hexdigest()
@@ -59,8 +66,12 @@ def _parse_made(line: str) -> Made:
     return Made(digest, int(size), changed, path)
 
 
-def make_key(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], identities: Iterable[str]) -> str:
-    """Give a step's key from the text of its script, the stamps before it, and the tools it needs."""
+def make_inputs(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], identities: Iterable[str]) -> str:
+    """Give what a step follows from, line by line: where it is, its script, the results before it, the tools it needs.
+
+    The key is the hash of this text. A finished step keeps both it and its script, so that a later plan can say what
+    changed.
+    """
     lines = [
         "xpusetup 1",
         f"root {root}",
@@ -68,14 +79,15 @@ def make_key(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], iden
         *(f"after {name} {stamp.result}" for name, stamp in after),
         *identities,
     ]
-    return sha256("".join(f"{line}\n" for line in lines))
+    return "".join(f"{line}\n" for line in lines)
 
 
 @dataclass(frozen=True)
 class Seen:
     """What is on disk for a plan: the root, scripts, stamps, tool identities by need, and the damaged stamps.
 
-    `absent` holds the keys of steps that found no device when the machine showed the same devices as now.
+    `absent` holds the keys of steps that found no device when the machine showed the same devices as now, `before` what
+    each finished step kept of its inputs and its script.
     """
 
     root: str
@@ -84,15 +96,17 @@ class Seen:
     identities: Mapping[str, str]
     damaged: Mapping[str, str]
     absent: Mapping[str, str] = field(default_factory=dict)
+    before: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class Status:
-    """Whether a step has to run, and why."""
+    """Whether a step has to run, and why in a few words. `changed` names every input that is another than it was."""
 
     id: str
     state: StepState
     why: str = ""
+    changed: tuple[str, ...] = ()
 
 
 def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
@@ -112,9 +126,10 @@ def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
         return Status(step.id, "stale", f"after {waiting}")
     if step.id in seen.damaged:
         return Status(step.id, "stale", seen.damaged[step.id])
-    if stamp.key != current_key(step, seen):
-        return Status(step.id, "stale", "what it depends on changed")
-    return Status(step.id, "done")
+    if stamp.key == current_key(step, seen):
+        return Status(step.id, "done")
+    changed = find_changes(seen.before.get(step.id, ""), _inputs(step, seen), seen.scripts[step.id])
+    return Status(step.id, "stale", summarise(changed), changed)
 
 
 def _found_no_device(step: Step, seen: Seen, found: Mapping[str, Status]) -> bool:
@@ -124,7 +139,11 @@ def _found_no_device(step: Step, seen: Seen, found: Mapping[str, Status]) -> boo
 
 def current_key(step: Step, seen: Seen) -> str:
     """Give the key that a step would leave now; its predecessors have to be done."""
-    return make_key(
+    return sha256(_inputs(step, seen))
+
+
+def _inputs(step: Step, seen: Seen) -> str:
+    return make_inputs(
         root=seen.root,
         script=seen.scripts[step.id],
         after=[(name, seen.stamps[name]) for name in step.after],

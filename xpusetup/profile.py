@@ -12,10 +12,11 @@ from typing import Annotated, Literal
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, model_validator
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 Confidence = Literal["confirmed", "likely", "unconfirmed"]
-Tier = Literal["current", "reference", "kept", "moving", "demo", "test"]
+Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "test"]
+"""In the order in which they are listed."""
 Frontend = Literal["setup.py", "build"]
 
 
@@ -63,13 +64,18 @@ def _exact(text: str) -> str:
     return _operand(text)
 
 
+def _shaped(pattern: str) -> WithJsonSchema:
+    """Tell an editor by a pattern what a validator asks for."""
+    return WithJsonSchema({"type": "string", "pattern": pattern})
+
+
 Text = Annotated[str, AfterValidator(_plain)]
-Operand = Annotated[str, AfterValidator(_operand)]
-Inside = Annotated[str, AfterValidator(_inside)]
-Rev = Annotated[str, AfterValidator(_rev)]
+Operand = Annotated[str, AfterValidator(_operand), _shaped("^(?!-)")]
+Inside = Annotated[str, AfterValidator(_inside), _shaped(r"^(?![/~-])(?!(.*/)?\.\.(/|$)).+$")]
+Rev = Annotated[str, AfterValidator(_rev), _shaped("^[0-9a-f]{40}$")]
 VersionText = Annotated[str, AfterValidator(_version)]
 Specifiers = Annotated[str, AfterValidator(_specifiers)]
-Exact = Annotated[str, AfterValidator(_exact)]
+Exact = Annotated[str, AfterValidator(_exact), _shaped(r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]*$")]
 Variable = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*$")]
 Environment = dict[Variable, Text]
@@ -219,7 +225,7 @@ class WheelComponent(Sourced):
     """A distribution that is taken as a ready wheel of exactly one version.
 
     `pin_file` and `version_file` are where the torch tree names the commit and the version of the one that belongs to
-    it, `nightly` the index that holds the wheels of commits between releases.
+    it, `preview` the index of release candidates, `nightly` the one of commits between releases.
     """
 
     kind: Literal["wheel"]
@@ -227,6 +233,7 @@ class WheelComponent(Sourced):
     distribution: Name
     version: VersionText
     index: Operand = ""
+    preview: Operand = ""
     nightly: Operand = ""
     pin_file: Inside | None = None
     version_file: Inside | None = None

@@ -5,7 +5,9 @@ Every screen reads the same without colour, at a width of 100, and as plain line
 
 from __future__ import annotations
 
+import json
 import shlex
+import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -61,16 +63,27 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
     show_build(console, data, verbose)
 
 
+def _show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_build import show_install  # noqa: PLC0415 - a screen of its own
+
+    show_install(console, data, verbose)
+
+
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["explain"]:
+        from xpusetup.show_explain import show_explain  # noqa: PLC0415 - a screen of its own
+
+        show_explain(console, data)
+        return
     from xpusetup.show_build import show_plan  # noqa: PLC0415 - a screen of its own
 
     show_plan(console, data, verbose)
 
 
-def verified(outcome: bool | None) -> str:
+def verified(outcome: bool | None, *, done: str = "built") -> str:
     """Say what was proven, and never more than that."""
     if outcome is None:
-        return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
+        return f"[yellow]![/] {done}, not verified: no device was computed on (xpusetup verify, where there is one)"
     if outcome:
         return "[green]✓[/] verified: the device computes what the CPU computes"
     return "[red]✗[/] verification failed: xpusetup verify says where"
@@ -101,20 +114,27 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 
 
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_replaced import show_replaced  # noqa: PLC0415 - it uses this module
+
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     for wheel in data["wheels"]:
         mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
         console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
     for name, tree in data["sources"].items():
         console.print(f"   {name} at {tree['rev'][:12]}{', with changes of your own' if tree['changed'] else ''}")
+    for row in data["replaced"]:
+        show_replaced(console, row)
     for step, why in data["damaged"].items():
-        console.print(f" [red]✗[/] {step}: {escape(why)}")
-    if data["damaged"]:
+        if not (data["replaced"] and "/RECORD " in why):  # that follows from the lines above
+            console.print(f" [red]✗[/] {step}: {escape(why)}")
+    harmed = data["damaged"] or data["replaced"]
+    if harmed:
         console.print(f"   [bold]fix[/]  {escape(data['fix'])}")
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
-    before = " (before that)" if data["damaged"] else ""
-    console.print(f" {verified(data['verified'])}{before}")
+    before = " (before that)" if harmed else ""
+    done = "built" if data["made_by"] == "build" else "installed"
+    console.print(f" {verified(data['verified'], done=done)}{before}")
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
@@ -150,6 +170,22 @@ def _show_checked(console: Console, data: Mapping[str, Any], _verbose: bool) -> 
     show_checked(console, data)
 
 
+def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def _show_lock(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_locks import show_lock  # noqa: PLC0415 - a screen of its own
+
+    show_lock(console, data)
+
+
+def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_locks import show_new  # noqa: PLC0415 - a screen of its own
+
+    show_new(console, data)
+
+
 def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_doctor import show_doctor  # noqa: PLC0415 - a screen of its own
 
@@ -168,6 +204,7 @@ def duration(seconds: float) -> str:
 
 SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "build": _show_build,
+    "install": _show_install,
     "plan": _show_plan,
     "verify": _show_verify,
     "status": _show_status,
@@ -177,4 +214,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,
+    "profiles new": _show_new,
+    "profiles lock": _show_lock,
+    "profiles schema": _show_schema,
 }

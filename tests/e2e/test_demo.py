@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 STEPS = [
     *("venv", "requirements", "torch.fetch", "torch.install"),
-    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
+    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "guard", "verify.smoke"),
 ]
 
 

@@ -5,17 +5,12 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import time
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, Tiny, command, kill_all, make_tiny, xpusetup
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
+from e2e.support import CHECKOUT, Said, Tiny, command, kill_all, make_tiny, wait_until, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("lock")]
 FLOCK = """
@@ -52,13 +47,6 @@ class Place:
 def left(place: Place, *patterns: str) -> list[Path]:
     """List what the lock left behind."""
     return [path for pattern in patterns or ("lock.*", ".lock.*") for path in place.root.glob(pattern)]
-
-
-def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
-    end = time.monotonic() + seconds
-    while not condition():
-        assert time.monotonic() < end, "it did not happen in time"
-        time.sleep(0.02)
 
 
 @pytest.fixture(scope="module")

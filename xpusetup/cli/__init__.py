@@ -16,7 +16,6 @@ from xpusetup.errors import UsageError
 app = typer.Typer(
     name="xpusetup",
     invoke_without_command=True,
-    add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
@@ -30,6 +29,7 @@ def start(context: typer.Context) -> None:
 
 
 app.command()(building.build)
+app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
@@ -38,10 +38,13 @@ app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
 
-profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, and whether a file is right.")
+profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)
 profiles_app.command("show")(profiles.profiles_show)
 profiles_app.command("check")(profiles.profiles_check)
+profiles_app.command("new")(profiles.profiles_new)
+profiles_app.command("lock")(profiles.profiles_lock)
+profiles_app.command("schema")(profiles.profiles_schema)
 app.add_typer(profiles_app, name="profiles")
 
 

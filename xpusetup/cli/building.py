@@ -22,6 +22,7 @@ def build(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -29,13 +30,13 @@ def build(
     variables: options.Set = None,
     verify: options.Verify = "auto",
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
-    events: Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")] = "",
+    events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -49,6 +50,33 @@ def build(
     finish("build", work, json=json, verbose=verbose)
 
 
+def install(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    into: options.Into = "",
+    verify: options.Verify = "auto",
+    events: options.Events = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Install the published wheels of a profile's release instead of compiling, and verify them."""
+    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python, into=into)
+
+    def work() -> Result:
+        from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.install import install as run_install
+        from xpusetup.show_live import BuildView
+
+        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        with BuildView(quiet=json, verbose=verbose) as view:
+            return run_install(where, request, BuildOptions(events=events, observe=view.observe))
+
+    finish("install", work, json=json, verbose=verbose)
+
+
 def plan(
     profile: options.Profile = "",
     root: options.Root = "",
@@ -56,23 +84,26 @@ def plan(
     build_dir: options.BuildDir = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        return make(where, make_request(only=only, until=until, arch=arch, variables=variables, verify=verify))
+        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)
 
@@ -82,6 +113,7 @@ def emit(
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: options.Profile = "",
     python: options.Python = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -96,6 +128,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python, into=into), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, into=into, rev=rev), request, kind, out)
 
     finish("emit", work, json=json)

@@ -40,6 +40,8 @@ def doctor(
             return list_checks()
         asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=facts)
         folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-        return examine_machine(make_where(profile=profile, root=root, name=name, python=python, **folders), asked)
+        return examine_machine(
+            make_where(profile=profile, root=root, name=name, python=python, rev=None, **folders), asked
+        )
 
     finish("doctor", work, json=json, verbose=verbose)

@@ -19,10 +19,10 @@ class Finished(SystemExit):
     """The end of a command that has said all it has to say."""
 
 
-def where(**values: str) -> Where:
+def where(*, rev: list[str] | None = None, **values: str) -> Where:
     from xpusetup.commands.workspace import Where
 
-    return Where(**values)
+    return Where(rev=tuple(rev or ()), **values)
 
 
 def request(*, only: list[str] | None, until: str, arch: str, variables: list[str] | None, verify: str) -> Request:

@@ -6,17 +6,35 @@ from typing import Annotated
 
 import typer
 
-Profile = Annotated[str, typer.Option("--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE")]
+from xpusetup.cli import complete
+
+Profile = Annotated[
+    str,
+    typer.Option(
+        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
+    ),
+]
 Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
 Name = Annotated[str, typer.Option("--name", help="Another name for the folder of this build.")]
 BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
 Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
+Rev = Annotated[
+    list[str] | None,
+    typer.Option("--rev", help="Another revision: tag, branch, commit, pr/N.", metavar="COMPONENT=REF"),
+]
+Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
-Only = Annotated[list[str] | None, typer.Option("--only", help="This component alone.", metavar="COMPONENT")]
-Until = Annotated[str, typer.Option("--until", help="Stop after this step.", metavar="STEP")]
+Only = Annotated[
+    list[str] | None,
+    typer.Option("--only", help="This component alone.", metavar="COMPONENT", autocompletion=complete.components),
+]
+Until = Annotated[
+    str, typer.Option("--until", help="Stop after this step.", metavar="STEP", autocompletion=complete.steps)
+]
 Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
+Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]

@@ -1,4 +1,4 @@
-"""profiles: what ships, what one says, and whether a file is right."""
+"""profiles: what ships, what one says, whether a file is right; schema, new ones and locks."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import Result
+
+Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
 
 
 def profiles_list(json: options.Json = False) -> None:
@@ -24,7 +27,7 @@ def profiles_list(json: options.Json = False) -> None:
     finish("profiles list", work, json=json)
 
 
-def profiles_show(name: str, json: options.Json = False) -> None:
+def profiles_show(name: Name, json: options.Json = False) -> None:
     """Show all that a profile says, with the source of each pin."""
 
     def work() -> Result:
@@ -35,7 +38,7 @@ def profiles_show(name: str, json: options.Json = False) -> None:
     finish("profiles show", work, json=json)
 
 
-def profiles_check(name: Annotated[str, typer.Argument(metavar="NAME|FILE")], json: options.Json = False) -> None:
+def profiles_check(name: Name, json: options.Json = False) -> None:
     """Check a profile: every error of the file at once."""
 
     def work() -> Result:
@@ -44,3 +47,50 @@ def profiles_check(name: Annotated[str, typer.Argument(metavar="NAME|FILE")], js
         return check_profile(name)
 
     finish("profiles check", work, json=json)
+
+
+def profiles_schema(json: options.Json = False) -> None:
+    """Print the JSON Schema of profile files, for editors."""
+
+    def work() -> Result:
+        from xpusetup.commands.profiles import make_schema
+
+        return make_schema()
+
+    finish("profiles schema", work, json=json)
+
+
+def profiles_new(
+    name: str,
+    base: Annotated[str, typer.Option("--from", help="The profile it begins as.", metavar="NAME")] = "torch-2.14",
+    out: options.Out = "",
+    json: options.Json = False,
+) -> None:
+    """Write a profile of your own, as a copy of one that ships."""
+
+    def work() -> Result:
+        from xpusetup.commands.profiles import new_profile
+
+        return new_profile(name, base, out)
+
+    finish("profiles new", work, json=json)
+
+
+def profiles_lock(
+    profile: options.Profile = "",
+    rev: options.Rev = None,
+    root: options.Root = "",
+    name: options.Name = "",
+    out: options.Out = "",
+    json: options.Json = False,
+) -> None:
+    """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
+
+    def work() -> Result:
+        from xpusetup.commands.locking import lock
+        from xpusetup.show_live import asking
+
+        with asking(quiet=json) as say:
+            return lock(make_where(profile=profile, root=root, name=name, rev=rev), out, say)
+
+    finish("profiles lock", work, json=json)

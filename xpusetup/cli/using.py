@@ -19,6 +19,7 @@ def run(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     json: options.Json = False,
 ) -> None:
@@ -27,7 +28,7 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        become(make_where(profile=profile, root=root, name=name, into=into), context.args)
+        become(make_where(profile=profile, root=root, name=name, into=into, rev=rev), context.args)
 
     finish("run", work, json=json)
 
@@ -36,6 +37,7 @@ def env(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     json: options.Json = False,
@@ -45,7 +47,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into), build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build)
 
     finish("env", work, json=json)
 
@@ -54,6 +56,7 @@ def verify(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -65,7 +68,7 @@ def verify(
         from xpusetup.show_live import waiting
 
         with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name, into=into))
+            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("verify", work, json=json, verbose=verbose)
 
@@ -74,6 +77,7 @@ def status(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
+    rev: options.Rev = None,
     into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -83,6 +87,6 @@ def status(
     def work() -> Result:
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into))
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("status", work, json=json, verbose=verbose)

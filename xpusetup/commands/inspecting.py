@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xpusetup.commands.prepare import parse_target
+from xpusetup.commands.replaced import list_replaced
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
@@ -16,7 +17,8 @@ from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.model import ROOT, Layout
-from xpusetup.plan import verify_options
+from xpusetup.plan.guard import constraints_file
+from xpusetup.plan.verify import verify_options
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
@@ -86,7 +88,8 @@ def status(where: Where) -> Result:
     root = built.root
     manifest = read_manifest(root)
     damaged = find_damage(root)
-    wheels = list_wheels(root, workspace.profile)
+    made_by = manifest.get("made_by", "build")
+    wheels = list_wheels(root, workspace.profile, made_by)
     data: dict[str, Any] = {
         "profile": workspace.profile.name,
         "root": str(root.path),
@@ -95,13 +98,15 @@ def status(where: Where) -> Result:
         "failed": manifest.get("failed"),
         "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
         "damaged": damaged,
-        "fix": f"xpusetup build {options_of(workspace, built.layout)}",
+        "replaced": list_replaced(root),
+        "made_by": made_by,
+        "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
         "verified": manifest.get("verified"),
         "seconds": 0.0,
         "sources": _sources(workspace, built),
         "pins": manifest.get("pins", []),
     }
-    return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
+    return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)
 
 
 def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
@@ -157,9 +162,16 @@ def _change(built: Built, *, build: bool) -> Change:
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
-    wanted = {**own, **change.sets, mark: str(venv), "PATH": path}
+    wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
     return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+
+
+def _guarded(built: Built) -> dict[str, str]:
+    """Give uv the constraints of the environment: it reads no pip.conf."""
+    ours = built.place(constraints_file(built.layout))
+    told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
+    return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
 
 
 def _library_path() -> str:

@@ -1,29 +1,49 @@
-"""profiles: what ships, what one says, and whether a file is right."""
+"""profiles: what ships, what one says, whether a file is right, and a new one to begin with."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+import re
+from itertools import dropwhile
+from pathlib import Path
+from typing import Any, get_args
+
+from packaging.version import Version
 
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, profile_names
+from xpusetup.effects import files
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.profile import Profile, Tier
 
-if TYPE_CHECKING:
-    from xpusetup.profile import Profile
+NAME = re.compile(r"[a-z][a-z0-9._-]*")
+SCHEMA_FILE = "profile.schema.json"
 
 
 def list_profiles() -> Result:
-    """List the profiles that ship with the program."""
-    return Result("profiles list", {"profiles": [_row(load_profile(name)) for name in profile_names()]})
+    """List the profiles that ship with the program: tier by tier, the newest release first."""
+    profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
+    return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
+
+
+def _place(profile: Profile) -> tuple[int, bool, tuple[int, ...]]:
+    torch = _torch_version(profile)
+    release = Version(torch).release if torch else ()
+    return get_args(Tier).index(profile.tier), profile.accelerator == "cpu", tuple(-part for part in release)
+
+
+def _torch_version(profile: Profile) -> str | None:
+    found = (part for part in profile.components if part.name == "torch" and part.kind != "skip")
+    return next((part.version for part in found), None)
 
 
 def _row(profile: Profile) -> dict[str, Any]:
-    torch = next((part for part in profile.components if part.name == "torch" and part.kind != "skip"), None)
     return {
         "name": profile.name,
         "tier": profile.tier,
         "accelerator": profile.accelerator,
         "summary": profile.summary,
-        "torch": torch.version if torch else None,
+        "torch": _torch_version(profile),
         "toolkit": f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
         "python": profile.python,
         "tried": profile.tried,
@@ -40,3 +60,34 @@ def check_profile(name: str) -> Result:
     profile = load_profile(name)
     load_device(profile.accelerator)
     return Result("profiles check", {"profile": profile.name, "components": [part.name for part in profile.components]})
+
+
+def make_schema() -> Result:
+    """Give the JSON Schema of profile files, by which an editor completes and checks them."""
+    schema = Profile.model_json_schema(by_alias=True)
+    head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "xpusetup profile"}
+    return Result("profiles schema", {**schema, **head})
+
+
+def new_profile(name: str, base: str, out: str) -> Result:
+    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
+    if NAME.fullmatch(name) is None:
+        raise UsageError(f"{name!r} is no name of a profile", fix="lower case letters, digits, '.', '_' and '-'")
+    path = Path(out or f"{name}.toml")
+    if path.exists():
+        raise UsageError(f"{path} is there already", fix="name another file: --out FILE")
+    origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
+    text = _renamed(origin.read_text(encoding="utf-8"), name, base)
+    parse_profile(text, str(path))
+    files.write_text(path, text)
+    return Result("profiles new", {"profile": name, "from": base, "file": str(path)})
+
+
+def _renamed(text: str, name: str, base: str) -> str:
+    """Change the head of a profile's text, and leave all else with its comments as it is."""
+    head, components = text.split("\n[", 1)
+    body = "\n".join(dropwhile(lambda line: line.startswith("#"), head.splitlines()))
+    for key, value in {"name": name, "tier": "own", "tried": "not yet"}.items():
+        body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
+    top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"
+    return f"{top}{body.strip()}\n\n[{components}"

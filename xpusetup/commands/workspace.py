@@ -14,9 +14,11 @@ from packaging.version import Version
 from xpusetup.devices import Device, parse_device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
+from xpusetup.effects.root import Root, read_locked_profile
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 from xpusetup.model import ROOT, Layout
+from xpusetup.refs import floating, parse_revs, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
@@ -35,13 +37,21 @@ class Where:
     prefix: str = ""
     python: str = ""
     into: str = ""
+    rev: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Workspace:
-    """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again."""
+    """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again.
+
+    `base` is the profile as its file says it, `profile` the same where this root has pinned the `revs` that were asked
+    for (component -> ref); `locked` says whether it has.
+    """
 
     profile: Profile
+    base: Profile
+    revs: dict[str, str]
+    locked: bool
     device: Device
     settings: Settings
     root: Path
@@ -50,6 +60,11 @@ class Workspace:
     chosen_by: str
     options: str
 
+    @property
+    def asked(self) -> dict[str, object]:
+        """What a lock follows from: the refs, and the profile that they are put into."""
+        return _asked(self.base, self.revs)
+
 
 def open_workspace(where: Where) -> Workspace:
     """Load settings and profile. Raises UsageError for what can't be read."""
@@ -57,10 +72,16 @@ def open_workspace(where: Where) -> Workspace:
     name = where.profile or settings.profile or newest_profile()
     chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
     profile = load_profile(name)
-    root = check_folder(_root(where, settings, where.name or root_name(name)))
+    given = parse_revs(where.rev)
+    revs = {**floating(profile), **given}
+    root = check_folder(_root(where, settings, where.name or root_name(name, given)))
+    pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
     layout = _layout(where, settings, root.name)
     return Workspace(
-        profile=profile,
+        profile=pinned or profile,
+        base=profile,
+        revs=revs,
+        locked=pinned is not None,
         device=load_device(profile.accelerator),
         settings=settings,
         root=root,
@@ -75,7 +96,13 @@ def _options(where: Where, name: str) -> str:
     """Give the options that a command needs to mean this workspace, ready for a shell."""
     given = {"--profile": name, "--root": where.root, "--name": where.name}
     folders = {"--build-dir": where.build_dir, "--prefix": where.prefix, "--into": where.into}
-    return shlex.join(word for pair in {**given, **folders}.items() if pair[1] for word in pair)
+    words = [word for pair in {**given, **folders}.items() if pair[1] for word in pair]
+    return shlex.join([*words, *(word for rev in where.rev for word in ("--rev", rev))])
+
+
+def _asked(profile: Profile, revs: dict[str, str]) -> dict[str, object]:
+    text = profile.model_dump_json(by_alias=True)
+    return {"revs": revs, "base": hashlib.sha256(text.encode()).hexdigest()}
 
 
 def origins_of(workspace: Workspace, where: Where, request: Request) -> dict[str, str]:
@@ -134,12 +161,16 @@ def _is_path(name: str) -> bool:
     return name.endswith(".toml") or "/" in name
 
 
-def root_name(name: str) -> str:
-    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies."""
+def root_name(name: str, revs: dict[str, str] | None = None) -> str:
+    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
+
+    Revisions that were asked for are part of it, so that an experiment does not replace the build of a release.
+    """
+    added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
     if not _is_path(name):
-        return name
+        return f"{name}{added}"
     path = Path(name).resolve()
-    return f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}"
+    return f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}{added}"
 
 
 def _root(where: Where, settings: Settings, name: str) -> Path:

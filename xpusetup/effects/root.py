@@ -13,14 +13,14 @@ from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Made, Seen, Stamp, parse_stamp
 from xpusetup.plan.context import PACKAGED
+from xpusetup.profile import Profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from xpusetup.model import Layout, Plan, Target
-    from xpusetup.profile import Profile
 
-FOLDERS = ("steps", "helpers", "stamps", "logs", "results", "src", "wheels")
+FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
 ABSENT = "results/no-device.json"
 
@@ -96,14 +96,20 @@ def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[
         identities=identities,
         damaged=damaged,
         absent=read_absent(root),
+        before={step: files.read_text(root / f"inputs/{step}") or "" for step in stamps},
     )
 
 
 def find_damage(root: Root) -> dict[str, str]:
     """Say of each finished step whose files are missing or were changed what happened to them."""
+    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp))}
+
+
+def read_stamps(root: Root) -> dict[str, Stamp]:
+    """Read all stamps, also those of other plans in this root."""
     names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
     stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
-    return {name: why for name, stamp in stamps if stamp is not None and (why := _damage(stamp))}
+    return {name: stamp for name, stamp in stamps if stamp is not None}
 
 
 def read_absent(root: Root) -> dict[str, str]:
@@ -164,6 +170,23 @@ def lock_document(profile: Profile, target: Target, layout: Layout, asked: Mappi
     resolved = profile.model_dump(by_alias=True, mode="json")
     document = {"schema": 1, "profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def write_locked_profile(root: Root, profile: Profile, asked: Mapping[str, object]) -> None:
+    """Put another profile into profile.lock.json; the next build aims anew and builds what it says."""
+    document = {**(read_lock(root) or {"schema": 1}), "profile": profile.model_dump(by_alias=True, mode="json")}
+    files.write_text(
+        root / "profile.lock.json", json.dumps({**document, "asked": asked}, indent=2, sort_keys=True) + "\n"
+    )
+
+
+def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | None:
+    """Give the profile that was pinned in a root for the same revisions of the same profile; None if there is none."""
+    document = read_lock(root) or {}
+    before = document.get("asked") or {}
+    if any(before.get(name) != value for name, value in asked.items()):
+        return None
+    return Profile.model_validate(document["profile"])
 
 
 def read_lock(root: Root) -> dict[str, Any] | None:

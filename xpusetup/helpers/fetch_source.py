@@ -16,6 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
+from summary import count, render_size, say_summary
+
 COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"
 OTHER_TREE = "the tree is another one than the profile was made for"
@@ -28,12 +30,16 @@ def main() -> None:
     parser.add_argument("--repo", required=True)
     parser.add_argument("--rev", default="")
     parser.add_argument("--tag", default="")
+    parser.add_argument("--ref", default="", help="the full name of a ref that holds the commit")
     parser.add_argument("--pin-file", type=Path)
     parser.add_argument("--confidence", default="confirmed")
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
     rev = decide(options)
-    fetch(options.repo, rev, options.tag, options.into)
+    named = options.ref or (f"refs/tags/{options.tag}" if options.tag else "")
+    fetch(options.repo, rev, named, options.into)
+    if not lies_in_another(options.into):
+        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(options.into))
 
 
 def fail(message: str, fix: str) -> NoReturn:
@@ -103,6 +109,8 @@ def differ(options: argparse.Namespace, seen: str) -> None:
             "find out who and why; to take it over, put the new commit into a profile file of your own",
         )
     print(f"note: {seen}, and the profile pins {options.rev} ({options.confidence})")
+    if options.tag:
+        print(f"note: to take the tag's commit over: --rev {options.into.name}={options.tag} (xpusetup profiles lock)")
 
 
 def resolve_tag(repo: str, tag: str) -> str:
@@ -112,7 +120,7 @@ def resolve_tag(repo: str, tag: str) -> str:
     return found.get(f"refs/tags/{tag}^{{}}") or found.get(f"refs/tags/{tag}", "")
 
 
-def fetch(repo: str, rev: str, tag: str, tree: Path) -> None:
+def fetch(repo: str, rev: str, ref: str, tree: Path) -> None:
     """Make the tree be at the commit. While it is on its way there a mark says so, and what is found is ours."""
     moving, mark = tree / ".git" / MOVING, tree / ".git" / MARK
     if tree.is_dir() and any(tree.iterdir()) and not (tree / ".git").exists():
@@ -126,12 +134,33 @@ def fetch(repo: str, rev: str, tag: str, tree: Path) -> None:
     for lock in (tree / ".git").glob("*.lock"):
         lock.unlink()
     if ask(tree, "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}") != rev:
-        fetch_commit(repo, rev, tag, tree)
+        fetch_commit(repo, rev, ref, tree)
+    clear_ignored(tree, rev)
     run(tree, "-c", "advice.detachedHead=false", "checkout", "--quiet", "--force", "--detach", rev)
     update_submodules(tree)
     mark.write_text(f"{rev}\n")
     moving.unlink()
     print(f"{tree} is at {rev}")
+
+
+def clear_ignored(tree: Path, rev: str) -> None:
+    """Before another commit: remove what builds of the last one left among the sources, but for the build folder."""
+    head = ask(tree, "rev-parse", "--verify", "--quiet", "HEAD")
+    if head not in {"", rev}:
+        run(tree, "clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
+
+
+def lies_in_another(tree: Path) -> bool:
+    """Say whether a tree is part of one that was fetched before it, whose summary speaks for both."""
+    return any((folder / ".git" / MARK).exists() for folder in tree.absolute().parents)
+
+
+def describe(tree: Path) -> list[str]:
+    """Say how large what was fetched is, as git keeps it, and how many submodules are in it."""
+    git_folder = tree / ".git"
+    modules = [head for head in (git_folder / "modules").rglob("HEAD") if (head.parent / "objects").is_dir()]
+    packs = sum(pack.stat().st_size for pack in git_folder.rglob("*.pack"))
+    return [render_size(packs) if packs else "", count(len(modules), "submodule") if modules else ""]
 
 
 def refuse_changed(tree: Path, rev: str, mark: Path) -> None:
@@ -145,11 +174,11 @@ def refuse_changed(tree: Path, rev: str, mark: Path) -> None:
         fail(f"{tree} is at {head}, a commit of your own choice", f"git -C {tree} checkout --detach {ours or rev}")
 
 
-def fetch_commit(repo: str, rev: str, tag: str, tree: Path) -> None:
+def fetch_commit(repo: str, rev: str, ref: str, tree: Path) -> None:
     """Get the commit by the cheapest way that the server allows."""
     ways: list[tuple[str, ...]] = [("--depth", "1", "--", repo, rev)]
-    if tag:
-        ways.append(("--depth", "1", "--", repo, f"refs/tags/{tag}"))
+    if ref:
+        ways.append(("--depth", "1", "--", repo, ref))
     ways.append(("--tags", "--", repo, "+refs/heads/*:refs/remotes/origin/*"))
     last = ""
     for way in ways:

@@ -44,13 +44,12 @@ identity() { # NEED
   esac
 }
 
-step_key() {
-  {
-    printf 'xpusetup 1\nroot %s\nscript %s\n' "$ROOT" "$(hash_of <"$ROOT/steps/$STEP.sh")"
-    local name
-    for name in $AFTER; do printf 'after %s %s\n' "$name" "$(cut -d ' ' -f 1 "$ROOT/stamps/$name" | hash_of)"; done
-    for name in $NEEDS; do identity "$name"; done
-  } | hash_of
+# What the step follows from; its key is the hash of this text.
+step_inputs() {
+  printf 'xpusetup 1\nroot %s\nscript %s\n' "$ROOT" "$(hash_of <"$ROOT/steps/$STEP.sh")"
+  local name
+  for name in $AFTER; do printf 'after %s %s\n' "$name" "$(cut -d ' ' -f 1 "$ROOT/stamps/$name" | hash_of)"; done
+  for name in $NEEDS; do identity "$name"; done
 }
 
 hash_of() {
@@ -81,7 +80,7 @@ begin() {
   clean_environment
   umask 022 # the modes of files go into wheels
   lock_root
-  mkdir -p "$ROOT/stamps" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
+  mkdir -p "$ROOT/stamps" "$ROOT/inputs" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
   local name
   for name in $AFTER; do
     [ -f "$ROOT/stamps/$name" ] || fail "$name has not been done" "bash $ROOT/steps/$name.sh" 3
@@ -92,7 +91,8 @@ begin() {
   case " $NEEDS " in
     *" toolkit "*) [ -e "$TOOLKIT" ] || fail "there is no $TOOLKIT" "install the toolkit: xpusetup doctor" 3 ;;
   esac
-  KEY=$(step_key)
+  INPUTS=$(step_inputs)
+  KEY=$(printf '%s\n' "$INPUTS" | hash_of)
   local stamp=$ROOT/stamps/$STEP
   if [ -z "$XPUSETUP_FORCE" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] && intact "$stamp"; then
     printf '%s is done\n' "$STEP"
@@ -110,6 +110,7 @@ run() {
 }
 
 finish() {
+  { printf '%s\n\n' "$INPUTS"; cat "$ROOT/steps/$STEP.sh"; } >"$ROOT/inputs/$STEP"
   { printf '%s\n' "$KEY"; made; } >"$ROOT/stamps/.$STEP.$$"
   mv -f "$ROOT/stamps/.$STEP.$$" "$ROOT/stamps/$STEP"
 }

@@ -8,6 +8,7 @@ from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
 from xpusetup.model import Step
+from xpusetup.plan.guard import UNBOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -16,11 +17,14 @@ if TYPE_CHECKING:
     from xpusetup.profile import Profile
 
 
-def make_venv(context: Context) -> Step:
-    """Give the step after which there is an environment: a new one, or a look at the one that was named."""
+def make_venv(context: Context, pins: Iterable[str]) -> Step:
+    """Give the step after which there is an environment: a new one, or a look at the one that was named.
+
+    `pins` are what will be installed in place of other versions there.
+    """
     target, layout = context.target, context.layout
     if layout.adopted:
-        return _make_adoption(context)
+        return _make_adoption(context, pins)
     return Step(
         id="venv",
         title=f"Python {target.python_version} environment",
@@ -30,12 +34,11 @@ def make_venv(context: Context) -> Step:
     )
 
 
-def _make_adoption(context: Context) -> Step:
+def _make_adoption(context: Context, pins: Iterable[str]) -> Step:
     target, layout = context.target, context.layout
     result = f"{layout.results}/environment.json"
-    pins = _of_python(context.profile.build_requirements.pins, target.python_version)
     options = ("--prefix", layout.venv, "--python", target.python_version, "--reports", context.reports)
-    requires = (word for pin in pins for word in ("--requires", pin))
+    requires = (word for pin in _of_python(pins, target.python_version) for word in ("--requires", pin))
     return Step(
         id="venv",
         title=f"a look at the environment {layout.venv}",
@@ -53,11 +56,16 @@ def _of_python(pins: Iterable[str], version: str) -> Iterator[str]:
             yield f"{canonicalize_name(pin.name)}{pin.specifier}"
 
 
-def find_changes(profile: Profile, installed: Mapping[str, str], version: str) -> list[str]:
-    """Say which installed distributions a profile would replace by another version, as "numpy 2.1 -> 2.4.6"."""
+def built_pins(profile: Profile) -> list[str]:
+    """Give all that a build installs, pinned."""
     runtime = profile.runtime_requirements.pins if profile.runtime_requirements else []
     parts = [f"{part.distribution}=={part.version}" for part in profile.components if part.kind != "skip"]
-    wanted = dict(pin.split("==") for pin in _of_python([*profile.build_requirements.pins, *runtime, *parts], version))
+    return [*profile.build_requirements.pins, *runtime, *parts]
+
+
+def find_changes(pins: Iterable[str], installed: Mapping[str, str], version: str) -> list[str]:
+    """Say which installed distributions would be replaced by another version, as "numpy 2.1 -> 2.4.6"."""
+    wanted = dict(pin.split("==") for pin in _of_python(pins, version))
     return [
         f"{name} {installed[name]} -> {pinned}"
         for name, pinned in wanted.items()
@@ -78,6 +86,7 @@ def make_requirements(context: Context) -> Step:
         id="requirements",
         title=f"{len(pins)} pinned build requirements",
         run=tuple(commands),
+        env=UNBOUND,
         needs=("network",),
         after=("venv",),
         locks=("venv",),

@@ -54,7 +54,8 @@ def _system_helper(context: Context, name: str, *arguments: str) -> tuple[str, .
 def _source(part: SourceComponent, repo: str) -> tuple[str, ...]:
     rev = ("--rev", part.rev) if part.rev else ()
     tag = ("--tag", part.tag) if part.tag else ()
-    return ("--repo", repo, *rev, *tag, "--confidence", part.confidence)
+    ref = ("--ref", part.ref) if part.ref else ()
+    return ("--repo", repo, *rev, *tag, *ref, "--confidence", part.confidence)
 
 
 def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:

@@ -31,5 +31,6 @@ step simxpu.fetch 'simxpu  a0c00e72c'
 step simxpu.build 'simxpu 1.0.0 from source'
 step simxpu.inspect 'what is in the simxpu wheel'
 step simxpu.install 'install simxpu 1.0.0'
+step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on simxpu against the CPU'
 echo "the wheels are in $PWD/wheels"

@@ -41,5 +41,6 @@ step audio.fetch 'audio v2.11.0 34c52a67e'
 step audio.build 'torchaudio 2.11.0+xpu from source'
 step audio.inspect 'what is in the torchaudio wheel'
 step audio.install 'install torchaudio 2.11.0+xpu'
+step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on xpu against the CPU'
 echo "the wheels are in $PWD/wheels"

@@ -38,5 +38,6 @@ step audio.fetch 'audio v2.5.1 1661daf10'
 step audio.build 'torchaudio 2.5.1+xpu from source'
 step audio.inspect 'what is in the torchaudio wheel'
 step audio.install 'install torchaudio 2.5.1+xpu'
+step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on xpu against the CPU'
 echo "the wheels are in $PWD/wheels"

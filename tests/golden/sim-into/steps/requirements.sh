@@ -13,6 +13,7 @@ begin
 
 export PYTHONNOUSERSITE=1
 export PATH=/opt/conda/envs/x/bin:"$PATH" VIRTUAL_ENV=/opt/conda/envs/x
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
 run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps --report \

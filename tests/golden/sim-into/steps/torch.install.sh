@@ -13,6 +13,7 @@ begin
 
 export PYTHONNOUSERSITE=1
 export PATH=/opt/conda/envs/x/bin:"$PATH" VIRTUAL_ENV=/opt/conda/envs/x
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run /opt/conda/envs/x/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torch \
   --version 2.13.0+cpu

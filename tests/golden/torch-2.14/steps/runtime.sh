@@ -12,6 +12,7 @@ MAKES=("$ROOT"/venv/runtime-requirements.json)
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \
   "$ROOT"/venv/runtime-requirements.json dpcpp-cpp-rt==2026.1.0 impi-rt==2021.18.1 intel-cmplr-lib-rt==2026.1.0 \

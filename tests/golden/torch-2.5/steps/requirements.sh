@@ -12,6 +12,7 @@ MAKES=("$ROOT"/venv/build-requirements.json)
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps pip==24.3.1
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \

@@ -1,0 +1,87 @@
+"""Profile files that people write: the schema for their editors, a new one to begin with, a lock as a file."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Any
+
+import jsonschema
+import pytest
+
+from data.profiles import shipped
+from xpusetup.commands.profiles import make_schema, new_profile
+from xpusetup.commands.workspace import load_profile, profile_names
+from xpusetup.effects.files import package_text
+from xpusetup.emit.profile import render_profile
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.tomltext import parse_toml
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def check(text: str) -> list[str]:
+    """Say as an editor would what is wrong with a file: the places of its errors."""
+    validator = jsonschema.Draft202012Validator(make_schema().data)
+    return sorted("/".join(map(str, error.path)) for error in validator.iter_errors(parse_toml(text)))
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_the_schema_takes_what_ships(name: str) -> None:
+    assert check(package_text(f"profiles/{name}.toml")) == []
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "places"),
+    [
+        ('summary = "', 'sumary = "', ["", ""]),
+        ('tier = "demo"', 'tier = "best"', ["tier"]),
+        ("schema = 1", "schema = 2", ["schema"]),
+        (re.compile(r'rev = "[0-9a-f]{40}"'), 'rev = "main"', ["components/1"]),
+        (re.compile(r'"setuptools==[0-9.]+"'), '"setuptools>=80"', ["build_requirements/pins/"]),
+    ],
+)
+def test_the_schema_refuses_what_the_program_refuses(old: Any, new: str, places: list[str]) -> None:
+    text = re.sub(old, new, package_text("profiles/sim.toml"), count=1)
+    with pytest.raises(UsageError):
+        parse_profile(text, "x.toml")
+    found = check(text)
+    assert len(found) == len(places), found
+    assert all(place.startswith(expected) for place, expected in zip(found, places, strict=True)), found
+
+
+@pytest.mark.parametrize("base", profile_names())
+def test_a_new_profile_is_the_old_one_by_another_name(base: str) -> None:
+    result = new_profile("mine", base, "")
+    assert result.data == {"profile": "mine", "from": base, "file": "mine.toml"}
+    same = {"name": base, "tier": shipped(base).tier, "tried": shipped(base).tried}
+    assert load_profile("mine.toml").model_copy(update=same) == shipped(base)
+    text = Path("mine.toml").read_text()
+    assert text.startswith("#:schema ./profile.schema.json\n")
+    comments = [line for line in package_text(f"profiles/{base}.toml").splitlines()[1:] if line.startswith("# ")]
+    assert [line for line in comments if line not in text] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "base", "out", "message"),
+    [
+        ("Mine", "sim", "", "'Mine' is no name of a profile"),
+        ("mine", "simm", "", "there is no profile 'simm'; did you mean sim?"),
+        ("mine", "sim", "there.toml", "there.toml is there already"),
+    ],
+)
+def test_refusals(name: str, base: str, out: str, message: str) -> None:
+    Path("there.toml").write_text("mine")
+    with pytest.raises(UsageError, match=re.escape(message)):
+        new_profile(name, base, out)
+    assert Path("there.toml").read_text() == "mine"
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_a_rendered_profile_is_read_back(name: str) -> None:
+    assert parse_profile(render_profile(shipped(name), "a comment"), "x.toml") == shipped(name)

@@ -1,0 +1,159 @@
+"""From trees to a lock: what the torch tree names decides."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.profiles import shipped
+from xpusetup.emit.profile import render_profile
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.profile import Profile, SourceComponent, WheelComponent
+from xpusetup.refs import Found
+from xpusetup.resolve import Tree, check_names, files_to_read, make_lock, pins_in
+
+if TYPE_CHECKING:
+    from xpusetup.resolve import Lock
+
+TORCH, OPS, TRITON, VISION, AUDIO = ("a" * 40, "b" * 40, "c" * 40, "d" * 40, "e" * 40)
+FILES = {
+    "version.txt": "2.16.0a0\n",
+    "third_party/xpu.txt": f"{OPS}\n",
+    ".ci/docker/ci_commit_pins/triton-xpu.txt": f"{TRITON}\n",
+    ".ci/docker/triton_xpu_version.txt": "3.9.0\n",
+    ".github/ci_commit_pins/vision.txt": f"{VISION}\n",
+    ".github/ci_commit_pins/audio.txt": None,
+}
+MAIN = Tree(Found(TORCH, "refs/heads/main"), "main", FILES)
+OTHER = {"version.txt": "0.31.0a0\n"}
+NEW_VISION = Tree(Found(VISION), VISION, OTHER)
+
+
+def lock(torch: Tree = MAIN, profile: str = "torch-2.14") -> Lock:
+    base = shipped(profile)
+    trees = {"torch": torch} | {name: Tree(Found(rev), rev, OTHER) for name, rev in pins_in(base, torch).items()}
+    return make_lock(base, trees, "2026-11-21")
+
+
+def source(found: Profile, name: str) -> SourceComponent:
+    (part,) = (part for part in found.components if part.name == name)
+    assert isinstance(part, SourceComponent)
+    return part
+
+
+def triton(found: Profile) -> WheelComponent:
+    (part,) = (part for part in found.components if part.name == "triton")
+    assert isinstance(part, WheelComponent)
+    return part
+
+
+def test_which_files_are_read() -> None:
+    profile = shipped("torch-2.14")
+    assert files_to_read(profile, "vision") == ("version.txt",)
+    assert set(FILES) | {"pyproject.toml", "requirements-build.txt", "requirements.txt"} == set(
+        files_to_read(profile, "torch")
+    )
+
+
+def test_a_branch_brings_its_own_parts() -> None:
+    found = lock().profile
+    torch, vision = source(found, "torch"), source(found, "vision")
+    assert (torch.rev, torch.ref, torch.tag) == (TORCH, "refs/heads/main", "")
+    assert torch.version == "2.16.0a0+xpu.gitaaaaaaaaa"
+    assert (torch.confidence, torch.source) == ("confirmed", "main of https://github.com/pytorch/pytorch, 2026-11-21")
+    assert (torch.vendored[0].rev, torch.vendored[0].confidence) == (OPS, "confirmed")
+    assert (vision.rev, vision.version) == (VISION, "0.31.0a0+xpu.gitddddddddd")
+    assert triton(found).version == "3.9.0+gitcccccccc"
+    assert triton(found).index == "https://download.pytorch.org/whl/nightly/xpu"
+    assert source(found, "audio") == source(shipped("torch-2.14"), "audio")
+    assert (found.tier, found.tried, found.published) == ("moving", "never: locked 2026-11-21", None)
+
+
+def test_what_is_said() -> None:
+    found = lock()
+    assert [(each.name, each.was, each.now) for each in found.changes] == [
+        ("torch", "v2.14.1 5c4886908", "main aaaaaaaaa"),
+        ("torch-xpu-ops", "as the file says", "bbbbbbbbb"),
+        ("sycl-tla", "v0.9", "v0.9"),
+        ("triton", "3.8.0", "3.9.0+gitcccccccc"),
+        ("vision", "v0.29.1 1f1a920d6", "ddddddddd"),
+    ]
+    assert found.notes == (
+        "audio stays at 2.11.0+xpu: the tree has no .github/ci_commit_pins/audio.txt",
+        "torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14",
+    )
+
+
+@pytest.mark.parametrize(
+    ("ref", "version", "triton_version", "index"),
+    [
+        ("refs/tags/v2.15.0", "2.15.0+xpu", "3.9.0", "https://download.pytorch.org/whl/xpu"),
+        ("refs/tags/v2.15.0-rc3", "2.15.0rc3+xpu", "3.9.0", "https://download.pytorch.org/whl/test/xpu"),
+        ("refs/heads/release/2.15", "2.16.0a0+xpu.gitaaaaaaaaa", "3.9.0", "https://download.pytorch.org/whl/test/xpu"),
+        ("", "2.16.0a0+xpu.gitaaaaaaaaa", "3.9.0+gitcccccccc", "https://download.pytorch.org/whl/nightly/xpu"),
+    ],
+)
+def test_releases_candidates_branches_and_commits(ref: str, version: str, triton_version: str, index: str) -> None:
+    found = lock(replace(MAIN, found=Found(TORCH, ref))).profile
+    assert source(found, "torch").version == version
+    assert (triton(found).version, triton(found).index) == (triton_version, index)
+
+
+def test_the_profiles_own_release_keeps_what_was_released_with_it() -> None:
+    found = lock(replace(MAIN, found=Found(TORCH, "refs/tags/v2.14.1")))
+    assert [each.name for each in found.changes] == ["torch", "torch-xpu-ops", "sycl-tla"]
+    assert source(found.profile, "torch").rev == TORCH
+    assert found.profile.components[2:] == shipped("torch-2.14").components[2:]
+    assert (
+        found.notes
+        == ("torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14",)[:0]
+    )
+
+
+def test_one_part_alone() -> None:
+    found = make_lock(shipped("torch-2.14"), {"vision": NEW_VISION}, "2026-11-21")
+    assert [each.name for each in found.changes] == ["vision"]
+    assert found.notes == ()
+
+
+def test_requirements_of_the_tree() -> None:
+    files = {
+        **FILES,
+        "version.txt": "2.14.2a0",
+        ".github/ci_commit_pins/audio.txt": AUDIO,
+        "pyproject.toml": """
+            [build-system]
+            requires = ["cmake>=4.1", "ninja", "nanobind>=2", "numpy; os_name == 'nt'"]
+        """,
+        "requirements.txt": "# comment\n-r requirements-build.txt\nlintrunner ; sys_platform == 'linux'\nsympy>=99\n",
+    }
+    notes = lock(replace(MAIN, files=files)).notes
+    assert notes == (
+        "pyproject.toml asks for cmake>=4.1, and the profile pins cmake==3.31.10",
+        "pyproject.toml asks for nanobind>=2, and the profile pins nothing of that name",
+        "requirements.txt asks for sympy>=99, and the profile pins sympy==1.14.0",
+    )
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("torch-xpu-ops", "--rev torch-xpu-ops would not last"),
+        ("triton", "--rev triton: triton is taken as a ready wheel in torch-2.14"),
+        ("torhc", "--rev torhc: torhc is no component in torch-2.14"),
+    ],
+)
+def test_what_has_no_revision(name: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        check_names(shipped("torch-2.14"), {name: "main"})
+    assert caught.value.message.startswith(message)
+
+
+def test_a_lock_is_a_profile_file() -> None:
+    found = lock().profile
+    text = render_profile(found, "Locked 2026-11-21")
+    assert parse_profile(text, "lock.toml") == found
+    assert text.startswith("# Locked 2026-11-21\n")

@@ -1,0 +1,227 @@
+"""From refs that were found and the files of their trees to a profile in which every revision is pinned: a lock.
+
+The torch tree itself names what belongs to it: torch-xpu-ops, Triton, vision and audio each have a file there that
+holds a commit. So any branch, release candidate or pull request is built with its own parts.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from packaging.version import InvalidVersion, Version
+
+from xpusetup.errors import UsageError
+from xpusetup.profile import Profile, SourceComponent, WheelComponent
+from xpusetup.refs import COMMIT, Found, release_of
+from xpusetup.requirement_files import FILES as REQUIREMENT_FILES
+from xpusetup.requirement_files import find_unmet
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from xpusetup.profile import Component, Vendored
+
+SHOWN = 9
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A commit and what some of its files hold; None for a file that is not in it."""
+
+    found: Found
+    asked: str
+    files: Mapping[str, str | None] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Change:
+    """What a lock made of one part. `source` is where the new revision is known from."""
+
+    name: str
+    was: str
+    now: str
+    version: str
+    source: str
+
+
+@dataclass(frozen=True)
+class Lock:
+    """A profile with every revision pinned, what was changed for it, and what to know about it."""
+
+    profile: Profile
+    changes: tuple[Change, ...]
+    notes: tuple[str, ...]
+
+
+def check_names(profile: Profile, asked: Mapping[str, str]) -> None:
+    """Refuse a revision for what has none. Raises UsageError."""
+    sources = [part.name for part in profile.components if part.kind == "source"]
+    vendored = {item.name: item for part in _sources(profile) for item in part.vendored}
+    for name in asked:
+        if name in vendored and vendored[name].pin_file:
+            why = f"the torch tree names it, in {vendored[name].pin_file}, and its configure checks that out"
+            raise UsageError(
+                f"--rev {name} would not last: {why}",
+                fix=f"--rev torch=BRANCH, whose {vendored[name].pin_file} names it",
+            )
+        if name not in sources:
+            kinds = {part.name: part.kind for part in profile.components}
+            what = {"wheel": "is taken as a ready wheel", "skip": "is left out"}.get(
+                kinds.get(name, ""), "is no component"
+            )
+            raise UsageError(
+                f"--rev {name}: {name} {what} in {profile.name}", fix=f"built from source are: {', '.join(sources)}"
+            )
+
+
+def files_to_read(profile: Profile, name: str) -> tuple[str, ...]:
+    """Give the paths that a lock reads in a component's tree; that of torch names the other parts."""
+    part = next(each for each in _sources(profile) if each.name == name)
+    if name != "torch":
+        return (part.version_file,)
+    others = (each for each in profile.components if each.kind != "skip" and each.name != name)
+    named = [path for each in others for path in (each.pin_file, each.version_file) if path and each.pin_file]
+    vendored = [item.pin_file for item in part.vendored if item.pin_file]
+    return tuple(dict.fromkeys((part.version_file, *vendored, *named, *REQUIREMENT_FILES)))
+
+
+def pins_in(profile: Profile, torch: Tree) -> dict[str, str]:
+    """Give the commits that the torch tree names for components that are built from source.
+
+    None for the release that the profile pins itself: what was released together is not what its CI was tried with.
+    """
+    if _is_same_release(profile, torch):
+        return {}
+    found = {part.name: _commit(torch.files.get(part.pin_file)) for part in _sources(profile) if part.pin_file}
+    return {name: rev for name, rev in found.items() if rev}
+
+
+def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
+    """Pin every part by the trees that were read; `when` is the day, for the sources of the pins."""
+    torch = trees.get("torch")
+    follows = None if _is_same_release(profile, torch) else torch
+    parts = [_lock_part(part, trees, follows, when) for part in profile.components]
+    pairs = list(zip(profile.components, parts, strict=True))
+    changes = tuple(change for old, new in pairs for change in _changes(old, new))
+    stays = (text for old, new in pairs if old is new for text in _stays(old, follows))
+    summary = ", ".join(f"{name} {tree.asked} at {tree.found.rev[:SHOWN]}" for name, tree in trees.items())
+    data = profile.model_dump(by_alias=True, mode="json") | {
+        "components": [part.model_dump(by_alias=True, mode="json") for part in parts],
+        "summary": f"{profile.name} with {summary}",
+        "tier": "moving",
+        "tried": f"never: locked {when}",
+        "published": None,
+    }
+    return Lock(Profile.model_validate(data), changes, (*stays, *_warnings(profile, torch)))
+
+
+def _lock_part(part: Component, trees: Mapping[str, Tree], torch: Tree | None, when: str) -> Component:
+    if part.kind == "source" and part.name in trees:
+        return _lock_source(part, trees[part.name], when)
+    return _lock_wheel(part, torch) if part.kind == "wheel" and part.pin_file and torch is not None else part
+
+
+def _is_same_release(profile: Profile, torch: Tree | None) -> bool:
+    own = next((part for part in _sources(profile) if part.name == "torch"), None)
+    return own is not None and torch is not None and bool(own.tag) and own.tag == torch.found.tag
+
+
+def _changes(old: Component, new: Component) -> Iterator[Change]:
+    if old is new:
+        return
+    if isinstance(old, WheelComponent) and isinstance(new, WheelComponent):
+        yield Change(new.name, old.version, new.version, new.version, new.source)
+    if isinstance(old, SourceComponent) and isinstance(new, SourceComponent):
+        yield _change(old, new)
+        yield from (_vendored_change(*pair) for pair in zip(old.vendored, new.vendored, strict=True))
+
+
+def _sources(profile: Profile) -> Iterator[SourceComponent]:
+    return (part for part in profile.components if part.kind == "source")
+
+
+def _commit(text: str | None) -> str:
+    return next((word for word in (text or "").split() if COMMIT.fullmatch(word)), "")
+
+
+def _lock_source(part: SourceComponent, tree: Tree, when: str) -> SourceComponent:
+    found = tree.found
+    return part.model_copy(
+        update={
+            "rev": found.rev,
+            "tag": found.tag,
+            "ref": "" if found.tag else found.ref,
+            "version": _version(part, tree),
+            "source": f"{tree.asked} of {part.repo}, {when}",
+            "confidence": "confirmed",
+            "reason": "",
+            "vendored": [_lock_vendored(item, tree) for item in part.vendored],
+        }
+    )
+
+
+def _version(part: SourceComponent | WheelComponent, tree: Tree) -> str:
+    """Give the version of a tree as a wheel carries it: that of its release tag, else its file's with the commit."""
+    local = Version(part.version).local
+    if release := release_of(tree.found.tag):
+        return str(Version(f"{release}+{local}" if local else release))
+    text = tree.files.get(part.version_file or "") or ""
+    try:
+        base = Version(text.strip()).public
+    except InvalidVersion:
+        base = Version(part.version).public
+    return str(Version(f"{base}+{f'{local}.' if local else ''}git{tree.found.rev[:SHOWN]}"))
+
+
+def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:
+    rev = _commit(tree.files.get(item.pin_file or ""))
+    if not rev:
+        return item
+    source = f"{item.pin_file} of {tree.found.rev[:SHOWN]}"
+    return item.model_copy(update={"rev": rev, "source": source, "confidence": "confirmed", "reason": ""})
+
+
+def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
+    """Take the wheel of a release for a release tag or branch, else the one that was made nightly of that commit."""
+    rev = _commit(torch.files.get(part.pin_file or ""))
+    text = (torch.files.get(part.version_file or "") or "").strip()
+    if not rev or not text:
+        return part
+    release = bool(release_of(torch.found.tag)) or torch.found.ref.startswith("refs/heads/release/")
+    final = release and "rc" not in torch.found.tag and bool(torch.found.tag)
+    update = {
+        "version": str(Version(text if release else f"{text}+git{rev[:8]}")),
+        "index": part.index if final else (part.preview if release else part.nightly) or part.index,
+        "source": f"{part.pin_file} of {torch.found.rev[:SHOWN]}: {rev[:SHOWN]}",
+        "confidence": "likely",
+    }
+    return part.model_copy(update=update)
+
+
+def _change(old: SourceComponent, new: SourceComponent) -> Change:
+    was = " ".join(word for word in (old.tag or old.ref, (old.rev or "")[:SHOWN]) if word)
+    now = " ".join(word for word in (new.tag or new.ref.split("/", 2)[-1], (new.rev or "")[:SHOWN]) if word)
+    return Change(new.name, was, now, new.version, new.source)
+
+
+def _vendored_change(old: Vendored, new: Vendored) -> Change:
+    was, now = ((item.rev or "")[:SHOWN] or item.tag or "as the file says" for item in (old, new))
+    return Change(new.name, was, now, "", new.source)
+
+
+def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
+    """Say of a part that follows torch, and could not, that it stays as it is."""
+    if torch is not None and part.kind != "skip" and part.pin_file:
+        yield f"{part.name} stays at {part.version}: the tree has no {part.pin_file}"
+
+
+def _warnings(profile: Profile, torch: Tree | None) -> Iterator[str]:
+    if torch is None:
+        return
+    old = next(part for part in _sources(profile) if part.name == "torch")
+    new = Version(_version(old, torch))
+    if new.release[:2] != Version(old.version).release[:2]:
+        told = ".".join(map(str, new.release[:2]))
+        yield f"torch is {told} there; toolkit, build requirements and run-time libraries are those of {profile.name}"
+    yield from find_unmet(profile.build_requirements.pins, torch.files)
