@@ -84,7 +84,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
-            if not (outcome.failed or request.only or request.until):
+            if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
     return _make_result(workspace, prepared, outcome, request, options.jobs)
 

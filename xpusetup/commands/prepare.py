@@ -150,7 +150,8 @@ def forget_replaced(prepared: Prepared) -> list[str]:
     other = read_manifest(root).get("made_by", prepared.purpose.command) != prepared.purpose.command
     here = {step.id for step in prepared.plan.steps}
     foreign = [name for name in stamps if other and name not in here and installs(name)]
-    for name in (*damaged, *foreign):
+    guard = ("guard",) if damaged else ()  # what mends it may give the same result, after which nothing would run
+    for name in (*damaged, *foreign, *guard):
         files.remove(root / f"stamps/{name}")
     return list(damaged.values())
 
