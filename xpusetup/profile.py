@@ -84,7 +84,7 @@ Environment = dict[Variable, Text]
 class Strict(BaseModel):
     """No unknown key, no coercion, no change."""
 
-    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True)
 
 
 class Sourced(Strict):

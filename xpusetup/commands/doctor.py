@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -13,10 +14,10 @@ from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
 from xpusetup.commands.gate import probe_all, probe_for
-from xpusetup.commands.knowledge import gpu_table, known, shipped
+from xpusetup.commands.knowledge import every_profile, gpu_table, known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.way import way_data
-from xpusetup.commands.workspace import load_device, load_profile, open_workspace, profile_names
+from xpusetup.commands.workspace import load_device, open_workspace
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects import files
 from xpusetup.effects.environment import identity
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
     from xpusetup.catalog import CheckText
     from xpusetup.commands.workspace import Where, Workspace
     from xpusetup.model import Finding
+    from xpusetup.profile import Profile
     from xpusetup.way.answer import Way
 
 
@@ -55,6 +57,7 @@ def list_checks() -> Result:
     return Result("doctor", {"checks": rows})
 
 
+@cache
 def _texts() -> dict[str, CheckText]:
     return parse_check_texts(files.package_text("data/checks.toml"))
 
@@ -171,7 +174,8 @@ def _data(workspace: Workspace, facts: Facts, findings: tuple[Finding, ...]) -> 
     families = tuple(facts.system.families) if facts.system else ()
     way = way_for(workspace, facts)
     refused = {each.profile for each in way.refusals if each.firm}
-    can_build, can_run = ([name for name in _fitting(facts, goal) if name not in refused] for goal in get_args(Goal))
+    profiles = [each for each in every_profile() if each.name not in refused]
+    can_build, can_run = (_fitting(facts, profiles, goal) for goal in get_args(Goal))
     told = way_data(way, facts) if is_release(workspace.base) else _way(workspace, findings, can_build)
     return {
         "profile": workspace.profile.name,
@@ -201,10 +205,9 @@ def _machine(facts: Facts) -> str:
     return " · ".join(words)
 
 
-def _fitting(facts: Facts, goal: Goal) -> list[str]:
-    texts = _texts()
-    profiles = [load_profile(name) for name in profile_names()]
-    table = gpu_table()
+def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:
+    """Give the profiles for which the machine would do."""
+    texts, table = _texts(), gpu_table()
     questions = {each.name: Question(facts, each, load_device(each.accelerator), goal, table) for each in profiles}
     return [name for name, question in questions.items() if not _fails(question, texts)]
 

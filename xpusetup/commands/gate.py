@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 from xpusetup.catalog import parse_check_texts
@@ -13,21 +13,21 @@ from xpusetup.commands.knowledge import gpu_table
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
-from xpusetup.effects.probe import EVERYTHING, Ask, probe
-from xpusetup.effects.probe_tools import with_toolkit_of_shell
 from xpusetup.errors import NotReadyError
+from xpusetup.facts import Section
 from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.commands.workspace import Workspace
-    from xpusetup.facts import Facts, Held, Section
+    from xpusetup.facts import Facts, Held
     from xpusetup.model import Finding, Goal, VerifyMode
     from xpusetup.profile import Profile
 
 OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
 """Areas of checks that are about a device on this machine."""
+EVERYTHING: tuple[Section, ...] = get_args(Section)
 SHOWN: tuple[Section, ...] = ("system", "resources", "python")
 """What the first line of a diagnosis is made of."""
 
@@ -45,8 +45,11 @@ def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] =
     return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
 
 
-def probe_all(workspace: Workspace, sections: Sequence[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
+def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
     """Probe sections of the facts, about the folders and interpreters of a workspace."""
+    from xpusetup.effects.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
+    from xpusetup.effects.probe_tools import with_toolkit_of_shell  # noqa: PLC0415 - same
+
     about = Ask(
         places=_places(workspace),
         python=workspace.python,

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 from xpusetup.commands.workspace import load_profile, profile_names
 from xpusetup.effects import files
 from xpusetup.gpus import parse_gpus
-from xpusetup.platforms import parse_distributions, parse_platforms
-from xpusetup.way.machine import Known
 
 if TYPE_CHECKING:
     from xpusetup.gpus import GpuTable
     from xpusetup.profile import Profile
+    from xpusetup.way.machine import Known
 
 
 @cache
@@ -25,11 +24,20 @@ def gpu_table() -> GpuTable:
 @cache
 def known() -> Known:
     """Read all that the way is found from."""
+    from xpusetup.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
+    from xpusetup.way.machine import Known  # noqa: PLC0415 - same
+
     return Known(
         gpu_table(),
         parse_platforms(files.package_text("data/platforms.toml")),
         parse_distributions(files.package_text("data/distributions.toml")),
     )
+
+
+@cache
+def every_profile() -> tuple[Profile, ...]:
+    """Load the profiles that ship with the program."""
+    return tuple(load_profile(name) for name in profile_names())
 
 
 @cache
