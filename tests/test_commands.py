@@ -84,7 +84,7 @@ def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.Mon
     monkeypatch.setenv("PATH", "/usr/bin")
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.delenv("PYTHONHOME", raising=False)
-    data = env(Where(profile="sim"), print, build=False).data
+    data = env(Where(profile="sim"), build=False).data
     assert data == {
         "set": {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"},
         "unset": ["PYTHONPATH"],

@@ -34,7 +34,7 @@ def run(
         from xpusetup.commands.inspecting import run as become
 
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
-        become(where, context.args, _say)
+        become(where, context.args, say=_say)
 
     finish("run", work, json=json)
 
@@ -53,7 +53,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), _say, build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build, say=_say)
 
     finish("env", work, json=json)
 

@@ -24,6 +24,9 @@ from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Say: TypeAlias = Callable[[str], None]
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Target, Wheel
@@ -153,7 +156,7 @@ def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
     return (1 if output.code is None else output.code), words[-1] if words else ""
 
 
-def env(where: Where, say: Callable[[str], None], *, build: bool) -> Result:
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
     workspace = open_built(where)
     _say_whose(workspace, say)
@@ -162,8 +165,8 @@ def env(where: Where, say: Callable[[str], None], *, build: bool) -> Result:
     return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
 
 
-def _say_whose(workspace: Workspace, say: Callable[[str], None]) -> None:
-    if workspace.chosen_by == ONLY:
+def _say_whose(workspace: Workspace, say: Say | None) -> None:
+    if say is not None and workspace.chosen_by == ONLY:
         say(f"{workspace.profile.name}, {ONLY}")
 
 
@@ -197,7 +200,7 @@ def _run_environment(built: Built) -> dict[str, str]:
     return {**kept, **change.sets}
 
 
-def run(where: Where, command: Sequence[str], say: Callable[[str], None]) -> NoReturn:
+def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoReturn:
     """Become a command in the built environment, and say whose where none was named."""
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
