@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -12,9 +12,15 @@ from data.profiles import device, shipped
 from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
 from xpusetup.aim import Aimed, aim_arch, make_target
 from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.prepare import built_arch
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.effects.root import lock_document
 from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.model import Request, Target, Toolkit
+from xpusetup.model import Layout, Request, Target, Toolkit
 from xpusetup.settings import merge_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OLD_KIT = {
     **KIT,
@@ -172,3 +178,27 @@ def test_arch_auto_for_a_gpu_that_the_release_leaves_out() -> None:
     assert aimed.targets == ("pvc", "xe-lpg", "ats-m150")
     assert aimed.note.startswith("Arc B580 (Battlemage) is no target of torch-2.5")
     assert aim_arch(shipped("torch-2.5"), machine(), gpu_table(), ("pvc",)) == Aimed(("pvc",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"arch": [], "settings": {"arch": []}}, ("bmg",)),
+        ({"arch": ["bmg"], "settings": {"arch": []}}, ()),
+        ({"arch": [], "settings": {"arch": ["bmg"]}}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_root_stays_aimed(
+    asked: dict[str, Any], kept: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    workspace = open_workspace(Where(profile="torch-2.14", root=str(tmp_path)))
+    target = replace(NEW, arch=("bmg",))
+    document = lock_document(workspace.profile, target, Layout(), asked)
+    (tmp_path / "profile.lock.json").write_text(document)
+    assert built_arch(workspace) == kept
+    (tmp_path / "profile.lock.json").write_text(lock_document(shipped("torch-2.5"), target, Layout(), asked))
+    assert built_arch(workspace) == (), "another release's targets"
+    (tmp_path / "profile.lock.json").unlink()
+    assert built_arch(workspace) == ()

@@ -74,7 +74,7 @@ def _show_refusals(console: Console, way: Mapping[str, Any], *, verbose: bool) -
         names = ", ".join(refusal["profile"] for refusal in firm)
         prose(console, " ", f"not here: {names} (-v says why)", style="dim")
     for refusal in shown:
-        console.print(f"   {refusal['profile']:<11} {'cannot work' if refusal['firm'] else 'not advised'}")
+        console.print(f"   {refusal['profile']:<11} {'refused' if refusal['firm'] else 'not advised'}")
         prose(console, "               ", refusal["why"])
         console.print(f"               [dim]{escape(refusal['source'])}[/]")
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pty
 import shlex
 import shutil
 import subprocess
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import caller, xpusetup
+from e2e.support import caller, command, xpusetup
 
 if TYPE_CHECKING:
     from e2e.support import Said
@@ -143,12 +144,12 @@ def test_apt_itself_reads_the_sources(place: dict[str, str], tmp_path: Path) -> 
     source = tmp_path / "one.list"
     subprocess.run(("/bin/sh", "-c", f'{lines[0].rpartition(">")[0]} > "{source}"'), check=True)
     options = (f"-oDir::Etc::sourcelist={source}", "-oDir::Etc::sourceparts=/dev/null")
-    command = ("apt-get", "update", "--print-uris", *options)
-    listed = subprocess.run(command, check=True, capture_output=True, text=True)
+    update = ("apt-get", "update", "--print-uris", *options)
+    listed = subprocess.run(update, check=True, capture_output=True, text=True)
     assert "'https://apt.repos.intel.com/oneapi/dists/all/InRelease'" in listed.stdout
     assert "[signed-by=/usr/share/keyrings/oneapi-archive-keyring.asc]" in source.read_text()
     source.write_text(source.read_text().replace("]", ""))
-    assert subprocess.run(command, check=False, capture_output=True).returncode != 0, "apt does read this file"
+    assert subprocess.run(update, check=False, capture_output=True).returncode != 0, "apt does read this file"
 
 
 def test_without_root_nothing_is_asked_of_root(place: dict[str, str]) -> None:
@@ -169,3 +170,31 @@ def test_a_machine_that_was_seen_elsewhere(place: dict[str, str], tmp_path: Path
     assert (refused.code, said(place)) == (2, [])
     assert xpusetup("setup", "--facts", str(tmp_path / "none.json"), env=place).code == 2
     assert xpusetup("setup", "--for", "fun", env=place).code == 2
+
+
+@pytest.mark.parametrize("answer", ["n", "y"])
+def test_it_asks_first(place: dict[str, str], answer: str) -> None:
+    here, there = pty.openpty()
+    os.write(here, f"{answer}\n".encode())
+    line = command("setup", "--apply")
+    done = subprocess.run(line, stdin=there, check=False, capture_output=True, text=True, env=place)
+    os.close(here)
+    os.close(there)
+    assert done.returncode == 0, done.stderr
+    assert "sudo add-apt-repository -y ppa:kobuk-team/intel-graphics" in done.stdout
+    assert "Run these commands?" in done.stdout
+    assert (said(place) != []) == (answer == "y")
+
+
+def test_the_default_release_and_arch_come_from_the_gpu(place: dict[str, str]) -> None:
+    plan = xpusetup("plan", "--json", env=place).result
+    assert plan["profile"] == "torch-2.14"
+    assert plan["chosen_by"]["profile"] == "the newest that fits Arc B580 (Battlemage)"
+    assert plan["chosen_by"]["arch"] == "the GPUs here"
+    lists = {step["env"]["TORCH_XPU_ARCH_LIST"] for step in plan["steps"] if "TORCH_XPU_ARCH_LIST" in step["env"]}
+    assert lists == {"bmg"}
+    old = xpusetup("plan", "--profile", "torch-2.5", "--json", env=place).result
+    assert any("Arc B580 (Battlemage) is no target of torch-2.5" in note for note in old["notes"])
+    asked = xpusetup("plan", "--arch", "pvc,bmg", "--json", env=place).result
+    assert asked["chosen_by"]["arch"] == "--arch"
+    assert "torch-2.14 (the newest that fits Arc B580 (Battlemage))" in xpusetup("plan", env=place).out

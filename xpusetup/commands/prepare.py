@@ -107,10 +107,10 @@ def _aim(workspace: Workspace, request: Request, facts: Facts) -> Aimed:
 
     if request.arch or workspace.settings.arch:
         return Aimed(request.arch)
-    return aim_arch(workspace.profile, facts, gpu_table(), _built_arch(workspace))
+    return aim_arch(workspace.profile, facts, gpu_table(), built_arch(workspace))
 
 
-def _built_arch(workspace: Workspace) -> tuple[str, ...]:
+def built_arch(workspace: Workspace) -> tuple[str, ...]:
     """Give the device targets that this root was built for, where they were left to the program."""
     lock = read_lock(Root(workspace.root)) or {}
     target = parse_target(lock.get("target", {}))

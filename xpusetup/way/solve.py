@@ -24,7 +24,7 @@ OFFICIAL = "x86_64"
 
 
 def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: str = "") -> Way:
-    """Give the shortest way. `asked` is a release that was named: it is taken unless it cannot work."""
+    """Give the shortest way. `asked` is a release that was named: it is taken unless it is refused firmly."""
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
     ordered = releases(profiles)
@@ -53,7 +53,7 @@ def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], k
 
 
 def _best(ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str = "") -> Profile | None:
-    """Take what was asked unless it cannot work, then the newest that nothing speaks against, then one that works."""
+    """Take what was asked unless that is refused firmly, then the newest that nothing speaks against, then one that may work."""
     works = [each for each in ordered if each.name not in refusals or not refusals[each.name].firm]
     named = [each for each in works if each.name == asked]
     fits = [each for each in works if each.name not in refusals]
@@ -66,7 +66,7 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     profile = _best(ordered, refusals, asked)
     gpus = tuple(dict.fromkeys(card.product.title() for card in cards))
     if profile is None:
-        why = f"no release of PyTorch that is known here holds code for {gpus[0]}" if gpus else "no release is known"
+        why = f"no release of PyTorch that is known here was compiled for {gpus[0]}" if gpus else "no release is known"
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
     wheel = _has_wheels(profile, facts)
     options = f" --profile {profile.name}" if asked else ""
@@ -94,7 +94,7 @@ def _has_wheels(profile: Profile, facts: Facts) -> bool:
 
 
 def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> list[str]:
-    words = [f"{refused.profile} cannot work here: {refused.why}"] if refused and refused.firm else []
+    words = [f"{refused.profile} is refused: {refused.why}"] if refused and refused.firm else []
     if wheel:
         names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
         words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
