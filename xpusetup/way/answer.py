@@ -16,8 +16,9 @@ After = Literal["", "restart", "login"]
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Why a release is not taken. `firm`: nothing in it was compiled for the GPU; otherwise something else
-    speaks against it.
+    """Why a release is not taken.
+
+    `firm`: nothing in it was compiled for the GPU; otherwise something else speaks against it.
     """
 
     profile: str

@@ -58,7 +58,7 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     name, family, platform = profile.name, card.product.family, card.platform
     if profile.arch and not family.target_in(profile.arch.default):
         listed = ", ".join(profile.arch.default)
-        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: {card.product.title()} was never tried"
+        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: nothing was compiled for {card.product.title()}"
         yield Refusal(profile=name, why=why, source=profile.arch.source, firm=True)
     if platform is None:
         return

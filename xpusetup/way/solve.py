@@ -53,7 +53,7 @@ def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], k
 
 
 def _best(ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str = "") -> Profile | None:
-    """Take what was asked unless that is refused firmly, then the newest that nothing speaks against, then one that may work."""
+    """Take what was asked unless it is refused firmly, then the newest without a refusal, then one that may work."""
     works = [each for each in ordered if each.name not in refusals or not refusals[each.name].firm]
     named = [each for each in works if each.name == asked]
     fits = [each for each in works if each.name not in refusals]
