@@ -57,8 +57,8 @@ def _reasons(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known
 def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     name, family, platform = profile.name, card.product.family, card.platform
     if profile.arch and not family.target_in(profile.arch.default):
-        listed = ", ".join(profile.arch.default)
-        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: nothing was compiled for {card.product.title()}"
+        listed, title = ", ".join(profile.arch.default), card.product.title()
+        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: nothing was compiled for {title}"
         yield Refusal(profile=name, why=why, source=profile.arch.source, firm=True)
     if platform is None:
         return
