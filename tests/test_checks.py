@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
-from typing import Any
+from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
+from data.cases import CASES
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
+from data.well import well
 from xpusetup.checks.question import Answer, Check, Question
 from xpusetup.checks.registry import CHECKS
+from xpusetup.facts import Section
+from xpusetup.gpus import parse_gpus
 
+GPUS = parse_gpus((Path(__file__).parents[1] / "xpusetup/data/gpus.toml").read_text())
 BY_ID = {check.id: check for check in CHECKS}
 CLOSED = {**NODE, "openable": False}
 ADOPTED = {
@@ -27,6 +33,14 @@ def ask(name: str, goal: Any, facts: Any, profile: str = "torch-2.14") -> str:
     """Give level and what was seen as one text; empty where the check does not apply."""
     wanted = shipped(profile)
     answer = BY_ID[name].ask(Question(facts, wanted, device(wanted.accelerator), goal))
+    return f"{answer.level}: {answer.seen}" if answer else ""
+
+
+def ask_well(name: str, goal: Any, facts: Any) -> str:
+    """Ask as the registry does: with the table of GPUs, and for the check's goals alone."""
+    wanted = shipped("torch-2.14")
+    check = BY_ID[name]
+    answer = check.ask(Question(facts, wanted, device(wanted.accelerator), goal, GPUS)) if goal in check.goals else None
     return f"{answer.level}: {answer.seen}" if answer else ""
 
 
@@ -174,8 +188,33 @@ def test_check(name: str, changes: dict[str, Any], build: str, run: str) -> None
         assert bool(found) == bool(wanted)
 
 
-def test_the_table_asks_every_check() -> None:
-    assert {row[0] for row in BOTH} == set(BY_ID)
+@pytest.mark.parametrize(("name", "changes", "build", "run"), CASES)
+def test_check_of_a_well_machine(name: str, changes: dict[str, Any], build: str, run: str) -> None:
+    for goal, wanted in (("build", build), ("run", run)):
+        found = ask_well(name, goal, well(**changes))
+        assert found.startswith(wanted)
+        assert bool(found) == bool(wanted)
+
+
+def test_the_tables_ask_every_check() -> None:
+    assert {row[0] for row in (*BOTH, *CASES)} == set(BY_ID)
+
+
+def test_every_check_of_the_tables_can_say_two_things() -> None:
+    said: dict[str, set[str]] = {}
+    for name, _, build, run in (*BOTH, *CASES):
+        said.setdefault(name, set()).update(text.partition(":")[0] for text in (build, run))
+    assert {name for name, levels in said.items() if len(levels) < 2} == set()
+
+
+@pytest.mark.parametrize(("name", "changes"), [row[:2] for row in CASES])
+def test_a_check_reads_what_it_says_it_reads(name: str, changes: dict[str, Any]) -> None:
+    """The gate probes only what the checks say they read: another section must not change an answer."""
+    whole = well(**changes)
+    others = {section: None for section in get_args(Section) if section not in BY_ID[name].reads}
+    narrow = whole.model_copy(update=others)
+    for goal in ("build", "run"):
+        assert ask_well(name, goal, narrow) == ask_well(name, goal, whole)
 
 
 @pytest.mark.parametrize("name", BY_ID)

@@ -3,44 +3,117 @@
 from __future__ import annotations
 
 import itertools
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data.asking import findings
 from data.machines import LAPTOP, NODE, machine, without_tool
-from data.profiles import device, shipped
-from xpusetup.catalog import parse_check_texts
+from data.texts import TEXTS
+from data.well import CARD, LADDER, REPORT, well
 from xpusetup.checks import registry
 from xpusetup.checks.question import Check, Question
-from xpusetup.checks.registry import CHECKS, examine, root_causes
+from xpusetup.checks.registry import CHECKS, about_machine, root_causes, sections_for
 
 if TYPE_CHECKING:
     from xpusetup.facts import Facts
-    from xpusetup.model import Finding
-
-TEXTS = parse_check_texts((Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text())
 
 
-def findings(facts: Facts, goal: Any = "build", profile: str = "torch-2.14", **choice: Any) -> dict[str, Finding]:
-    wanted = shipped(profile)
-    question = Question(facts, wanted, device(wanted.accelerator), goal)
-    return {finding.id: finding for finding in examine(question, TEXTS, **choice)}
-
-
-def test_a_whole_machine_is_well() -> None:
+@pytest.mark.parametrize("facts", [machine(), well()])
+def test_a_whole_machine_is_well(facts: Facts) -> None:
     for goal in ("build", "run"):
-        found = findings(machine(), goal)
-        assert {finding.level for finding in found.values()} == {"ok"}
+        found = findings(facts, goal)
+        assert {finding.level for finding in found.values()} <= {"ok", "info"}
         assert root_causes(found.values()) == ()
 
 
 def test_order_and_areas() -> None:
-    found = findings(machine())
-    assert list(found) == [check.id for check in CHECKS]
-    areas = [finding.area for finding in found.values()]
-    assert [area for number, area in enumerate(areas) if area not in areas[:number]] == list(dict.fromkeys(areas))
+    found = findings(well(), "run")
+    assert list(found) == [check.id for check in CHECKS if check.id in found]
+    areas = [TEXTS[check.id].area for check in CHECKS]
     assert sum(a != b for a, b in itertools.pairwise(areas)) == len(set(areas)) - 1
+
+
+LOST = {**CARD, "driver": None}
+NO_NODE = {"gpus": [LOST], "nodes": []}
+UNINITIALIZED = {"level_zero": {**LADDER, "init": 0x78000001}}
+NO_DEVICE = {"report": {**REPORT, "available": False, "count": 0}}
+AFTER_A_LOST_CARD = {"kmd.bound", "perm.dri_nodes", "umd.ze_init", "torch.available"}
+
+
+@pytest.mark.parametrize(
+    ("changes", "cause", "folded"),
+    [
+        (
+            {"hardware": NO_NODE, "kernel": {"claims": {"e20b": []}}, "userland": UNINITIALIZED, "torch": NO_DEVICE},
+            "kmd.force_probe",
+            AFTER_A_LOST_CARD,
+        ),
+        (
+            {"hardware": NO_NODE, "kernel": {"blacklisted": ["xe"]}, "userland": UNINITIALIZED, "torch": NO_DEVICE},
+            "kmd.blacklisted",
+            AFTER_A_LOST_CARD,
+        ),
+        (
+            {"hardware": NO_NODE, "kernel": {"firmware": []}, "userland": UNINITIALIZED, "torch": NO_DEVICE},
+            "fw.guc_missing",
+            AFTER_A_LOST_CARD,
+        ),
+        (
+            {
+                "hardware": {"gpus": [CARD], "nodes": []},
+                "container": {"kind": "podman"},
+                "userland": UNINITIALIZED,
+                "torch": NO_DEVICE,
+            },
+            "container.no_device",
+            AFTER_A_LOST_CARD - {"kmd.bound"},
+        ),
+        (
+            {
+                "hardware": {"nodes": [{**NODE, "openable": False}]},
+                "system": {"joined": [992]},
+                "userland": UNINITIALIZED,
+                "torch": NO_DEVICE,
+            },
+            "perm.session",
+            {"perm.render_group", "umd.ze_init", "torch.available"},
+        ),
+        (
+            {"hardware": {"gpus": [{**CARD, "bar": 256 << 20}]}, "userland": UNINITIALIZED, "torch": NO_DEVICE},
+            "hw.small_bar",
+            {"umd.ze_init", "torch.available"},
+        ),
+        (
+            {"userland": {**UNINITIALIZED, "libraries": {"libze_loader.so.1": "/l"}}, "torch": NO_DEVICE},
+            "umd.ze_intel_gpu",
+            {"umd.ze_init", "torch.available"},
+        ),
+        (
+            {"environment": {"LD_LIBRARY_PATH": "/opt/intel/oneapi/compiler/2025.3/lib"}, "torch": NO_DEVICE},
+            "setvars.with_wheel",
+            {"torch.available"},
+        ),
+    ],
+)
+def test_one_cause_for_many_symptoms(changes: dict[str, Any], cause: str, folded: set[str]) -> None:
+    found = findings(well(**changes), "run")
+    assert root_causes(found.values()) == (cause,)
+    assert {name for name, finding in found.items() if finding.caused_by == cause} == folded
+
+
+def test_a_failure_is_never_folded_into_a_warning() -> None:
+    card = {**CARD, "driver": "i915", "bar": 256 << 20}
+    found = findings(well(hardware={"gpus": [card]}, userland=UNINITIALIZED), "run")
+    assert found["hw.small_bar"].level == "warn"
+    assert root_causes(found.values()) == ("umd.ze_init",)
+
+
+def test_only_what_is_read_is_probed() -> None:
+    assert sections_for(["build"], ["git.present"]) == ("tools",)
+    assert {"kernel", "userland", "torch", "gaudi"}.isdisjoint(sections_for(["build"]))
+    assert {"kernel", "userland", "torch"} <= set(sections_for(["run"]))
+    assert "torch" not in sections_for(["build", "run"], about_machine())
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ from rich.console import Console
 from data import screens
 from data.machines import LAPTOP, WORKSTATION, machine
 from data.profiles import shipped
+from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
 from xpusetup import show, show_live
 from xpusetup.commands import gate
@@ -22,6 +23,15 @@ from xpusetup.events import Event
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+LOST = {
+    **WELL,
+    "hardware": {"gpus": [{**CARD, "driver": None}], "nodes": []},
+    "kernel": {**KERNEL, "release": "6.8.0-31-generic", "claims": {"e20b": []}},
+    "userland": {**USERLAND, "level_zero": {**LADDER, "init": 0x78000001, "devices": []}},
+    "torch": {**TORCH, "report": {**REPORT, "available": False, "count": 0, "devices": []}},
+}
 
 
 @pytest.fixture
@@ -88,6 +98,8 @@ def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) ->
         ("doctor-neither-gpu-nor-oneapi-verbose", LAPTOP, "torch-2.14", True),
         ("doctor-well", WORKSTATION, "torch-2.14", False),
         ("doctor-sim", LAPTOP, "sim", False),
+        ("doctor-everything-well", WELL, "torch-2.14", False),
+        ("doctor-lost-card", LOST, "torch-2.14", True),
     ],
 )
 def test_golden_doctor(
@@ -95,6 +107,28 @@ def test_golden_doctor(
 ) -> None:
     show.SHOWN["doctor"](console, doctor(tmp_path, facts, profile), verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
+
+
+def test_golden_differences(console: Console, tmp_path: Path) -> None:
+    names = [f"node{number:02d}" for number in range(12)]
+    for name in names:
+        facts = LOST if name == "node07" else WELL
+        (tmp_path / f"{name}.json").write_text(machine(facts).model_dump_json(by_alias=True))
+    files = tuple(str(tmp_path / f"{name}.json") for name in names)
+    result = examine_machine(Where(profile="torch-2.14"), Asked(facts=files, goal="run"))
+    assert result.code == 1
+    assert result.data["machines"] == names
+    show.SHOWN["doctor"](console, result.data, False)
+    hold_one("screens/doctor-differs.txt", text_of(console))
+
+
+def test_machines_of_one_name_go_by_their_files(tmp_path: Path) -> None:
+    files = [tmp_path / place / "facts.json" for place in ("a", "b")]
+    for file in files:
+        file.parent.mkdir()
+        file.write_text(machine(WELL).model_dump_json(by_alias=True))
+    result = examine_machine(Where(profile="torch-2.14"), Asked(facts=tuple(map(str, files))))
+    assert (result.code, result.data["differs"], result.data["machines"]) == (0, [], [str(file) for file in files])
 
 
 def test_golden_lists(console: Console) -> None:

@@ -24,8 +24,9 @@ ALWAYS = (
     *("environment.SLURM*", "environment.TMPDIR"),
 )
 """Paths of facts that are another's on every machine, or at every time. The kernel's messages are judged by checks."""
-KEYS = ("name", "address", "path", "index", "root", "soname")
+KEYS = ("name", "path", "address", "index", "compiler")
 """What tells the entries of a list apart; without it they are told apart by their place."""
+BAD = ("warn", "fail", "crash")
 NOTHING = "(not seen)"
 THERE = "(there)"
 LONGEST = 120
@@ -60,14 +61,14 @@ def differing_facts(machines: Mapping[str, Facts]) -> tuple[Difference, ...]:
 
 
 def differing_findings(machines: Mapping[str, Sequence[Finding]]) -> tuple[Difference, ...]:
-    """Compare what the checks say: their levels, and where these fail what they saw."""
+    """Compare the checks that find fault somewhere: their levels, and what they saw there."""
     said = {name: {each.id: _say(each) for each in findings} for name, findings in machines.items()}
-    ids = dict.fromkeys(each for findings in said.values() for each in findings)
-    return _differences({each: {name: findings.get(each, NOTHING) for name, findings in said.items()} for each in ids})
+    bad = dict.fromkeys(each.id for findings in machines.values() for each in findings if each.level in BAD)
+    return _differences({each: {name: findings.get(each, NOTHING) for name, findings in said.items()} for each in bad})
 
 
 def _say(finding: Finding) -> str:
-    return f"{finding.level}: {finding.seen}" if finding.level in ("warn", "fail", "crash") else finding.level
+    return f"{finding.level}: {finding.seen}" if finding.level in BAD else finding.level
 
 
 def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
@@ -76,8 +77,10 @@ def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:
         for name, each in value.items():
             yield from _flatten(each, f"{path}.{name}" if path else str(name))
     elif isinstance(value, list) and value and isinstance(value[0], Mapping):
+        keys = [_key(each, place) for place, each in enumerate(value)]
         for place, each in enumerate(value):
-            entry = f"{path}[{_key(each, place)}]"
+            again = keys[:place].count(keys[place])
+            entry = f"{path}[{keys[place]}{f' {again + 1}' if again else ''}]"
             yield entry, THERE
             yield from _flatten(each, entry)
     else:

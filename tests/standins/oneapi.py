@@ -39,6 +39,8 @@ def make_oneapi(root: Path, *, version: str = "2025.3", rude: bool = True) -> Pa
     compiler = root / "compiler" / folder
     for name, host in (("icpx", "g++"), ("icx", "gcc")):
         _write_driver(compiler / "bin" / name, release_of(version), host)
+    write_text(compiler / "bin/ocloc", _template("oneapi/ocloc"))
+    (compiler / "bin/ocloc").chmod(0o755)
     write_text(compiler / "include/sycl/sycl.hpp", _template("oneapi/sycl/sycl.hpp"))
     build_library(compiler / "lib", "libsycl.so", sycl_soname(version))
     build_library(compiler / "lib", "libOpenCL.so", "libOpenCL.so.1")

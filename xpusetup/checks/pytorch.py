@@ -5,8 +5,6 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-
 from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.seen import distribution, is_xpu, numbers, variable
 
@@ -58,8 +56,9 @@ def check_pins(question: Question) -> Answer | None:
     torch = installed(question)
     if torch is None or not torch.requires:
         return None
-    pins = {Requirement(pin).name.lower(): pin.partition("==")[2] for pin in torch.requires}
-    wanted = {re.sub(r"[-_.]+", "-", name): version for name, version in pins.items() if RUNTIME.match(name)}
+    pins = (pin.partition("==") for pin in torch.requires)
+    named = {re.sub(r"[-_.]+", "-", name).lower(): version for name, _, version in pins}
+    wanted = {name: version for name, version in named.items() if RUNTIME.match(name)}
     wrong = [
         f"{name} {distribution(question, name) or 'missing'} instead of {version}"
         for name, version in wanted.items()

@@ -4,14 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-
 from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.resources import GIB
 from xpusetup.checks.toolkit import usable_toolkits, words_of
 
 if TYPE_CHECKING:
     from xpusetup.facts import ToolkitSeen
+    from xpusetup.model import Level
 
 ROOM = GIB
 
@@ -24,36 +23,36 @@ def _kit(question: Question) -> ToolkitSeen | None:
 
 
 def _wanted(question: Question) -> set[str]:
-    """Give the components whose scripts the profile's build sources."""
-    toolkit = question.profile.toolkit
-    return {script.partition("/")[0] for script in toolkit.scripts} if toolkit else set()
+    """Give the components whose scripts the profile's build sources, and oneMKL where the wheels will require it."""
+    toolkit, runtime = question.profile.toolkit, question.profile.runtime_requirements
+    sourced = {script.partition("/")[0] for script in toolkit.scripts} if toolkit else set()
+    required = any(pin.startswith("onemkl-sycl") for pin in (runtime.pins if runtime else []))
+    return {*sourced, "mkl"} if required else sourced
 
 
-def _check_part(question: Question, part: str, *, needed: bool) -> Answer | None:
+def _check_part(question: Question, part: str, lacking: Level) -> Answer | None:
+    """Look for a part. Its lack is no failure: the configure step stops at it within a minute, where it matters."""
     kit, toolkit = _kit(question), question.profile.toolkit
     if kit is None or toolkit is None or part not in _wanted(question):
         return None
     if part in (kit.parts or []):
         return Answer("ok", f"{kit.root}/{part}", words_of(toolkit))
-    return Answer("fail" if needed else "info", f"no {kit.root}/{part}", words_of(toolkit))
+    return Answer(lacking, f"no {kit.root}/{part}", words_of(toolkit))
 
 
 def check_mkl(question: Question) -> Answer | None:
-    """Look for oneMKL with its SYCL libraries, in the toolkit or among what the build installs for itself."""
-    pins = {Requirement(pin).name for pin in question.profile.build_requirements.pins}
-    if question.profile.toolkit is not None and any(pin.startswith("onemkl-sycl") for pin in pins):
-        return Answer("ok", "the build installs it for itself")
-    return _check_part(question, "mkl", needed=True)
+    """Look for oneMKL with its SYCL libraries."""
+    return _check_part(question, "mkl", "warn")
 
 
 def check_pti(question: Question) -> Answer | None:
     """Look for the library that the profiler is built with."""
-    return _check_part(question, "pti", needed=True)
+    return _check_part(question, "pti", "warn")
 
 
 def check_ccl(question: Question) -> Answer | None:
     """Look for oneCCL, without which there is no XCCL."""
-    return _check_part(question, "ccl", needed=False)
+    return _check_part(question, "ccl", "info")
 
 
 def _targets(question: Question) -> list[str]:

@@ -166,7 +166,7 @@ def _lets_through(selector: str) -> bool:
 
 
 def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
-    indexes = [int(part.split(".")[0]) for part in mask.split(",") if part.split(".")[0].isdigit()]
+    indexes = [int(part.split(".")[0]) for part in mask.split(",") if part.split(".")[0].isdecimal()]
     return not indexes or (ladder is not None and ladder.init == 0 and not ladder.devices)
 
 

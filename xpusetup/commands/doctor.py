@@ -34,9 +34,12 @@ if TYPE_CHECKING:
 
     from xpusetup.catalog import CheckText
     from xpusetup.commands.workspace import Where, Workspace
-    from xpusetup.model import Finding
+    from xpusetup.model import Finding, Level
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Way
+
+
+WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -161,10 +164,10 @@ def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tu
 
 
 def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
-    """Take of each check its worse answer."""
+    """Take of each check its worse answer; one that is folded into its cause says more than a warning."""
     found: dict[str, Finding] = {}
     for finding in (each for findings in by_goal.values() for each in findings):
-        if finding.id not in found or (found[finding.id].level not in BAD and finding.level in BAD):
+        if finding.id not in found or WORSE[finding.level] > WORSE[found[finding.id].level]:
             found[finding.id] = finding
     order = {check.id: place for place, check in enumerate(CHECKS)}
     return tuple(sorted(found.values(), key=lambda finding: order[finding.id]))

@@ -58,7 +58,7 @@ def _groups(sysroot: Sysroot, user: str) -> tuple[dict[str, int], list[int]]:
     joined: list[int] = []
     for line in (sysroot.read("/etc/group") or "").splitlines():
         name, _, gid, members = [*line.split(":"), "", "", ""][:4]
-        if gid.isdigit():
+        if gid.isdecimal():
             named |= {name: int(gid)} if name in OWNERS else {}
             joined += [int(gid)] if user in members.split(",") else []
     return named, joined
@@ -80,16 +80,16 @@ def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> 
 
 def _cpu_limit(sysroot: Sysroot) -> float | None:
     quota, _, period = (sysroot.read("/sys/fs/cgroup/cpu.max") or "").strip().partition(" ")
-    if quota.isdigit() and period.isdigit():
+    if quota.isdecimal() and period.isdecimal():
         return int(quota) / int(period)
     quota = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") or "").strip()
     period = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_period_us") or "").strip()
-    return int(quota) / int(period) if quota.isdigit() and period.isdigit() else None
+    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
 
 
 def _memory_limit(sysroot: Sysroot) -> int | None:
     for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
         text = (sysroot.read(path) or "").strip()
-        if text.isdigit() and int(text) < 1 << 60:  # version 1 writes "no limit" as a number near 2**63
+        if text.isdecimal() and int(text) < 1 << 60:  # version 1 writes "no limit" as a number near 2**63
             return int(text)
     return None

@@ -63,7 +63,9 @@ def _ocloc(sysroot: Sysroot, places: list[str]) -> str | None:
     if (path := shutil.which("ocloc")) is not None:
         return path
     versioned = [str(path) for path in sorted(sysroot.path("/usr/bin").glob("ocloc-[0-9]*"))]
-    bundled = [str(path) for place in places for path in sorted(sysroot.path(place).glob("*/latest/bin/ocloc"))]
+    patterns = ("*/latest/bin/ocloc", "*/bin/ocloc", "bin/ocloc")
+    found = (path for place in places for pattern in patterns for path in sorted(sysroot.path(place).glob(pattern)))
+    bundled = [str(path) for path in found]
     return next(reversed(versioned), next(iter(bundled), None))
 
 

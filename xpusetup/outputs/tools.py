@@ -46,7 +46,7 @@ def parse_ocloc_targets(text: str) -> list[str]:
 def parse_hl_smi(text: str) -> tuple[str | None, list[Accelerator]]:
     """Read `hl-smi -Q index,name,driver_version,memory.used,memory.total -f csv,noheader`."""
     rows = [[field.strip() for field in line.split(",")] for line in text.splitlines()]
-    rows = [row for row in rows if len(row) >= 3 and row[0].isdigit()]  # noqa: PLR2004 - index, name, version
+    rows = [row for row in rows if len(row) >= 3 and row[0].isdecimal()]  # noqa: PLR2004 - index, name, version
     cards = [Accelerator(index=row[0], name=row[1], used_by=_used(row[3:])) for row in rows]
     return (rows[0][2] if rows else None), cards
 

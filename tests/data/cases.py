@@ -1,0 +1,483 @@
+"""What the checks of devices, drivers and environments say: (check, changes to a well workstation, build, run).
+
+A text is how the answer begins, "level: what was seen"; empty where the check does not apply.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from data.machines import GIB, KIT, NODE, without_tool
+from data.well import (
+    ALCHEMIST,
+    ASCEND,
+    CARD,
+    GAUDI,
+    INTEGRATED,
+    LADDER,
+    MAX,
+    REPORT,
+    TORCH,
+    TREE,
+    USERLAND,
+)
+
+Case = tuple[str, dict[str, Any], str, str]
+CLOSED = {**NODE, "openable": False}
+LOST = {**CARD, "driver": None}
+DOCKER = {"kind": "docker"}
+WSL = {"kind": "wsl2", "details": {"/dev/dxg": "there", "/usr/lib/wsl/lib/libdxcore.so": "there"}}
+CONDA = {"prefix": "/opt/conda", "kind": "conda", "pip": True, "installed": {"pip": "26.0"}}
+OLD_KERNEL = {"release": "6.8.0-31-generic", "claims": {"e20b": []}}
+REFUSED = "xe 0000:03:00.0: Your graphics device e20b is not properly supported by xe in this"
+NPU = [{"name": "torch_npu", "value": "torch_npu:_autoload", "distribution": "torch_npu", "version": "2.13.0"}]
+SIM = [{"name": "simxpu", "value": "simxpu:_autoload", "distribution": "simxpu", "version": "0.1.0"}]
+BROKEN = "RuntimeError: Failed to load the backend extension: simxpu. You can disable; because OSError: libx.so"
+
+
+def gpu(*cards: dict[str, Any]) -> dict[str, Any]:
+    return {"hardware": {"gpus": list(cards)}}
+
+
+def nodeless(*cards: dict[str, Any]) -> dict[str, Any]:
+    return {"hardware": {"gpus": list(cards), "nodes": []}}
+
+
+def torch(**changes: Any) -> dict[str, Any]:
+    return {"torch": changes}
+
+
+def installed(**versions: str) -> dict[str, Any]:
+    names = {name.replace("_", "-"): version for name, version in versions.items()}
+    return {"torch": {"distributions": {**TORCH["distributions"], **names}}}
+
+
+def said(**changes: Any) -> dict[str, Any]:
+    return {"torch": {"report": {**REPORT, **changes}}}
+
+
+def ladder(**changes: Any) -> dict[str, Any]:
+    return {"userland": {"level_zero": {**LADDER, **changes}}}
+
+
+def packages(**versions: str) -> dict[str, Any]:
+    names = {name.replace("_", "-"): version for name, version in versions.items()}
+    return {"userland": {"packages": {**USERLAND["packages"], **names}}}
+
+
+def shell(**variables: str) -> dict[str, Any]:
+    return {"environment": variables}
+
+
+def kit(*parts: str) -> dict[str, Any]:
+    return {"toolkits": {"found": [{**KIT, "parts": list(parts)}]}}
+
+
+DEVICES: list[Case] = [
+    ("hw.intel_gpu_present", {}, "ok: Arc B580 (Battlemage) at 0000:03:00.0", "ok: Arc B580 (Battlemage)"),
+    ("hw.intel_gpu_present", {"container": WSL}, "info: WSL2 hides it", "info: WSL2 hides it"),
+    ("hw.legacy_gpu", {}, "", ""),
+    ("hw.legacy_gpu", gpu({**INTEGRATED, "device": "3e92"}), "", "fail: 8086:3e92"),
+    ("hw.legacy_gpu", gpu(CARD, {**INTEGRATED, "device": "3e92"}), "", "info: 8086:3e92"),
+    ("hw.gpu_supported_by_driver", {}, "ok: in the driver's table", "ok: in the driver's table"),
+    ("hw.gpu_supported_by_driver", gpu({**CARD, "device": "fffe"}), "warn: not in the table", "warn: not in the table"),
+    ("hw.no_native_fp64", {}, "", ""),
+    ("hw.no_native_fp64", gpu(ALCHEMIST), "", "info: Arc A770"),
+    ("hw.small_bar", {}, "", "ok: 16384 MiB"),
+    ("hw.small_bar", gpu({**CARD, "bar": 256 << 20}), "", "fail: 256 MiB at 0000:03:00.0 (xe)"),
+    ("hw.small_bar", gpu({**ALCHEMIST, "bar": 256 << 20}), "", "warn: 256 MiB at 0000:04:00.0 (i915)"),
+    ("hw.small_bar", gpu({**INTEGRATED, "bar": 256 << 20}), "", ""),
+    ("hw.multi_bmg_enum", {}, "", ""),
+    ("hw.multi_bmg_enum", gpu(CARD, {**CARD, "address": "0000:04:00.0"}), "", "warn: 1 of 2"),
+    (
+        "hw.multi_bmg_enum",
+        {**gpu(CARD, {**CARD, "address": "0000:04:00.0"}), **ladder(devices=LADDER["devices"] * 2)},
+        "",
+        "ok: 2 of 2",
+    ),
+    ("fw.guc_missing", {}, "", "ok: none is missed"),
+    ("fw.guc_missing", {**nodeless(LOST), "kernel": {"firmware": []}}, "", "fail: no /lib/firmware/xe/bmg_guc*"),
+    (
+        "fw.guc_missing",
+        {**nodeless(LOST), "kernel": {"messages": ["xe: [drm] GuC firmware xe/bmg_guc_70.bin: fetch failed -ENOENT"]}},
+        "",
+        "fail: xe: [drm] GuC firmware",
+    ),
+    ("fw.guc_missing", {"kernel": {"messages": ["i915: fetch failed with error -ENOENT"]}}, "", "info: i915"),
+    ("fw.gpu_hang", {}, "", "ok: none recorded"),
+    ("fw.gpu_hang", {"kernel": {"messages": ["i915: [drm] GPU HANG: ecode 12"]}}, "", "warn: 1, the last: i915"),
+    ("fw.gpu_hang", {"kernel": {"messages": None}}, "", ""),
+    ("kmd.pvc_needs_backports", {}, "", ""),
+    (
+        "kmd.pvc_needs_backports",
+        {**gpu(MAX), "kernel": {"modules": {"i915": "1.25.2"}}},
+        "",
+        "ok: i915 1.25.2",
+    ),
+    ("kmd.pvc_needs_backports", gpu({**MAX, "driver": None}), "", "fail: "),
+    ("kmd.force_probe", {}, "", "ok: Linux 6.14.0-33-generic knows it"),
+    (
+        "kmd.force_probe",
+        {**gpu(LOST), "kernel": OLD_KERNEL},
+        "",
+        "fail: Linux 6.8.0-31-generic has no driver for Arc B580",
+    ),
+    ("kmd.force_probe", {**gpu(LOST), "kernel": {"claims": None, "messages": [REFUSED]}}, "", f"fail: {REFUSED}"),
+    ("kmd.force_probe", gpu(LOST), "", ""),
+    ("kmd.blacklisted", {}, "", ""),
+    ("kmd.blacklisted", {**gpu(LOST), "kernel": {"blacklisted": ["xe"]}}, "", "fail: xe may not load"),
+    ("kmd.blacklisted", {**gpu(LOST), "kernel": {"cmdline": "ro nomodeset"}}, "", "fail: the kernel was started with"),
+    ("kmd.blacklisted", gpu(LOST), "", ""),
+    ("kmd.bound", {}, "", "ok: 0000:03:00.0: xe"),
+    ("kmd.bound", gpu({**CARD, "driver": "vfio-pci"}), "", "fail: 0000:03:00.0: vfio-pci"),
+    ("kmd.bound", gpu(LOST, INTEGRATED), "", "warn: 0000:03:00.0: no driver, 0000:00:02.0: i915"),
+    ("kmd.xe_on_dg2_old_kernel", {}, "", ""),
+    (
+        "kmd.xe_on_dg2_old_kernel",
+        {**gpu({**ALCHEMIST, "driver": "xe"}), "kernel": OLD_KERNEL},
+        "",
+        "warn: xe has Arc A770",
+    ),
+    ("kmd.compute_runtime_vs_kernel", {}, "", "ok: 25.18.33578.15-1~24.04 on Linux 6.14"),
+    ("kmd.compute_runtime_vs_kernel", {"kernel": {"release": "6.18.2"}}, "", "warn: 25.18.33578.15-1~24.04"),
+    ("container.no_device", {}, "", ""),
+    ("container.no_device", {"container": DOCKER}, "", "ok: docker with 1 node"),
+    ("container.no_device", {**nodeless(CARD), "container": DOCKER}, "", "fail: docker without /dev/dri"),
+    ("wsl.dxg", {}, "", ""),
+    ("wsl.dxg", {"container": WSL}, "", "ok: /dev/dxg"),
+    ("wsl.dxg", {"container": {**WSL, "details": {"/dev/dxg": "not there"}}}, "", "fail: no /dev/dxg"),
+    ("wsl.neo_old", {"container": WSL}, "", "ok: sycl-ls runs"),
+    (
+        "wsl.neo_old",
+        {"container": WSL, "userland": {"sycl": ["Abort was called at 44 line in file: os_interface.h"]}},
+        "",
+        "warn: Abort was called at 44",
+    ),
+    ("wsl.neo_old", {}, "", ""),
+    ("wsl.alloc_limit", {"container": WSL}, "", "info: WSL2"),
+    ("wsl.alloc_limit", {}, "", ""),
+    ("perm.dri_nodes", {"container": WSL}, "", ""),
+    ("perm.container_gid", {}, "", ""),
+    ("perm.container_gid", {"container": DOCKER}, "", "ok: "),
+    (
+        "perm.container_gid",
+        {"container": DOCKER, "hardware": {"nodes": [CLOSED]}},
+        "",
+        "fail: /dev/dri/renderD128 belongs to group 992 of the host",
+    ),
+    ("perm.session", {}, "", ""),
+    ("perm.session", {"hardware": {"nodes": [CLOSED]}}, "", ""),
+    (
+        "perm.session",
+        {"hardware": {"nodes": [CLOSED]}, "system": {"joined": [992]}},
+        "",
+        "fail: me is in group 992; this session began before",
+    ),
+    ("perm.sysman_perfmon", {}, "", ""),
+    (
+        "perm.sysman_perfmon",
+        said(messages=["The device doesn't support querying the available free memory."]),
+        "",
+        "info: The device",
+    ),
+]
+DRIVER: list[Case] = [
+    ("umd.ze_loader", {}, "", "ok: /usr/lib"),
+    ("umd.ze_loader", {"userland": {"libraries": {}}}, "", "fail: no libze_loader.so.1"),
+    ("umd.ze_loader", {"userland": {"libraries": None}}, "", ""),
+    ("umd.ze_intel_gpu", {}, "", "ok: /usr/lib"),
+    ("umd.ze_intel_gpu", {"userland": {"libraries": {}}}, "", "fail: no libze_intel_gpu.so.1"),
+    ("umd.stock_ubuntu_too_old", {}, "", ""),
+    ("umd.stock_ubuntu_too_old", packages(libze_intel_gpu1="23.43.27642.40-1ubuntu3"), "", "fail: 23.43.27642.40"),
+    (
+        "umd.stock_ubuntu_too_old",
+        {**packages(libze_intel_gpu1="23.43.27642.40-1ubuntu3"), **gpu(ALCHEMIST)},
+        "",
+        "warn: 23.43.27642.40-1ubuntu3, of 2023",
+    ),
+    ("umd.mixed_driver_packages", {}, "", "ok: one of each"),
+    (
+        "umd.mixed_driver_packages",
+        packages(intel_level_zero_gpu="1.3.29735"),
+        "",
+        "warn: intel-level-zero-gpu with libze-intel-gpu1",
+    ),
+    ("umd.mixed_driver_packages", {"userland": {"broken": ["libigc1"]}}, "", "warn: libigc1 half installed"),
+    ("umd.igc_incompatible", {}, "", "ok: libigc.so.2"),
+    (
+        "umd.igc_incompatible",
+        ladder(init=0x70020000),
+        "",
+        "fail: zeInit: 0x70020000 DEPENDENCY_UNAVAILABLE, with libigc",
+    ),
+    (
+        "umd.igc_incompatible",
+        {"userland": {"libraries": {"libze_intel_gpu.so.1": "/x"}}},
+        "",
+        "fail: no libigc.so",
+    ),
+    ("umd.ze_init", {}, "", "ok: Intel(R) Arc(TM) B580 Graphics"),
+    ("umd.ze_init", ladder(init=0x78000001), "", "fail: zeInit: 0x78000001 UNINITIALIZED"),
+    ("umd.ze_init", ladder(init=None), "", "fail: zeInit did not return"),
+    ("umd.ze_init", ladder(error="the driver ended the process: -11"), "", "fail: the driver ended the process: -11"),
+    ("umd.ze_init", ladder(devices=[]), "", "fail: zeInit succeeds, 1 driver(s), no GPU"),
+    ("umd.ze_init", {"userland": {"level_zero": None}}, "", ""),
+    ("umd.opencl_icd", {}, "", "ok: intel.icd"),
+    (
+        "umd.opencl_icd",
+        {"userland": {"opencl": {"mesa.icd": "libRusticlOpenCL.so.1"}}},
+        "",
+        "info: registered: mesa.icd",
+    ),
+    ("umd.only_opencl_gpu", {}, "", "ok: level_zero:gpu, opencl:gpu"),
+    ("umd.only_opencl_gpu", {"userland": {"sycl": USERLAND["sycl"][1:]}}, "", "fail: sycl-ls lists opencl:gpu"),
+    ("umd.only_opencl_gpu", {"userland": {"sycl": None}}, "", ""),
+    ("umd.loader_version", {}, "", "info: 1.24.0-1"),
+    ("umd.device_filter_env", {}, "", "ok: none set"),
+    ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="opencl:*"), "", "warn: ONEAPI_DEVICE_SELECTOR=opencl:*"),
+    ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="level_zero:0"), "", "info: level_zero:0"),
+    ("umd.device_filter_env", shell(SYCL_DEVICE_FILTER="cpu"), "", "warn: SYCL_DEVICE_FILTER=cpu"),
+    ("umd.device_filter_env", {**shell(ZE_AFFINITY_MASK="7"), **ladder(devices=[])}, "", "warn: ZE_AFFINITY_MASK=7"),
+    ("umd.igpu_dgpu_mix", {}, "", ""),
+    ("umd.igpu_dgpu_mix", gpu(CARD, INTEGRATED), "", "info: Arc B580"),
+]
+BUILDING: list[Case] = [
+    ("oneapi.mkl", {}, "ok: /opt/intel/oneapi/mkl", ""),
+    ("oneapi.mkl", kit("compiler"), "warn: no /opt/intel/oneapi/mkl", ""),
+    ("oneapi.pti", {}, "ok: /opt/intel/oneapi/pti", ""),
+    ("oneapi.pti", kit("compiler"), "warn: no /opt/intel/oneapi/pti", ""),
+    ("oneapi.pti", {"toolkits": {"found": [KIT]}}, "", ""),
+    ("oneapi.ccl", {}, "ok: /opt/intel/oneapi/ccl", ""),
+    ("oneapi.ccl", kit("compiler", "pti"), "info: no /opt/intel/oneapi/ccl", ""),
+    ("oneapi.ocloc", {}, "ok: /usr/bin/ocloc", ""),
+    ("oneapi.ocloc", {"toolkits": {"ocloc": None}}, "fail: no ocloc on PATH or in the toolkit", ""),
+    ("oneapi.ocloc", {"toolkits": {"ocloc": None, "found": [KIT]}}, "", ""),
+    ("oneapi.ocloc_knows_arch", {}, "ok: all are known", ""),
+    ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": ["pvc", "dg2"]}}, "warn: it does not know bmg, arl-h", ""),
+    ("oneapi.ocloc_knows_arch", {"toolkits": {"targets": None}}, "", ""),
+    ("oneapi.no_space_left_cache", {}, "", "ok: /home/me/.cache"),
+    (
+        "oneapi.no_space_left_cache",
+        {"caches": [{"name": "driver", "path": "/c", "writable": False}]},
+        "",
+        "warn: /c may not be written to",
+    ),
+    (
+        "oneapi.no_space_left_cache",
+        {"caches": [{"name": "driver", "path": "/c", "writable": True, "free": GIB // 2}]},
+        "",
+        "warn: less than 1 GiB for /c",
+    ),
+    ("setvars.with_wheel", {}, "", "ok: intel-sycl-rt 2026.1.0, and no toolkit"),
+    (
+        "setvars.with_wheel",
+        shell(LD_LIBRARY_PATH="/opt/intel/oneapi/compiler/2025.3/lib"),
+        "",
+        "warn: /opt/intel/oneapi/compiler/2025.3/lib comes before intel-sycl-rt",
+    ),
+    (
+        "setvars.with_wheel",
+        {**shell(LD_LIBRARY_PATH="/opt/intel/oneapi/compiler/2025.3/lib"), **said(available=False, count=0)},
+        "",
+        "fail: /opt/intel/oneapi",
+    ),
+    ("setvars.set_u", {}, "", ""),
+    ("setvars.set_u", shell(SHELLOPTS="braceexpand:nounset"), "info: SHELLOPTS", ""),
+    ("setvars.ld_duplicates", {}, "ok: not more than one", "ok: not more than one"),
+    (
+        "setvars.ld_duplicates",
+        shell(LD_LIBRARY_PATH="/o/compiler/2025.3/lib:/o/compiler/2026.1/lib"),
+        "warn: LD_LIBRARY_PATH holds 2025.3 and 2026.1",
+        "warn: LD_LIBRARY_PATH holds 2025.3 and 2026.1",
+    ),
+    ("setvars.preinstalled_onednn", {}, "", ""),
+    ("setvars.preinstalled_onednn", shell(DNNLROOT="/o/dnnl"), "info: DNNLROOT=/o/dnnl", ""),
+    ("setvars.conda_libstdcxx", {}, "", ""),
+    ("setvars.conda_libstdcxx", torch(glibcxx=29, glibcxx_system=33), "", "fail: GLIBCXX_3.4.29 in /home/me/venv"),
+    ("setvars.conda_libstdcxx", torch(glibcxx=33, glibcxx_system=33), "", "ok: GLIBCXX_3.4.33"),
+    ("cc.libstdcxx_dev", {}, "ok: not set", ""),
+    ("cc.libstdcxx_dev", shell(CXX="/opt/intel/bin/icpx"), "info: CXX=/opt/intel/bin/icpx: not passed on", ""),
+    ("cc.libstdcxx_dev", shell(CXX="g++-13"), "ok: CXX=g++-13", ""),
+    ("cmake.version", {}, "ok: the build brings 3.31.10", ""),
+    ("cmake.version", {"tools": []}, "ok: the build brings 3.31.10", ""),
+    ("cmake.version", {"tools": None}, "", ""),
+    ("cmake.pip_vs_conda", {}, "", ""),
+    ("cmake.pip_vs_conda", {"python": {"adopted": CONDA}}, "info: CMAKE_PREFIX_PATH does not hold /opt/conda", ""),
+    (
+        "cmake.pip_vs_conda",
+        {"python": {"adopted": CONDA}, **shell(CMAKE_PREFIX_PATH="/opt/conda")},
+        "ok: CMAKE_PREFIX_PATH holds /opt/conda",
+        "",
+    ),
+    ("py.build_deps", {}, "", ""),
+    ("py.build_deps", {"python": {"adopted": CONDA}}, "info: the build installs ", ""),
+    ("py.numpy_abi", {}, "", "ok: numpy 2.3.1, torch 2.14.1+xpu"),
+    ("py.numpy_abi", torch(version="2.1.0"), "", "warn: numpy 2.3.1, torch 2.1.0"),
+    ("net.git_reach", {}, "", ""),
+    ("net.git_reach", {"network": {"reach": {"github.com": True}}}, "ok: github.com", ""),
+    (
+        "net.git_reach",
+        {"network": {"reach": {"github.com": False, "a.org": True}}},
+        "warn: no answer from github.com",
+        "",
+    ),
+    ("net.proxy", {}, "ok: none", ""),
+    ("net.proxy", {"network": {"proxies": {"no_proxy": "x"}}}, "ok: none", ""),
+    ("net.proxy", {"network": {"proxies": {"HTTPS_PROXY": "http://p"}}}, "warn: set in capital letters alone", ""),
+    ("net.proxy", {"network": {"proxies": {"http_proxy": "http://p"}}}, "warn: set for http and not for https", ""),
+    ("net.proxy", {"network": {"proxies": {"https_proxy": "http://p"}}}, "info: https_proxy", ""),
+    ("net.credentials", {}, "ok: none", ""),
+    ("net.credentials", {"network": {"credentials": ["https_proxy"]}}, "info: https_proxy", ""),
+    ("net.redirects", {}, "ok: none", ""),
+    (
+        "net.redirects",
+        {"network": {"redirects": {"https://m/": "https://github.com/"}, "indexes": {"PIP_INDEX_URL": "https://i"}}},
+        "info: https://github.com/ is https://m/, PIP_INDEX_URL = https://i",
+        "",
+    ),
+    ("net.submodules", {"tree": TREE}, "ok: complete", ""),
+    ("net.submodules", {"tree": {**TREE, "submodules": ["third_party/kineto"]}}, "warn: 1 are empty", ""),
+    ("net.submodules", {}, "", ""),
+    ("net.tarball_checkout", {"tree": TREE}, "", ""),
+    ("net.tarball_checkout", {"tree": {**TREE, "git": False}}, "warn: /home/me/pytorch has no .git", ""),
+    ("cmake.stale_cache", {"tree": TREE}, "ok: of this folder", ""),
+    (
+        "cmake.stale_cache",
+        {"tree": {**TREE, "cache": {"CMAKE_HOME_DIRECTORY": "/old"}}},
+        "warn: /home/me/pytorch/build was configured for /old",
+        "",
+    ),
+    ("cmake.stale_cache", {}, "", ""),
+    ("src.dir_name", {"tree": TREE}, "ok: pytorch", ""),
+    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.5.1", "version": "2.5.1"}}, "warn: /s/pytorch-2.5.1", ""),
+    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.9.1", "version": "2.9.1"}}, "ok: pytorch-2.9.1", ""),
+    ("src.frontend", {"tree": TREE}, "info: /home/me/pytorch is 2.14.0a0", ""),
+    ("src.frontend", {"tree": {**TREE, "version": "2.5.1"}}, "", ""),
+    ("src.torch_dir_shadow", {"tree": TREE}, "", ""),
+    ("src.torch_dir_shadow", {"tree": {**TREE, "in_use": True}}, "", "warn: /home/me/pytorch"),
+]
+MODULES = dict.fromkeys(("habanalabs", "habanalabs_cn", "habanalabs_en", "habanalabs_ib"), "1.24.1-3bf9e81")
+HABANA = {**gpu(GAUDI), "kernel": {"modules": MODULES}, "gaudi": {"nodes": ["/dev/accel/accel0"], "driver": "1.24.1"}}
+ENVIRONMENTS: list[Case] = [
+    ("autoload.entry_points", {}, "", ""),
+    ("autoload.entry_points", torch(entry_points=SIM), "", "ok: simxpu of simxpu 0.1.0"),
+    ("autoload.entry_points", torch(entry_points=NPU), "", "warn: torch_npu serves hardware that is not here"),
+    (
+        "autoload.entry_points",
+        torch(entry_points=SIM, report={"seconds": 1, "error": BROKEN}),
+        "",
+        "fail: simxpu of simxpu: OSError: libx.so",
+    ),
+    (
+        "autoload.entry_points",
+        {**torch(entry_points=NPU), **shell(TORCH_DEVICE_BACKEND_AUTOLOAD="0")},
+        "",
+        "info: switched off by TORCH_DEVICE_BACKEND_AUTOLOAD=0",
+    ),
+    ("autoload.build_time", {}, "", ""),
+    ("autoload.build_time", torch(entry_points=SIM), "", "info: builds switch it off"),
+    ("hpu.present", {}, "", ""),
+    ("hpu.present", HABANA, "info: 1 x ", "info: 1 x "),
+    ("hpu.modules", {}, "", ""),
+    ("hpu.modules", HABANA, "", "ok: 1.24.1"),
+    ("hpu.modules", {**HABANA, "kernel": {"modules": {}}}, "", "fail: not loaded: habanalabs, habanalabs_cn"),
+    ("hpu.modules", {**HABANA, "gaudi": {"nodes": []}}, "", "fail: no device node"),
+    (
+        "hpu.modules",
+        {**HABANA, "kernel": {"modules": {k: v for k, v in MODULES.items() if k != "habanalabs_ib"}}},
+        "",
+        "warn: not loaded: habanalabs_ib",
+    ),
+    (
+        "hpu.modules",
+        {**HABANA, **installed(habana_torch_plugin="1.23.0.695")},
+        "",
+        "fail: driver 1.24.1, habana-torch-plugin 1.23.0.695",
+    ),
+    ("hpu.acquire", {}, "", ""),
+    ("hpu.acquire", HABANA, "", "ok: no failure"),
+    (
+        "hpu.acquire",
+        {**HABANA, **said(error="RuntimeError: synStatus=20 [Device already acquired] Device acquire failed.")},
+        "",
+        "fail: synStatus=20",
+    ),
+    ("hpu.lazy_mode", {}, "", ""),
+    ("hpu.lazy_mode", HABANA, "", "info: PT_HPU_LAZY_MODE is not set"),
+    ("hpu.lazy_mode", {**HABANA, **shell(PT_HPU_LAZY_MODE="2")}, "", "warn: PT_HPU_LAZY_MODE=2"),
+    ("hpu.torch_fork", {}, "", ""),
+    ("hpu.torch_fork", installed(habana_torch_plugin="1.24.1"), "", "warn: torch 2.14.1+xpu"),
+    ("npu.present", {}, "", ""),
+    ("npu.present", gpu(ASCEND), "info: 1 x ", "info: 1 x "),
+    ("npu.cann_env", {}, "", ""),
+    ("npu.cann_env", gpu(ASCEND), "", "fail: ASCEND_HOME_PATH is not set"),
+    ("npu.cann_env", {**gpu(ASCEND), **shell(ASCEND_HOME_PATH="/a")}, "", "ok: /a"),
+    ("npu.two_accelerators", {}, "", ""),
+    ("npu.two_accelerators", installed(torch_npu="2.14.0"), "", "fail: torch-npu 2.14.0 beside torch 2.14.1+xpu"),
+    (
+        "npu.two_accelerators",
+        {**installed(torch_npu="2.14.0"), **shell(TORCH_DEVICE_BACKEND_AUTOLOAD="0")},
+        "",
+        "ok: torch-npu",
+    ),
+    ("torch.is_xpu_build", {}, "", "ok: 2.14.1+xpu in /home/me/venv, XPU 20260100"),
+    ("torch.is_xpu_build", torch(version=None), "", "info: no torch in /home/me/venv"),
+    (
+        "torch.is_xpu_build",
+        torch(version="2.13.0+cpu", xpu="", report=None),
+        "",
+        "fail: 2.13.0+cpu in /home/me/venv is a CPU",
+    ),
+    (
+        "torch.is_xpu_build",
+        torch(version="2.13.0", xpu="", cuda="13.0", report=None),
+        "",
+        "fail: 2.13.0 in /home/me/venv is a CUDA 13.0 build",
+    ),
+    ("torch.pip_sycl_wheels", {}, "", "ok: 2 as pinned"),
+    (
+        "torch.pip_sycl_wheels",
+        installed(intel_sycl_rt="2026.2.0"),
+        "",
+        "fail: intel-sycl-rt 2026.2.0 instead of 2026.1.0",
+    ),
+    ("torch.pip_sycl_wheels", torch(requires=[]), "", ""),
+    ("torch.libsycl_links", {}, "", "ok: /home/me/venv/lib/libsycl.so.9"),
+    ("torch.libsycl_links", torch(libraries={}), "", "fail: libsycl.so.9 is neither in /home/me/venv"),
+    ("torch.libsycl_links", torch(sycl=["libsycl.so.8", "libsycl.so.9"]), "", "fail: torch asks for libsycl.so.8 and"),
+    ("torch.ipex", {}, "", ""),
+    ("torch.ipex", installed(intel_extension_for_pytorch="2.8.10"), "", "warn: 2.8.10 beside torch 2.14.1+xpu"),
+    ("torch.ipex", installed(intel_extension_for_pytorch="2.14.10"), "", "info: 2.14.10"),
+    ("torch.abi", {}, "", "ok: C++11 ABI"),
+    ("torch.abi", said(cxx11_abi=False), "", "warn: the old C++ ABI"),
+    ("torch.abi", shell(_GLIBCXX_USE_CXX11_ABI="0"), "", "warn: _GLIBCXX_USE_CXX11_ABI=0 is set"),
+    ("torch.fallback_env", {}, "", ""),
+    ("torch.fallback_env", shell(PYTORCH_DEBUG_XPU_FALLBACK="1"), "", "info: PYTORCH_DEBUG_XPU_FALLBACK=1"),
+    ("torch.fallback_env", shell(PYTORCH_DEBUG_XPU_FALLBACK="yes"), "", "fail: PYTORCH_DEBUG_XPU_FALLBACK=yes"),
+    ("torch.import", {}, "", "ok: torch 2.14.1+xpu imports"),
+    ("torch.import", said(error="ImportError: libsycl.so.9: no version"), "", "fail: ImportError: libsycl.so.9"),
+    ("torch.import", torch(report=None), "", ""),
+    ("torch.available", {}, "", "ok: Intel(R) Arc(TM) B580 Graphics"),
+    ("torch.available", said(available=False, count=0), "", "fail: torch.xpu.is_available() is False"),
+    (
+        "torch.available",
+        said(available=False, count=0, messages=["XPU device count is zero!"]),
+        "",
+        "fail: no device: XPU device count is zero!",
+    ),
+    ("torch.available", said(compiled=False), "", ""),
+    ("triton.package", {}, "", "ok: triton-xpu 3.8.0"),
+    ("triton.package", installed(triton="3.7.0"), "", "fail: triton 3.7.0, triton-xpu 3.8.0"),
+    (
+        "triton.package",
+        torch(distributions={"triton": "3.7.0", "torch": "2.14.1+xpu"}),
+        "",
+        "warn: triton 3.7.0, wanted: triton-xpu",
+    ),
+    ("triton.compiler", {}, "", "ok: /usr/bin/g++"),
+    ("triton.compiler", {"tools": without_tool("g++")}, "", f"ok: {KIT['compiler']}"),
+    ("triton.compiler", {"tools": without_tool("g++"), "toolkits": {"found": []}}, "", "fail: neither g++"),
+    ("triton.ze_headers", {}, "", "ok: /usr/include/level_zero/ze_api.h"),
+    ("triton.ze_headers", {"userland": {"headers": []}}, "", "warn: no level_zero/ze_api.h"),
+]
+CASES = [*DEVICES, *DRIVER, *BUILDING, *ENVIRONMENTS]

@@ -1,0 +1,164 @@
+"""Whatever the schema allows as facts, the doctor answers, and no check crashes."""
+
+from __future__ import annotations
+
+import random
+from io import StringIO
+from types import UnionType
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+
+import pytest
+from pydantic import BaseModel
+from rich.console import Console
+
+from data.profiles import device, shipped
+from data.texts import GPUS, TEXTS
+from xpusetup.checks.question import Question
+from xpusetup.checks.registry import examine, root_causes
+from xpusetup.differ import differing_facts, differing_findings
+from xpusetup.effects.probe import TOLD
+from xpusetup.facts import Facts
+from xpusetup.redact import Redactor
+from xpusetup.show_doctor import show_doctor
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+WORDS = (
+    *(
+        "",
+        " ",
+        "8086",
+        "e20b",
+        "56a0",
+        "0bd5",
+        "7d67",
+        "3e92",
+        "1da3",
+        "1020",
+        "19e5",
+        "d802",
+        "xe",
+        "i915",
+        "²",
+        "[",
+        "]",
+    ),
+    *("0000:03:00.0", "0000:00:02.0", "libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "torch", "triton"),
+    *(
+        "2.14.1+xpu",
+        "2.5",
+        "1",
+        "0",
+        "x.y",
+        "25.18.33578",
+        "6.8.0-31-generic",
+        "2026.1.0",
+        "-1",
+        "²³",
+        "[red]",
+        "\n",
+        "é",
+    ),
+    *("libze-intel-gpu1", "level-zero", "libze1", "triton-xpu", "numpy", "intel-sycl-rt", "SETVARS_COMPLETED", "CXX"),
+    *(
+        "LD_LIBRARY_PATH",
+        "ZE_AFFINITY_MASK",
+        "ONEAPI_DEVICE_SELECTOR",
+        "opencl:*",
+        "!level_zero:*",
+        "/o/compiler/2025.3/lib",
+    ),
+    *(
+        "GPU HANG",
+        "fetch failed -ENOENT",
+        "Failed to load the backend extension: x. ",
+        "name==1.0",
+        "==",
+        "; ; ;",
+        "%s",
+    ),
+    *("synStatus=8 [x] Device acquire failed", "Abort was called at 1 line in file: x", "https://u:p@h/", "wsl2"),
+)
+NUMBERS = (0, 1, -1, 128, 992, 1 << 28, 1 << 40, -(1 << 63), 0x78000001)
+
+
+def any_value(kind: Any, chance: random.Random, depth: int = 0) -> Any:
+    """Make a value of an annotation."""
+    origin, parts = get_origin(kind), get_args(kind)
+    if origin in (Union, UnionType):
+        return any_value(chance.choice(parts), chance, depth)
+    if origin is Literal:
+        return chance.choice(parts)
+    if origin is list:
+        return [any_value(parts[0], chance, depth + 1) for _ in range(chance.randrange(4))]
+    if origin is dict:
+        pairs = range(chance.randrange(5))
+        return {any_value(parts[0], chance): any_value(parts[1], chance, depth + 1) for _ in pairs}
+    if isinstance(kind, type) and issubclass(kind, BaseModel):
+        return any_model(kind, chance, depth)
+    simple: dict[Any, Callable[[], Any]] = {
+        str: lambda: chance.choice(WORDS),
+        bool: lambda: chance.random() < 0.5,
+        int: lambda: chance.choice(NUMBERS),
+        float: lambda: chance.choice((0.0, -1.5, 2.5, 1e300)),
+        type(None): lambda: None,
+    }
+    return simple[kind]()
+
+
+def any_model(model: type[BaseModel], chance: random.Random, depth: int = 0) -> dict[str, Any]:
+    """Make what a model is read from; fields with a default are left out now and then."""
+    fields = {field.alias or name: field for name, field in model.model_fields.items() if name != "schema_"}
+    kept = {name: field for name, field in fields.items() if field.is_required() or chance.random() < 0.85}
+    return {name: any_value(field.annotation, chance, depth) for name, field in kept.items()}
+
+
+def any_facts(seed: int) -> Facts:
+    chance = random.Random(seed)  # noqa: S311 - no secret
+    found = any_model(Facts, chance)
+    if chance.random() < 0.8:
+        found["environment"] = {name: chance.choice(WORDS) for name in TOLD if chance.random() < 0.5}
+    return Facts.model_validate({"schema": 1, **found})
+
+
+@pytest.mark.parametrize("block", range(8))
+def test_no_facts_break_a_check(block: int) -> None:
+    for seed in range(block * 40, block * 40 + 40):
+        facts = any_facts(seed)
+        for profile in ("torch-2.14", "torch-2.5", "sim"):
+            wanted = shipped(profile)
+            for goal in ("build", "run"):
+                found = examine(Question(facts, wanted, device(wanted.accelerator), goal, GPUS), TEXTS)
+                assert [(seed, each.id, each.seen) for each in found if each.level == "crash"] == []
+                assert set(root_causes(found)) <= {each.id for each in found}
+
+
+def test_any_facts_are_shown_compared_and_hidden() -> None:
+    wanted = shipped("torch-2.14")
+    facts = {f"node{seed}": any_facts(seed) for seed in range(12)}
+    found = {name: examine(Question(each, wanted, device("xpu"), "run", GPUS), TEXTS) for name, each in facts.items()}
+    assert differing_facts(facts)
+    assert differing_findings(found)
+    redactor = Redactor(user="me", host="node", home="/home/me")
+    for each in facts.values():
+        assert Facts.model_validate(redactor.document(each.model_dump(mode="json", by_alias=True)))
+    rows = [{**vars(each), "fix": {"say": "", "commands": []}} for each in found["node3"]]
+    data = {
+        "machine": "[x]",
+        "profile": "p",
+        "chosen_by": "",
+        "findings": rows,
+        "root_causes": [],
+        "stops": {},
+        "way": {"commands": []},
+        "can_build": [],
+    }
+    screen = StringIO()
+    show_doctor(Console(file=screen, width=100), data, verbose=True)
+    assert screen.getvalue().count("\n") > len([row for row in rows if row["level"] != "skip"])
+
+
+def test_the_generator_reaches_every_section() -> None:
+    seen = {name for seed in range(40) for name, value in any_facts(seed) if value is not None}
+    assert seen == set(Facts.model_fields)
