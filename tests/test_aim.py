@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data.machines import KIT, LAPTOP, machine
+from data.machines import BMG, KIT, LAPTOP, machine
 from data.profiles import device, shipped
 from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
-from xpusetup.aim import make_target
+from xpusetup.aim import Aimed, aim_arch, make_target
+from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.prepare import built_arch
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.effects.root import lock_document
 from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.model import Request, Target, Toolkit
+from xpusetup.model import Layout, Request, Target, Toolkit
 from xpusetup.settings import merge_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 OLD_KIT = {
     **KIT,
@@ -135,3 +142,63 @@ def test_the_compiler_of_the_chosen_version_is_sourced() -> None:
 def test_a_toolkit_that_is_not_here_is_assumed_for_plans() -> None:
     kit = kit_of(aim("torch-2.14", with_kits()))
     assert (kit.version, kit.compiler) == ("2026.1", "/opt/intel/oneapi/compiler/latest/bin/icpx")
+
+
+LIST = ("pvc", "bmg", "dg2", "arl-h", "mtl-h", "lnl-m", "ptl-h", "ptl-u")
+
+
+@pytest.mark.parametrize(
+    ("profile", "ids", "built", "targets"),
+    [
+        ("torch-2.14", ["e20b"], (), ("bmg",)),
+        ("torch-2.14", ["e223"], (), ("bmg",)),
+        ("torch-2.14", ["56a0"], (), ("dg2",)),
+        ("torch-2.5", ["56a0"], (), ("ats-m150",)),
+        ("torch-2.5", ["7d55"], (), ("xe-lpg",)),
+        ("torch-2.14", ["7d55"], (), ("mtl-h",)),
+        ("torch-2.14", ["fd80"], (), ("ptl-h",)),
+        ("torch-2.14", ["56a0", "0bd5", "56a0"], (), ("dg2", "pvc")),
+        ("torch-2.14", ["e20b", "9a49"], (), ("bmg",)),
+        ("torch-2.14", [], (), LIST),
+        ("torch-2.14", ["ffff"], (), LIST),
+        ("torch-2.14", [], ("bmg",), ("bmg",)),
+        ("torch-2.14", ["e20b"], LIST, LIST),
+        ("torch-2.14", ["56a0"], ("bmg",), ("dg2",)),
+        ("sim", ["e20b"], (), ()),
+    ],
+)
+def test_arch_auto(profile: str, ids: list[str], built: tuple[str, ...], targets: tuple[str, ...]) -> None:
+    gpus = [{**BMG, "device": device} for device in ids]
+    aimed = aim_arch(shipped(profile), machine(hardware={"gpus": gpus}), gpu_table(), built)
+    assert aimed == Aimed(targets)
+
+
+def test_arch_auto_for_a_gpu_that_the_release_leaves_out() -> None:
+    aimed = aim_arch(shipped("torch-2.5"), machine(), gpu_table())
+    assert aimed.targets == ("pvc", "xe-lpg", "ats-m150")
+    assert aimed.note.startswith("Arc B580 (Battlemage) is no target of torch-2.5")
+    assert aim_arch(shipped("torch-2.5"), machine(), gpu_table(), ("pvc",)) == Aimed(("pvc",))
+
+
+@pytest.mark.parametrize(
+    ("asked", "kept"),
+    [
+        ({"arch": [], "settings": {"arch": []}}, ("bmg",)),
+        ({"arch": ["bmg"], "settings": {"arch": []}}, ()),
+        ({"arch": [], "settings": {"arch": ["bmg"]}}, ()),
+        ({}, ()),
+    ],
+)
+def test_a_root_stays_aimed(
+    asked: dict[str, Any], kept: tuple[str, ...], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    workspace = open_workspace(Where(profile="torch-2.14", root=str(tmp_path)))
+    target = replace(NEW, arch=("bmg",))
+    document = lock_document(workspace.profile, target, Layout(), asked)
+    (tmp_path / "profile.lock.json").write_text(document)
+    assert built_arch(workspace) == kept
+    (tmp_path / "profile.lock.json").write_text(lock_document(shipped("torch-2.5"), target, Layout(), asked))
+    assert built_arch(workspace) == (), "another release's targets"
+    (tmp_path / "profile.lock.json").unlink()
+    assert built_arch(workspace) == ()

@@ -10,6 +10,7 @@ import pytest
 from data.targets import plan_for
 from xpusetup.commands.ending import describe_elsewhere, describe_going_on, describe_proof
 from xpusetup.commands.prepare import Prepared
+from xpusetup.commands.purpose import INSTALL
 from xpusetup.commands.workspace import Where, open_workspace
 from xpusetup.effects.root import Root
 from xpusetup.effects.runner import Outcome
@@ -23,6 +24,11 @@ if TYPE_CHECKING:
 def test_elsewhere(tmp_path: Path, name: str, needs: str) -> None:
     prepared = Prepared(root=Root(tmp_path), plan=plan_for(name), scripts={}, identities={})
     assert describe_elsewhere(prepared) == {"command": f"pip install {tmp_path}/wheels/*.whl", "needs": needs}
+
+
+def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
+    prepared = Prepared(root=Root(tmp_path), plan=plan_for("sim"), scripts={}, identities={}, purpose=INSTALL)
+    assert describe_elsewhere(prepared)["command"] == f"pip install {tmp_path}/published/*.whl"
 
 
 @pytest.mark.parametrize(

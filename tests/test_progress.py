@@ -15,6 +15,10 @@ def steady(pace: Pace, *, per_second: float, seconds: int, total: int, began: in
         pace.note(second, int(second * per_second), total)
 
 
+def test_what_is_shown_elsewhere_is_no_line_of_progress() -> None:
+    assert [describe_line(line) for line in ("= v2.5.1 | 412 MiB", "note: the tag moved", "==> x")] == ["", "", "==> x"]
+
+
 def test_nothing_is_said_while_too_little_is_known() -> None:
     pace = Pace()
     assert pace.left(0) is None

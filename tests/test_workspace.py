@@ -11,6 +11,7 @@ import pytest
 
 from data.profiles import SHIPPED, small_text
 from xpusetup.commands import workspace as module
+from xpusetup.commands.default import open_built
 from xpusetup.commands.workspace import (
     Where,
     check_folder,
@@ -37,13 +38,56 @@ def refused(**where: Any) -> tuple[str, str]:
     return caught.value.message, caught.value.fix
 
 
-def test_the_default(here: Path) -> None:
+def test_the_default(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_SYSROOT", str(here / "nothing"))
     workspace = open_workspace(Where())
     assert workspace.profile.name == "torch-2.14"
     assert workspace.device.title == "Intel GPU"
     assert workspace.root == here / "data/xpusetup/torch-2.14"
-    assert workspace.chosen_by == "the default"
+    assert workspace.chosen_by == "the newest release"
     assert workspace.layout.src == "@ROOT@/src"
+
+
+@pytest.mark.parametrize(
+    ("device", "profile", "why"),
+    [
+        ("e20b", "torch-2.14", "the newest that fits Arc B580 (Battlemage)"),
+        ("0bd5", "torch-2.12", "the newest that fits Data Center GPU Max 1550 (Ponte Vecchio)"),
+        ("9a49", "torch-2.14", "the newest release"),
+    ],
+)
+def test_the_default_fits_the_gpu(
+    here: Path, monkeypatch: pytest.MonkeyPatch, device: str, profile: str, why: str
+) -> None:
+    gpu = here / "sysroot/sys/bus/pci/devices/0000:03:00.0"
+    gpu.mkdir(parents=True)
+    for name, text in {"vendor": "0x8086", "device": f"0x{device}", "class": "0x030000"}.items():
+        (gpu / name).write_text(f"{text}\n")
+    monkeypatch.setenv("XPUSETUP_SYSROOT", str(here / "sysroot"))
+    workspace = open_workspace(Where())
+    assert (workspace.profile.name, workspace.chosen_by) == (profile, why)
+    assert open_workspace(Where(profile="torch-2.9")).chosen_by == "--profile"
+
+
+def test_the_only_build_here_is_meant(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_SYSROOT", str(here / "nothing"))
+    roots = here / "data/xpusetup"
+
+    def chosen(profile: str = "") -> tuple[str, str]:
+        workspace = open_built(Where(profile=profile))
+        return workspace.profile.name, workspace.chosen_by
+
+    def build(name: str) -> None:
+        (roots / name).mkdir(parents=True)
+        (roots / name / "profile.lock.json").write_text("{}")
+
+    assert chosen() == ("torch-2.14", "the newest release")
+    build("sim")
+    build("notes-of-mine")
+    assert chosen() == ("sim", "the only build here")
+    assert chosen(profile="torch-2.5") == ("torch-2.5", "--profile")
+    build("torch-2.9")
+    assert chosen() == ("torch-2.14", "the newest release")
 
 
 @pytest.mark.parametrize(

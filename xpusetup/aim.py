@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
@@ -13,9 +14,18 @@ from xpusetup.model import Provider, Target, Toolkit
 if TYPE_CHECKING:
     from xpusetup.devices import Device
     from xpusetup.facts import Facts
+    from xpusetup.gpus import GpuTable, Product
     from xpusetup.model import Request
     from xpusetup.profile import Profile, ToolkitWanted
     from xpusetup.settings import Settings
+
+
+@dataclass(frozen=True)
+class Aimed:
+    """Device targets, and what to say of them."""
+
+    targets: tuple[str, ...]
+    note: str = ""
 
 
 def make_target(profile: Profile, facts: Facts, device: Device, request: Request, settings: Settings) -> Target:
@@ -40,6 +50,34 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
             raise UsageError(f"{profile.name} has no list of device targets", fix="leave --arch out")
         return ()
     return request.arch or tuple(settings.arch or profile.arch.default)
+
+
+def aim_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, ...] = ()) -> Aimed:
+    """Give the device targets of `--arch auto`: those of the GPUs here, in the spelling of the profile's list.
+
+    `built` are the targets of an earlier build that was aimed in the same way. They stay where they serve the GPUs that
+    are here, so that nothing is compiled again on a machine that shows no GPU, as a login node does.
+    """
+    if profile.arch is None:
+        return Aimed(())
+    listed = tuple(profile.arch.default)
+    seen = _discrete_first(facts, gpus, profile.accelerator)
+    named = {product.title(): product.family.target_in(listed) for product in seen}
+    lost = [title for title, target in named.items() if not target]
+    if built and set(named.values()) - {""} <= set(built):
+        return Aimed(built)
+    if lost:
+        note = f"{lost[0]} is no target of {profile.name}: all targets are compiled, and its own code when first used"
+        return Aimed(listed, note)
+    return Aimed(tuple(dict.fromkeys(named.values())) or listed)
+
+
+def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> list[Product]:
+    """Give the devices that PyTorch would use: it leaves integrated ones out where there are others."""
+    there = facts.hardware.gpus if facts.hardware else []
+    found = [product for gpu in there if (product := gpus.find(gpu.vendor, gpu.device)) is not None]
+    ours = [product for product in found if product.family.accelerator == accelerator]
+    return [product for product in ours if product.family.discrete] or ours
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:

@@ -78,7 +78,12 @@ def render_about(seconds: float) -> str:
 
 
 def describe_line(line: str) -> str:
-    """Say what a line of a log is about, without ninja's count and without the folders of what it names."""
+    """Say what a line of a log is about, without ninja's count and without the folders of what it names.
+
+    Empty for what is shown elsewhere: a step's summary, and its notes.
+    """
+    if line.startswith(("= ", "note: ")):
+        return ""
     text = COUNTED.sub("", line.rstrip("\r").rpartition("\r")[2]).strip()
     made = OBJECT.search(text)
     if made and len(text) > LONG_NAME:

@@ -80,6 +80,11 @@ def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     show_plan(console, data, verbose)
 
 
+def chosen(origin: str) -> str:
+    """Say why a profile that nobody named is meant."""
+    return f" [dim]({escape(origin)})[/]" if origin.startswith("the ") else ""
+
+
 def verified(outcome: bool | None, *, done: str = "built") -> str:
     """Say what was proven, and never more than that."""
     if outcome is None:
@@ -116,7 +121,7 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
     from xpusetup.show_replaced import show_replaced  # noqa: PLC0415 - it uses this module
 
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    console.print(f"\n {data['profile']}{chosen(data.get('chosen_by', ''))} · {escape(data['root'])}\n")
     for wheel in data["wheels"]:
         mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
         console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")

@@ -9,7 +9,7 @@ from rich.table import Table
 
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
-from xpusetup.show import MARKS, duration, prose, verified
+from xpusetup.show import MARKS, chosen, duration, prose, verified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -29,6 +29,7 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     if data["failed"]:
         _show_failure(console, data["failure"])
         return
+    _part_from_steps(console, data)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
 
@@ -37,6 +38,7 @@ def show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     if data["failed"]:
         _show_failure(console, data["failure"])
         return
+    _part_from_steps(console, data)
     for row in data["removed"]:
         console.print(f" [green]✓[/] {escape(row['name'])} {escape(row['version'])} was taken out")
         prose(console, "     ", row["why"], style="dim")
@@ -46,11 +48,14 @@ def show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> No
         console.print(f"   remove them:  {escape(data['tidy'])}")
 
 
+def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
+    if data["ran"]:
+        console.print()
+
+
 def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
-    else:
-        console.print()
     console.print(f" {_proof(data, done)}")
     console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
@@ -111,7 +116,7 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
         state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
         why = f": {escape(step['why'])}" if step["why"] else ""
         table.add_row(step["id"], _needs(step["needs"]), state + why, escape(step["title"]))
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
+    console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
     console.print(table)
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:

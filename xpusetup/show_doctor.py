@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from xpusetup.show import MARKS, prose
+from xpusetup.show_way import show_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -74,8 +75,7 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
             if finding["id"] in stops and finding["id"] not in shown:
                 shown.add(finding["id"])
                 _show_cause(console, len(shown), finding)
-    for command in data["way"]["commands"]:
-        console.print(f"\n next:  {escape(command)}")
+    show_steps(console, data["way"])
     others = [each for each in data["can_build"] if each != data["profile"]]
     if causes and others:
         console.print(f"\n what can be built here: {', '.join(others)}")

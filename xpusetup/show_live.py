@@ -137,6 +137,8 @@ class BuildView:
         if event.state == "done" or not event.seconds:
             self._skipped += event.state == "done"
             return
+        if self._moving:
+            self._live.refresh()  # what has ended is not drawn again below its own end
         words = [SAID.get(event.state, ""), event.text or ("" if event.state in SAID else event.title)]
         words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
         what = " · ".join(word for word in words if word)

@@ -41,6 +41,16 @@ def show_way(console: Console, data: Mapping[str, Any], *, verbose: bool) -> Non
     _show_foot(console, data)
 
 
+def show_steps(console: Console, way: Mapping[str, Any]) -> None:
+    """Print what to do next: the steps of a way, or the commands of one that is not worth steps."""
+    for command in way["commands"] if "steps" not in way else ():
+        console.print(f"\n next:  {escape(command)}")
+    if way.get("steps") and way["route"] != "none":
+        console.print("\n The shortest way")
+        for number, step in enumerate(way["steps"], start=1):
+            show_step(console, number, step)
+
+
 def show_step(console: Console, number: int, step: Mapping[str, Any]) -> None:
     """Print a step: its title, beside or below it the commands, and what has to happen then."""
     then = THEN[step["then"]]
@@ -64,7 +74,7 @@ def _show_refusals(console: Console, way: Mapping[str, Any], *, verbose: bool) -
         names = ", ".join(refusal["profile"] for refusal in firm)
         prose(console, " ", f"not here: {names} (-v says why)", style="dim")
     for refusal in shown:
-        console.print(f"   {refusal['profile']:<11} {'cannot work' if refusal['firm'] else 'not advised'}")
+        console.print(f"   {refusal['profile']:<11} {'refused' if refusal['firm'] else 'not advised'}")
         prose(console, "               ", refusal["why"])
         console.print(f"               [dim]{escape(refusal['source'])}[/]")
 

@@ -94,6 +94,7 @@ PLACES: dict[str, Any] = {
         userland=NONE,
     ),
     "lunar-lake": _place(_ubuntu("24.04", "6.14.0-33-generic"), LNL, userland=NONE, torch=NO_TORCH),
+    "coffee-lake": _place(_ubuntu("22.04", "6.8.0-60-generic"), {**MINI, "device": "3e92", "driver": "i915"}),
     "tiger-lake": _place(_ubuntu("24.04", "6.8.0-31-generic"), TGL, userland=NONE),
     "wsl2": _place(_ubuntu("24.04", "6.6.87.2-microsoft-standard-WSL2"), userland=NONE, container={"kind": "wsl2"}),
     "gaudi2": _place(_ubuntu("22.04", "5.15.0-140-generic"), GAUDI),

@@ -238,6 +238,7 @@ INSTALL_FAILED: dict[str, Any] = {
     "failed": "wheels.install",
     "failure": {
         **FAILED["failure"],
+        "go_on": {"command": "xpusetup install --profile torch-2.14", "reached": [0, 0], "seconds": 60.0},
         "step": "wheels.install",
         "log": f"{PUBLISHED}/logs/wheels.install.log",
         "first_error_line": None,

@@ -195,6 +195,15 @@ def test_a_removed_torch_comes_back(place: Place) -> None:
     assert place.status()["replaced"] == []
 
 
+def test_another_build_of_the_same_version(place: Place) -> None:
+    assert place.pip("install", "--force-reinstall", "--no-deps", "intel-sycl-rt").returncode == 0
+    row = of(place.status(), "intel-sycl-rt")
+    assert (row["was"], row["now"], row["culprit"]) == ("2026.1.0", "2026.1.0", "intel-sycl-rt 2026.1.0")
+    assert place.install().result["ran"] == ["wheels.install", "guard"]
+    assert place.status()["replaced"] == []
+    assert place.install().result["ran"] == []
+
+
 def test_constraints_of_others_are_kept(place: Place, tmp_path: Path) -> None:
     theirs = tmp_path / "theirs.txt"
     theirs.write_text("likes-torch<1\n")

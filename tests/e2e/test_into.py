@@ -80,7 +80,7 @@ def test_build_into(tiny: Tiny, tmp_path: Path, make: Callable[[Path], Path]) ->
     said = build(tiny, root, prefix)
     assert said.code == 0, said.out + said.err
     assert f"into {prefix}, which is changed in place" in said.out + said.err
-    assert f"use it:  {_use(prefix)}" in said.out
+    assert _use(prefix) in said.out
     assert not (root / "venv").exists()
     assert own.read_text() == "kept"
     seen = json.loads((root / "results/environment.json").read_text())

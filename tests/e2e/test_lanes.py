@@ -142,7 +142,7 @@ def test_a_fetch_runs_beside_a_build(pair: Pair) -> None:
     order = pair.order("first.build", "second.fetch")
     assert said.result["ran"] == [
         *("venv", "requirements", "first.fetch", "first.build", "first.inspect", "first.install"),
-        *("second.fetch", "second.build", "second.inspect", "second.install"),
+        *("second.fetch", "second.build", "second.inspect", "second.install", "guard"),
     ]
     assert set(order[:2]) == {"start first.build", "start second.fetch"}
     assert set(order[2:]) == {"end first.build", "end second.fetch"}

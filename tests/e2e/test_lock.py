@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import Said, Tiny, command, kill_all, make_tiny, wait_until, xpusetup
+from e2e.support import CHECKOUT, Said, Tiny, command, kill_all, make_tiny, wait_until, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("lock")]
 FLOCK = """
@@ -176,3 +176,34 @@ def test_a_step_that_begins_after_its_build_was_killed(place: Place) -> None:
     late = bash(place.root / "steps/venv.sh", place.env, XPUSETUP_LOCKED="1")
     assert late.returncode == 3
     assert "the build that started this step has ended" in late.stderr
+
+
+CONTENDER = """
+. "$1/helpers/lock.sh"
+if own_root "$1" $$; then
+  mkdir "$1/inside" || echo two >>"$1/said"
+  echo won >>"$1/said"
+  sleep 0.5
+  rmdir "$1/inside"
+  disown_root "$1" $$
+else
+  echo lost >>"$1/said"
+fi
+"""
+
+
+def test_many_at_once_find_a_stale_file(place: Place) -> None:
+    """One of them gets the lock, or several one after the other; never two at a time."""
+    helpers = place.root / "helpers"
+    helpers.mkdir(parents=True)
+    shutil.copy2(CHECKOUT / "xpusetup/helpers/lock.sh", helpers)
+    for _round in range(4):
+        (place.root / "lock.owner").write_text(f"{os.uname().nodename} another-boot pid:[1] 1 1 1\n")
+        words = ("bash", "-c", CONTENDER, "bash", str(place.root))
+        contenders = [subprocess.Popen(words, env=place.env, stderr=subprocess.PIPE) for _number in range(6)]
+        assert [each.communicate()[1] for each in contenders] == [b""] * 6
+    said = (place.root / "said").read_text().split()
+    assert len(said) == 24
+    assert said.count("won") >= 4
+    assert "two" not in said
+    assert left(place) == []

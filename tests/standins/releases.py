@@ -11,7 +11,7 @@ class Release:
     """One torch release: what belongs to it, and what its configure insists on.
 
     `oneapi` is the compiler it is tried with, `needs` are variables of the component scripts that have to be sourced,
-    `requirements` the file that names its build requirements, and what that asks of setuptools and CMake.
+    `requirements` the file that names its build requirements, `setuptools` what that asks of it.
     """
 
     torch: str

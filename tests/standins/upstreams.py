@@ -141,7 +141,7 @@ def _torch(release: Release, revs: Mapping[str, str]) -> Source:
 
 def _requirements(release: Release) -> dict[str, str]:
     """Name what a build needs: to 2.8 in the file that holds all else too, then in one of its own."""
-    build = (release.setuptools, f"cmake>={release.cmake}", "ninja", "packaging", "pyyaml", "typing-extensions>=4.8.0")
+    build = (release.setuptools, "ninja", "packaging", "pyyaml", "typing-extensions>=4.8.0")
     texts = {release.requirements: "".join(f"{line}\n" for line in build)}
     if release.requirements != "requirements.txt":
         texts["requirements.txt"] = f"-r {release.requirements}\nexpecttest>=0.3.0\nhypothesis\n"

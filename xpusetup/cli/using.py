@@ -14,6 +14,11 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
 
+def _say(text: str) -> None:
+    """Say something beside what a shell evaluates."""
+    typer.echo(f"xpusetup: {text}", err=True)
+
+
 def run(
     context: typer.Context,
     profile: options.Profile = "",
@@ -28,7 +33,8 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        become(make_where(profile=profile, root=root, name=name, into=into, rev=rev), context.args)
+        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+        become(where, context.args, say=_say)
 
     finish("run", work, json=json)
 
@@ -47,7 +53,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build, say=_say)
 
     finish("env", work, json=json)
 

@@ -72,7 +72,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
-    for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
+    for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
@@ -84,7 +84,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
-            if not (outcome.failed or request.only or request.until):
+            if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
     return _make_result(workspace, prepared, outcome, request, options.jobs)
 
@@ -104,13 +104,26 @@ def _run(
     )
 
 
+def _device(workspace: Workspace, prepared: Prepared) -> str:
+    """Name the GPUs that are here and that the build is aimed at."""
+    from xpusetup.commands.knowledge import known  # noqa: PLC0415 - a build that is done names no GPU
+    from xpusetup.way.machine import choose_cards, find_cards  # noqa: PLC0415
+
+    facts = prepared.facts
+    cards = choose_cards(find_cards(facts, known())) if facts else ()
+    ours = [card.product for card in cards if card.product.family.accelerator == workspace.profile.accelerator]
+    aimed = [product for product in ours if product.family.target_in(prepared.plan.target.arch)]
+    return " and ".join(dict.fromkeys(product.name or product.title() for product in aimed)) or workspace.device.title
+
+
 def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
     arch = f" ({','.join(target.arch)})" if target.arch else ""
-    device = f"{workspace.device.title}{arch}"
-    words = (workspace.profile.name, device, kit, jobs, short_path(str(prepared.root.path)))
+    device = f"{_device(workspace, prepared)}{arch}"
+    why = f" ({workspace.chosen_by})" if workspace.chosen_by.startswith("the ") else ""
+    words = (f"{workspace.profile.name}{why}", device, kit, jobs, short_path(str(prepared.root.path)))
     text = " · ".join(word for word in words if word)
     count = int(tuned.get("MAX_JOBS", "0"))
     return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps), jobs=count)

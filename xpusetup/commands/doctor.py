@@ -14,9 +14,10 @@ from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
 from xpusetup.commands.gate import probe_all, probe_for
-from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.knowledge import every_profile, gpu_table, known, shipped
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_device, load_profile, open_workspace, profile_names
+from xpusetup.commands.way import way_data
+from xpusetup.commands.workspace import load_device, open_workspace
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects import files
 from xpusetup.effects.environment import identity
@@ -24,6 +25,9 @@ from xpusetup.errors import UsageError
 from xpusetup.facts import Facts
 from xpusetup.model import Goal
 from xpusetup.redact import Redactor
+from xpusetup.way.machine import find_cards
+from xpusetup.way.release import is_release
+from xpusetup.way.solve import make_way
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -32,6 +36,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.workspace import Where, Workspace
     from xpusetup.model import Finding, Level
     from xpusetup.profile import Profile
+    from xpusetup.way.answer import Way
 
 
 WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
@@ -127,9 +132,15 @@ def _stems(names: tuple[str, ...]) -> dict[str, str]:
     return {stem if stems.count(stem) == 1 else name: name for stem, name in zip(stems, names, strict=True)}
 
 
+def way_for(workspace: Workspace, facts: Facts) -> Way:
+    """Give the way of a machine: to the profile that was named, else to the release that fits."""
+    named = "" if workspace.chosen_by.startswith("the newest") else workspace.profile.name
+    return make_way(facts, shipped(), known(), asked=named)
+
+
 def _must_be_checks(names: Iterable[str]) -> None:
-    known = {check.id for check in CHECKS}
-    if unknown := sorted(set(names) - known):
+    there = {check.id for check in CHECKS}
+    if unknown := sorted(set(names) - there):
         raise UsageError(f"there is no check {unknown[0]!r}", fix="xpusetup doctor --list")
 
 
@@ -164,15 +175,18 @@ def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 def _data(workspace: Workspace, facts: Facts, findings: tuple[Finding, ...]) -> dict[str, Any]:
     families = tuple(facts.system.families) if facts.system else ()
-    profiles = [load_profile(name) for name in profile_names()]
+    way = way_for(workspace, facts)
+    refused = {each.profile for each in way.refusals if each.firm}
+    profiles = [each for each in every_profile() if each.name not in refused]
     can_build, can_run = (_fitting(facts, profiles, goal) for goal in get_args(Goal))
+    told = way_data(way, facts) if is_release(workspace.base) else _way(workspace, findings, can_build)
     return {
         "profile": workspace.profile.name,
         "chosen_by": workspace.chosen_by,
         "machine": _machine(facts),
         "findings": [_row(finding, families) for finding in findings],
         "root_causes": list(root_causes(findings)),
-        "way": _way(workspace, findings, can_build),
+        "way": told,
         "can_build": can_build,
         "can_run": can_run,
     }
@@ -185,7 +199,8 @@ def _row(finding: Finding, families: tuple[str, ...]) -> dict[str, Any]:
 
 def _machine(facts: Facts) -> str:
     system, resources = facts.system, facts.resources
-    words = [system.name, f"Linux {system.kernel}"] if system else []
+    words = [card.product.title() for card in find_cards(facts, known())]
+    words += [system.name, f"Linux {system.kernel}"] if system else []
     if resources:
         words += [f"{resources.cpus} cores", f"{resources.memory / (1 << 30):.0f} GiB"]
     if facts.python:

@@ -6,11 +6,13 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.purpose import BUILD
 from xpusetup.effects import files
 from xpusetup.effects.history import DISK
 from xpusetup.effects.manifest import read_document
 from xpusetup.effects.process import run_process
 from xpusetup.model import ROOT
+from xpusetup.plan.install import PUBLISHED
 from xpusetup.request import render_request
 
 if TYPE_CHECKING:
@@ -42,8 +44,8 @@ def describe_elsewhere(prepared: Prepared) -> dict[str, Any]:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
     needs = f"oneAPI {kit.version}" if kit is not None and kit.at_run_time else ""
-    wheels = prepared.plan.layout.wheels.replace(ROOT, str(prepared.root.path))
-    return {"command": f"pip install {wheels}/*.whl", "needs": needs}
+    folder = prepared.plan.layout.wheels if prepared.purpose is BUILD else PUBLISHED
+    return {"command": f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", "needs": needs}
 
 
 def describe_going_on(

@@ -6,10 +6,11 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xpusetup.commands.default import ONLY, open_built
 from xpusetup.commands.prepare import parse_target
 from xpusetup.commands.replaced import list_replaced
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Workspace, open_workspace, options_of
+from xpusetup.commands.workspace import Workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
@@ -22,7 +23,10 @@ from xpusetup.plan.verify import verify_options
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    Say: TypeAlias = Callable[[str], None]
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Target, Wheel
@@ -83,7 +87,7 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
 
 def status(where: Where) -> Result:
     """Say what is built and from what, from what is on disk."""
-    workspace = open_workspace(where)
+    workspace = open_built(where)
     built = _built(workspace)
     root = built.root
     manifest = read_manifest(root)
@@ -91,7 +95,7 @@ def status(where: Where) -> Result:
     made_by = manifest.get("made_by", "build")
     wheels = list_wheels(root, workspace.profile, made_by)
     data: dict[str, Any] = {
-        "profile": workspace.profile.name,
+        **_whose(workspace),
         "root": str(root.path),
         "ran": [],
         "skipped": sorted(path.name for path in (root / "stamps").iterdir() if not path.name.startswith(".")),
@@ -119,9 +123,13 @@ def _sources(workspace: Workspace, built: Built) -> dict[str, dict[str, Any]]:
     return {name: tree for name in names if (tree := read_tree(src / name)) is not None}
 
 
+def _whose(workspace: Workspace) -> dict[str, str]:
+    return {"profile": workspace.profile.name, "chosen_by": workspace.chosen_by}
+
+
 def verify(where: Where) -> Result:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
-    workspace = open_workspace(where)
+    workspace = open_built(where)
     built = _built(workspace)
     root, target = built.root, built.target
     result = root / "results/verify.again.json"
@@ -148,12 +156,18 @@ def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
     return (1 if output.code is None else output.code), words[-1] if words else ""
 
 
-def env(where: Where, *, build: bool) -> Result:
-    """Give what to set for using the result, or what a build step sees."""
-    workspace = open_workspace(where)
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result:
+    """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
+    workspace = open_built(where)
+    _say_whose(workspace, say)
     change = _change(_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
     return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
+
+
+def _say_whose(workspace: Workspace, say: Say | None) -> None:
+    if say is not None and workspace.chosen_by == ONLY:
+        say(f"{workspace.profile.name}, {ONLY}")
 
 
 def _change(built: Built, *, build: bool) -> Change:
@@ -186,8 +200,11 @@ def _run_environment(built: Built) -> dict[str, str]:
     return {**kept, **change.sets}
 
 
-def run(where: Where, command: Sequence[str]) -> NoReturn:
-    """Become a command in the built environment."""
+def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoReturn:
+    """Become a command in the built environment, and say whose where none was named."""
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
-    become(command, _run_environment(_built(open_workspace(where))))
+    workspace = open_built(where)
+    environment = _run_environment(_built(workspace))
+    _say_whose(workspace, say)
+    become(command, environment)

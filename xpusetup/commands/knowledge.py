@@ -34,6 +34,13 @@ def known() -> Known:
     )
 
 
-def shipped() -> list[Profile]:
+@cache
+def every_profile() -> tuple[Profile, ...]:
+    """Load the profiles that ship with the program."""
+    return tuple(load_profile(name) for name in profile_names())
+
+
+@cache
+def shipped() -> tuple[Profile, ...]:
     """Load the releases that ship with the program."""
-    return [load_profile(name) for name in profile_names() if name.startswith("torch-")]
+    return tuple(load_profile(name) for name in profile_names() if name.startswith("torch-"))

@@ -47,12 +47,19 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "root": root,
         "steps": steps,
         "explain": explain,
-        "notes": notes,
+        "notes": [*notes, *seen.notes],
         "missing": list(seen.missing),
         "estimate": _estimate(workspace, seen).document(),
-        "chosen_by": origins_of(workspace, where, request),
+        "chosen_by": _origins(workspace, where, request, seen.plan.target),
     }
     return Result("plan", data)
+
+
+def _origins(workspace: Workspace, where: Where, request: Request, target: Target) -> dict[str, str]:
+    found = origins_of(workspace, where, request)
+    arch = workspace.profile.arch
+    aimed = arch is not None and found.get("arch") == "the profile" and target.arch != tuple(arch.default)
+    return {**found, "arch": "the GPUs here"} if aimed else found
 
 
 def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
@@ -87,7 +94,7 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
     workspace = ensure_locked(open_workspace(where), lambda _text: None)
-    seen = preview(workspace, request).plan
+    seen = preview(workspace, request, here=False).plan
     named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
     target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, request, target, workspace.layout)

@@ -32,6 +32,7 @@ from xpusetup.model import Plan, Target, Toolkit
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from xpusetup.aim import Aimed
     from xpusetup.commands.workspace import Workspace
     from xpusetup.facts import Facts
     from xpusetup.keys import Stamp
@@ -44,7 +45,8 @@ GUARDED = "results/guard.json"
 class Prepared:
     """A plan with its scripts, and what of it is done. `facts` is None when nothing had to be probed.
 
-    `missing` names the checks that a build would fail here; it is empty for a plan that passed the gate.
+    `missing` names the checks that a build would fail here; it is empty for a plan that passed the gate. `notes` are
+    worth a line before the first step.
     """
 
     root: Root
@@ -54,6 +56,7 @@ class Prepared:
     purpose: Purpose = BUILD
     facts: Facts | None = None
     missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
 
     def statuses(self) -> tuple[Status, ...]:
         """Judge every step by what is on disk now."""
@@ -80,15 +83,41 @@ def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) ->
     return prepared
 
 
-def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
-    """Make a plan for this machine, also where it could not be carried out, writing nothing."""
-    from xpusetup.aim import make_target  # noqa: PLC0415 - a build that is done probes nothing
+def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *, here: bool = True) -> Prepared:
+    """Make a plan for this machine, also where it could not be carried out, writing nothing.
+
+    `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
+    """
+    from xpusetup.aim import Aimed, make_target  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.commands.gate import failing, probe_to_begin  # noqa: PLC0415
 
     facts = probe_to_begin(workspace, purpose)
-    target = make_target(workspace.profile, facts, workspace.device, request, workspace.settings)
+    aimed = _aim(workspace, request, facts) if here else Aimed(request.arch)
+    asked = replace(request, arch=aimed.targets)
+    target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
-    return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing)
+    notes = (aimed.note,) if aimed.note else ()
+    return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
+
+
+def _aim(workspace: Workspace, request: Request, facts: Facts) -> Aimed:
+    """Choose the device targets where neither the command line nor a settings file does."""
+    from xpusetup.aim import Aimed, aim_arch  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.commands.knowledge import gpu_table  # noqa: PLC0415
+
+    if request.arch or workspace.settings.arch:
+        return Aimed(request.arch)
+    return aim_arch(workspace.profile, facts, gpu_table(), built_arch(workspace))
+
+
+def built_arch(workspace: Workspace) -> tuple[str, ...]:
+    """Give the device targets that this root was built for, where they were left to the program."""
+    lock = read_lock(Root(workspace.root)) or {}
+    target = parse_target(lock.get("target", {}))
+    same = lock.get("profile", {}).get("arch") == workspace.profile.model_dump(by_alias=True, mode="json")["arch"]
+    asked = lock.get("asked", {})
+    chosen = asked.get("arch") or asked.get("settings", {}).get("arch")
+    return target.arch if target is not None and same and asked and not chosen else ()
 
 
 def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
@@ -121,7 +150,8 @@ def forget_replaced(prepared: Prepared) -> list[str]:
     other = read_manifest(root).get("made_by", prepared.purpose.command) != prepared.purpose.command
     here = {step.id for step in prepared.plan.steps}
     foreign = [name for name in stamps if other and name not in here and installs(name)]
-    for name in (*damaged, *foreign):
+    guard = ("guard",) if damaged else ()  # what mends it may give the same result, after which nothing would run
+    for name in (*damaged, *foreign, *guard):
         files.remove(root / f"stamps/{name}")
     return list(damaged.values())
 

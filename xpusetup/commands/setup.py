@@ -12,7 +12,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.way import machine_line
 from xpusetup.commands.workspace import load_profile, load_settings
 from xpusetup.effects import files
-from xpusetup.effects.probe import probe
+from xpusetup.effects.probe import Ask, probe
 from xpusetup.effects.process import run_attached
 from xpusetup.emit.system import render_system
 from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
@@ -23,10 +23,15 @@ from xpusetup.way.solve import choose_release, make_way
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.facts import Facts
+    from xpusetup.facts import Facts, Section
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Setup, Task
 
+ASKED: tuple[Section, ...] = (
+    *("system", "hardware", "kernel", "userland", "container"),
+    *("toolkits", "tools", "python", "torch"),
+)
+"""What tells what is there already."""
 NOT_READY = 3
 
 
@@ -56,8 +61,10 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     """Find out what this machine lacks."""
     if options.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {options.goal!r} means nothing", fix="one of build, run")
-    facts = read_facts(options.facts) if options.facts else probe()
-    asked = options.profile or load_settings().profile
+    settings = load_settings()
+    about = Ask(imports=False, toolkit=settings.toolkit.root)
+    facts = read_facts(options.facts) if options.facts else probe(ASKED, about)
+    asked = options.profile or settings.profile
     profile = load_profile(asked or choose_release(facts, shipped(), known())[0])
     goal = _goal(options, facts, profile)
     setup = make_setup(facts, profile, known(), goal=goal, root=options.root)

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.commands.knowledge import known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_settings
-from xpusetup.effects.probe import EVERYTHING, probe
+from xpusetup.effects.probe import Ask, probe
 from xpusetup.errors import XpuError
-from xpusetup.way.machine import find_cards, is_wsl
+from xpusetup.way.machine import find_cards, is_wsl, unknown_gpus
 from xpusetup.way.solve import make_way
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ ASKED: tuple[Section, ...] = ("system", "hardware", "kernel", "userland", "conta
 
 def show_way() -> Result:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
-    return way_of(probe([section for section in ASKED if section in EVERYTHING]))
+    return way_of(probe(ASKED, Ask(imports=False)))
 
 
 def way_of(facts: Facts) -> Result:
@@ -44,7 +44,8 @@ def machine_line(facts: Facts) -> str:
     system = facts.system
     names = [card.product.title() for card in find_cards(facts, known())]
     counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
-    words = counted or (["WSL2"] if is_wsl(facts) else ["no accelerator"])
+    unknown = [f"Intel GPU {each}" for each in unknown_gpus(facts, known())]
+    words = [*counted, *unknown] or (["WSL2"] if is_wsl(facts) else ["no accelerator"])
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:
@@ -69,7 +70,7 @@ def way_data(way: Way, facts: Facts) -> dict[str, Any]:
     }
 
 
-def _source(way: Way, profiles: list[Profile]) -> dict[str, Any]:
+def _source(way: Way, profiles: tuple[Profile, ...]) -> dict[str, Any]:
     """Give what building the same release would be."""
     profile = next((each for each in profiles if each.name == way.profile), None)
     if profile is None or way.route not in ("wheel", "build"):

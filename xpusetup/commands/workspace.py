@@ -69,8 +69,7 @@ class Workspace:
 def open_workspace(where: Where) -> Workspace:
     """Load settings and profile. Raises UsageError for what can't be read."""
     settings = load_settings()
-    name = where.profile or settings.profile or newest_profile()
-    chosen_by = "--profile" if where.profile else settings.origins.get("profile", "the default")
+    name, chosen_by = _choose_profile(where, settings)
     profile = load_profile(name)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
@@ -90,6 +89,17 @@ def open_workspace(where: Where) -> Workspace:
         chosen_by=chosen_by,
         options=_options(where, name),
     )
+
+
+def _choose_profile(where: Where, settings: Settings) -> tuple[str, str]:
+    """Give the profile's name and where it came from."""
+    if where.profile:
+        return where.profile, "--profile"
+    if settings.profile:
+        return settings.profile, settings.origins["profile"]
+    from xpusetup.commands.newest import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
+
+    return newest_that_fits()
 
 
 def _options(where: Where, name: str) -> str:
@@ -178,8 +188,12 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
         return Path(where.root).absolute()
     if "/" in name or name in {".", ".."}:
         raise UsageError(f"--name {name!r} is not a folder name", fix="use --root DIR for a folder elsewhere")
-    parent = variable("XPUSETUP_ROOT") or settings.root or _data_home()
-    return Path(parent).expanduser().absolute() / name
+    return roots_folder(settings) / name
+
+
+def roots_folder(settings: Settings) -> Path:
+    """Give the folder that holds the roots of builds."""
+    return Path(variable("XPUSETUP_ROOT") or settings.root or _data_home()).expanduser().absolute()
 
 
 def check_folder(path: Path) -> Path:

@@ -38,21 +38,20 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     except OSError as error:
         raise cannot_write(path, error) from error
-    owned = False
     try:
-        owned = not _acquire(handle, path, say)
+        _acquire(handle, path, say)
         os.ftruncate(handle, 0)
         os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
         yield handle
         os.ftruncate(handle, 0)
     finally:
         os.close(handle)
-        if owned:
+        if (path.parent / OWNER).exists():
             _call("disown_root", path.parent, os.getpid())
 
 
-def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> bool:
-    """Take the lock; False where only the weaker one could be taken."""
+def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
+    """Take the lock, or the weaker one where the file system has no other."""
     try:
         _take(handle, path, say)
     except OSError as error:
@@ -60,10 +59,9 @@ def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> bool:
             raise
         say(f"flock does not work on this file system ({error.strerror}); {path.parent / OWNER} is the lock instead")
         _own(path.parent, say)
-        return False
+        return
     if (path.parent / OWNER).exists():
         _must("respect_owner", path.parent)
-    return True
 
 
 def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:

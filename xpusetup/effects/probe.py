@@ -54,7 +54,8 @@ class Ask:
 
     `places` are folders that a build writes to with what each holds, `toolkit` one more place to look in.
     `adopted`: `python` is the interpreter of an environment into which a build installs. `environments` are prefixes
-    that may hold a torch, looked at before those that are active; `hosts` are those whose answer is asked for.
+    that may hold a torch, looked at before those that are active; `imports`: it may be imported, which takes seconds.
+    `hosts` are those whose answer is asked for.
     """
 
     places: Mapping[Path, Sequence[Held]] = field(default_factory=dict)
@@ -62,6 +63,7 @@ class Ask:
     toolkit: str = ""
     adopted: bool = False
     environments: tuple[str, ...] = ()
+    imports: bool = True
     hosts: tuple[str, ...] = ()
 
 
@@ -89,7 +91,7 @@ def _probes(sysroot: Sysroot, about: Ask, notes: Notes) -> Mapping[Section, Call
         "toolkits": lambda: probe_tools.probe_toolkits(sysroot, about.toolkit, notes),
         "tools": probe_tools.probe_programs,
         "python": lambda: adopt(about.python),
-        "torch": lambda: probe_torch.probe_torch(about.environments, sysroot, notes),
+        "torch": lambda: probe_torch.probe_torch(about.environments, sysroot, notes, imports=about.imports),
         "tree": probe_places.probe_tree,
         "caches": probe_places.probe_caches,
         "gaudi": lambda: probe_others.probe_gaudi(sysroot, notes),

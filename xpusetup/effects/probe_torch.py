@@ -37,7 +37,7 @@ SYCL = re.compile(rb"libsycl\.so\.\d+")
 GLIBCXX = re.compile(rb"GLIBCXX_3\.4\.(\d+)\0")
 
 
-def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes) -> Torch | None:
+def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, imports: bool = True) -> Torch | None:
     """Look at the first environment that holds a torch, else at the first that is there; None without any.
 
     After those that are named come the active ones and that of python3.
@@ -48,7 +48,9 @@ def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes) -> 
         notes["torch"] = "no Python environment is active or built here"
         return None
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
-    return _look(prefix, places, sysroot, notes)
+    seen = _look(prefix, places, sysroot)
+    worth = seen.version is not None and (seen.xpu or seen.entry_points)
+    return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth and imports else seen
 
 
 def _at_hand() -> Iterator[str]:
@@ -82,13 +84,13 @@ def _holds_torch(places: Iterable[Path]) -> bool:
     return any((place / "torch/version.py").exists() for place in places)
 
 
-def _look(prefix: Path, places: list[Path], sysroot: Sysroot, notes: Notes) -> Torch:
+def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
     kept = [(place, entry) for place in places for entry in sorted(os.listdir(place)) if entry.endswith("-info")]  # noqa: PTH208 - names alone
     versions, doubled = _distributions(kept)
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
     entries = list(_entries(kept))
-    seen = Torch(
+    return Torch(
         python=str(_interpreter(prefix)),
         prefix=str(prefix),
         kind=_kind(prefix),
@@ -104,8 +106,6 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot, notes: Notes) -> T
         glibcxx=_glibcxx(prefix / "lib/libstdc++.so.6") if _kind(prefix) == "conda" else None,
         glibcxx_system=_system_glibcxx(sysroot) if _kind(prefix) == "conda" else None,
     )
-    worth = seen.version is not None and (seen.xpu or entries)
-    return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth else seen
 
 
 def _kind(prefix: Path) -> Literal["venv", "conda", "interpreter"]:

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from xpusetup.model import Plan, Step
 
 NO_DEVICE = 4
+NOTE = "note: "
+"""What a helper's line begins with that people have to see, not only who reads the log."""
 SILENCE = 60.0
 """After so many seconds without a word from a step its watchers are told that it is still at work."""
 
@@ -180,6 +182,8 @@ def _end_all(run: Run, work: Work, why: str) -> None:
 
 
 def _say_output(run: Run, one: Running, lines: list[str]) -> None:
+    for note in [line.removeprefix(NOTE) for line in lines if line.startswith(NOTE)]:
+        _observe(run, "note", one.step, text=f"{one.step.id}: {note}")
     for command in [line for line in lines[:-1] if line.startswith("+ ")]:
         _observe(run, "output", one.step, text=command)
     last = next((line for line in reversed(lines) if line.strip()), "")

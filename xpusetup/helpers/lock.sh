@@ -28,7 +28,7 @@ write_who() { # FILE PROCESS
 # Say whether the process that a file names lives: 0 it does, 1 it does not, 2 nobody can say from here.
 lives() { # FILE
   local host='' boot space process start session now
-  read -r host boot space process start session <"$1" 2>/dev/null
+  { read -r host boot space process start session <"$1"; } 2>/dev/null
   [ -n "$host" ] || return 1
   [ "$host" = "$(uname -n)" ] || return 2
   [ "$boot" = "$(boot_id)" ] || return 1 # this machine was started again since
@@ -55,6 +55,10 @@ claim() { # MINE FILE
   (set -o noclobber && cat "$1" >"$2") 2>/dev/null
 }
 
+same() { # FILE FILE
+  [ "$(cat "$1")" = "$(cat "$2" 2>/dev/null)" ]
+}
+
 # Remove a lock whose owner is dead. Another one may have done so a moment ago: then what was moved lives, and goes back.
 put_aside() { # FILE PROCESS
   mv -- "$1" "$1.$2-old" 2>/dev/null || return 0
@@ -66,7 +70,7 @@ put_aside() { # FILE PROCESS
 
 refuse_owner() { # ROOT CODE
   local host boot space process rest
-  read -r host boot space process rest <"$1/lock.owner" || true
+  { read -r host boot space process rest <"$1/lock.owner" || true; } 2>/dev/null
   if [ "$2" -eq 0 ]; then
     LOCK_SAYS="another build (process $process) is at work in $1" LOCK_FIX="wait until it ends, or build elsewhere"
   else
@@ -79,7 +83,7 @@ refuse_owner() { # ROOT CODE
 own_root() { # ROOT PROCESS
   local file=$1/lock.owner mine=$1/.lock.$2 code
   write_who "$mine" "$2" || return 1
-  until { cmp -s "$mine" "$file" || claim "$mine" "$file"; } && sleep 0.2 && cmp -s "$mine" "$file"; do
+  until { same "$mine" "$file" || claim "$mine" "$file"; } && sleep 0.2 && same "$mine" "$file"; do
     code=0
     lives "$file" || code=$?
     if [ "$code" -ne 1 ]; then
@@ -95,7 +99,7 @@ own_root() { # ROOT PROCESS
 
 disown_root() { # ROOT PROCESS
   local host boot space process rest
-  read -r host boot space process rest <"$1/lock.owner" 2>/dev/null || return 0
+  { read -r host boot space process rest <"$1/lock.owner"; } 2>/dev/null || return 0
   if [ "$process" = "$2" ] && [ "$host" = "$(uname -n)" ]; then
     outlived "$1" >/dev/null || true
     rm -f -- "$1/lock.owner"
@@ -151,7 +155,7 @@ note_step() { # ROOT STEP
   [ -e "$1/lock.owner" ] || return 0
   write_who "$1/lock.step.$2" $$ || return 1
   local host boot space process rest
-  read -r host boot space process rest <"$1/lock.owner" || true
+  { read -r host boot space process rest <"$1/lock.owner" || true; } 2>/dev/null
   if [ "$process" != "$PPID" ]; then
     LOCK_SAYS="the build that started this step has ended" LOCK_FIX="build again"
     return 1

@@ -34,9 +34,9 @@ def main() -> None:
 def refuse_foreign(folder: Path) -> None:
     """End when a folder holds something that this script did not put there."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-        fail(
-            f"{folder} holds something that is not an environment of xpusetup", "name an empty or new folder: --prefix"
-        )
+        into = f"; to install into what is there: --into {folder}" if (folder / "bin/python").exists() else ""
+        fix = f"name an empty or new folder: --prefix DIR{into}"
+        fail(f"{folder} holds something that is not an environment of xpusetup", fix)
 
 
 def empty(folder: Path) -> None:

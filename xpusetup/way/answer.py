@@ -16,7 +16,10 @@ After = Literal["", "restart", "login"]
 
 @dataclass(frozen=True, kw_only=True)
 class Refusal:
-    """Why a release is not taken. `firm`: it cannot work; otherwise it could, and something speaks against it."""
+    """Why a release is not taken.
+
+    `firm`: nothing in it was compiled for the GPU; otherwise something else speaks against it.
+    """
 
     profile: str
     why: str

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from xpusetup.gpus import GpuTable, Product
     from xpusetup.platforms import Distribution, DistributionTable, Platform, PlatformTable
 
+INTEL = "8086"
 KERNEL = re.compile(r"(\d+\.\d+)")
 DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
 """Packages of the Level Zero driver: the first name is that of newer repositories."""
@@ -56,6 +57,13 @@ def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
     gpus = facts.hardware.gpus if facts.hardware else []
     found = ((gpu, known.gpus.find(gpu.vendor, gpu.device)) for gpu in gpus)
     return tuple(Card(gpu, product, known.platforms.of_family(product.family.id)) for gpu, product in found if product)
+
+
+def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:
+    """Give the ids of Intel GPUs that the table does not have."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    lost = (gpu for gpu in gpus if gpu.vendor == INTEL and known.gpus.find(gpu.vendor, gpu.device) is None)
+    return tuple(f"{gpu.vendor}:{gpu.device}" for gpu in lost if gpu.pci_class.startswith("03"))
 
 
 def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:

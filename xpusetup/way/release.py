@@ -28,6 +28,11 @@ def release_of(profile: Profile) -> Version | None:
         return None
 
 
+def is_release(profile: Profile) -> bool:
+    """Say whether the way knows a profile: a release for Intel GPUs."""
+    return profile.accelerator == "xpu" and release_of(profile) is not None
+
+
 def releases(profiles: Iterable[Profile]) -> list[Profile]:
     """Give the profiles that are releases for Intel GPUs, the newest first."""
     found = [(release, profile) for profile in profiles if (release := release_of(profile)) is not None]
@@ -52,8 +57,8 @@ def _reasons(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known
 def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     name, family, platform = profile.name, card.product.family, card.platform
     if profile.arch and not family.target_in(profile.arch.default):
-        listed = ", ".join(profile.arch.default)
-        why = f"its wheels and builds hold no code for {card.product.title()}: no {_best(card)} in {listed}"
+        listed, title = ", ".join(profile.arch.default), card.product.title()
+        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: nothing was compiled for {title}"
         yield Refusal(profile=name, why=why, source=profile.arch.source, firm=True)
     if platform is None:
         return

@@ -55,11 +55,13 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
     """Say what to install here, in order. Without `root`: what a user can install for themselves."""
     distribution = find_distribution(facts, known)
     manager = distribution.manager if distribution else manager_of(facts)
-    cards = choose_cards(find_cards(facts, known))
+    ours = profile.accelerator == "xpu"
+    cards = choose_cards(find_cards(facts, known)) if ours else ()
     place = Place(facts, profile, known, goal, cards, distribution, manager, root)
     found: list[Task | Note] = []
-    if root:
+    if root and ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]
+    if root:
         found += toolchain_tasks(facts, manager, goal)
     if goal == "build":
         found += toolkit_tasks(facts, profile, known, manager, root=root)
@@ -115,7 +117,7 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or is_wsl(place.facts)) and state != "there"
-    wants_ocloc = place.goal == "build" and place.facts.tool("ocloc") is None and place.profile.arch is not None
+    wants_ocloc = place.goal == "build" and not _has_ocloc(place.facts) and place.profile.arch is not None
     if not wants_driver and not wants_ocloc:
         return
     line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
@@ -129,6 +131,10 @@ def _driver(place: Place) -> Iterator[Task | Note]:
         yield from _kernel_driver(place, packages)
     names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
     yield _task("driver", title, install_argv(place.manager, names))
+
+
+def _has_ocloc(facts: Facts) -> bool:
+    return facts.toolkits is not None and facts.toolkits.ocloc is not None
 
 
 def _has_release(place: Place) -> bool:

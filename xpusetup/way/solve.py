@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.way.answer import Way, WayStep
-from xpusetup.way.machine import choose_cards, find_cards, is_wsl
+from xpusetup.way.machine import choose_cards, find_cards, is_wsl, unknown_gpus
 from xpusetup.way.release import refuse, releases
 from xpusetup.way.steps import last_step, python_steps, system_steps
 
@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from xpusetup.way.answer import Refusal
     from xpusetup.way.machine import Card, Known
 
+SIMULATED = "xpusetup build --profile sim"
+LEGACY = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 OFFICIAL = "x86_64"
 """The only architecture for which XPU wheels are published."""
 
 
 def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: str = "") -> Way:
-    """Give the shortest way. `asked` is a release that was named: it is taken unless it cannot work."""
+    """Give the shortest way. `asked` is a release that was named: it is taken unless it is refused firmly."""
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
     ordered = releases(profiles)
@@ -31,7 +33,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
         return elsewhere
     if chosen or is_wsl(facts):
         return _with_gpu(facts, ordered, chosen, known, asked)
-    return _without_gpu(cards, ordered, known, asked)
+    return _without_gpu(facts, ordered, known, asked)
 
 
 def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
@@ -51,7 +53,7 @@ def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], k
 
 
 def _best(ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str = "") -> Profile | None:
-    """Take what was asked unless it cannot work, then the newest that nothing speaks against, then one that works."""
+    """Take what was asked unless it is refused firmly, then the newest without a refusal, then one that may work."""
     works = [each for each in ordered if each.name not in refusals or not refusals[each.name].firm]
     named = [each for each in works if each.name == asked]
     fits = [each for each in works if each.name not in refusals]
@@ -64,12 +66,12 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     profile = _best(ordered, refusals, asked)
     gpus = tuple(dict.fromkeys(card.product.title() for card in cards))
     if profile is None:
-        why = f"no release of PyTorch that is known here holds code for {gpus[0]}" if gpus else "no release is known"
+        why = f"no release of PyTorch that is known here was compiled for {gpus[0]}" if gpus else "no release is known"
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
     wheel = _has_wheels(profile, facts)
-    options = f" --profile {profile.name}" if profile.name == asked else ""
+    options = f" --profile {profile.name}" if asked else ""
     steps = (
-        *system_steps(facts, profile, known, cards, wheel=wheel),
+        *system_steps(facts, profile, known, cards, options, wheel=wheel),
         *python_steps(profile, refusals),
         last_step(profile, options, wheel=wheel),
     )
@@ -92,7 +94,7 @@ def _has_wheels(profile: Profile, facts: Facts) -> bool:
 
 
 def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> list[str]:
-    words = [f"{refused.profile} cannot work here: {refused.why}"] if refused and refused.firm else []
+    words = [f"{refused.profile} is refused: {refused.why}"] if refused and refused.firm else []
     if wheel:
         names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
         words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
@@ -132,24 +134,37 @@ def _elsewhere(cards: Sequence[Card], known: Known) -> Way | None:
     return None
 
 
-def _without_gpu(cards: Sequence[Card], ordered: Sequence[Profile], known: Known, asked: str) -> Way:
+def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: str) -> Way:
     """Say that nothing can run here, and how to build for a machine where it can."""
-    names = tuple(dict.fromkeys(card.product.title() for card in cards))
-    platform = cards[0].platform if cards else None
-    why = "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere"
-    if names:
-        why = f"{names[0]} is not served: {platform.why if platform else 'nothing is known of it'}"
+    cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
+    for_others = (f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}")
     steps = (
-        WayStep(
-            title="build for a machine that has a GPU",
-            commands=(f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}"),
-        ),
-        WayStep(
-            title="see the whole program work on a simulated accelerator", commands=("xpusetup build --profile sim",)
-        ),
+        WayStep(title="build for a machine that has a GPU", commands=for_others),
+        WayStep(title="see the whole program work on a simulated accelerator", commands=(SIMULATED,)),
     )
-    source = platform.source if platform else ""
+    why, source = _why_not(facts, cards, known)
     return Way(
-        route="none", profile=name, why=why, source=source, gpus=names, steps=steps, collected=known.platforms.collected
+        route="none",
+        profile=name,
+        why=why,
+        source=source,
+        gpus=tuple(dict.fromkeys(card.product.title() for card in cards)),
+        steps=steps,
+        collected=known.platforms.collected,
+    )
+
+
+def _why_not(facts: Facts, cards: Sequence[Card], known: Known) -> tuple[str, str]:
+    """Say why nothing here serves, and where that is known from."""
+    for card in cards:
+        if card.platform is not None:
+            return f"{card.product.title()} is not served: {card.platform.why}", card.platform.source
+    unknown = unknown_gpus(facts, known)
+    if unknown:
+        age = f"older than Tiger Lake, or newer than this table of {known.gpus.collected}"
+        return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY
+    return (
+        "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere",
+        "",
     )

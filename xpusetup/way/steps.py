@@ -25,7 +25,7 @@ DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
 
 
 def system_steps(
-    facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], *, wheel: bool
+    facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], options: str, *, wheel: bool
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
     setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
@@ -39,14 +39,14 @@ def system_steps(
     yield from (_by_hand(note) for note in notes if note.id == KERNEL)
     rest = [task for task in setup.tasks if task is not kernel and (looked or task.step.id not in DRIVER)]
     if rest:
-        yield _to_install(rest)
+        yield _to_install(rest, "" if wheel else options)
     yield from (_by_hand(note) for note in notes if note.id != KERNEL)
 
 
-def _to_install(tasks: Sequence[Task]) -> WayStep:
+def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
     names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
     then: After = next((task.then for task in tasks if task.then), "")
-    return WayStep(title=", ".join(names), commands=("xpusetup setup --apply",), then=then)
+    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then)
 
 
 def _by_hand(note: Note) -> WayStep:

@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from xpusetup.profile import Packages, Profile, ToolkitWanted
     from xpusetup.way.machine import Known
 
-KEYRING = "/usr/share/keyrings/oneapi-archive-keyring.asc"
+KEYRING = "/usr/share/keyrings/oneapi-archive-keyring.gpg"
+"""Where Intel's own guide puts it: apt refuses one repository that is signed by two files."""
 COMPILER: dict[Manager, str] = {"apt": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++"}
 HEADERS: dict[Manager, str] = {"apt": "python{0}-dev", "dnf": "python{0}-devel", "zypper": "python{1}-devel"}
 DOWNLOADS = "$HOME/.cache/xpusetup"
@@ -90,11 +91,11 @@ def _page(wanted: ToolkitWanted) -> str:
 
 
 def _repository(packages: Packages, manager: Manager) -> Iterator[tuple[str, ...]]:
-    name = packages.rpm_source.rsplit("/", 1)[-1]
+    name = packages.rpm_source.rsplit("/", 1)[-1].replace("oneapi", "oneAPI")  # as in Intel's guide
     if manager == "apt":
         line = f"deb [signed-by={KEYRING}] {packages.apt_source}"
-        yield ("apt-get", "install", "-y", "wget", "ca-certificates")
-        yield ("wget", "-O", KEYRING, packages.key)
+        yield ("apt-get", "install", "-y", "wget", "gpg", "ca-certificates")
+        yield ("sh", "-c", f"wget -qO- {packages.key} | gpg --dearmor --yes -o {KEYRING}")
         yield ("sh", "-c", f'echo "{line}" > /etc/apt/sources.list.d/{name}.list')
         yield ("apt-get", "update")
         return

@@ -1,0 +1,86 @@
+"""The table of accelerators: what is in it, what it is found by, and what its reader refuses."""
+
+from __future__ import annotations
+
+import pytest
+
+from data.profiles import SHIPPED, shipped
+from xpusetup.commands.knowledge import gpu_table, known
+from xpusetup.errors import UsageError
+from xpusetup.gpus import parse_gpus
+
+FAMILY = """\
+collected = 2026-11-21
+[[family]]
+id = "one"
+name = "One"
+vendor = "8086"
+accelerator = "xpu"
+architecture = "Xe"
+discrete = true
+unnamed = ["0001"]
+source = "made up"
+confidence = "confirmed"
+"""
+
+
+@pytest.mark.parametrize(
+    ("vendor", "device", "title", "family"),
+    [
+        ("8086", "e20b", "Arc B580 (Battlemage)", "bmg-g21"),
+        ("8086", "e223", "Arc Pro B70 (Battlemage)", "bmg-g31"),
+        ("8086", "0bd5", "Data Center GPU Max 1550 (Ponte Vecchio)", "pvc"),
+        ("8086", "6420", "Intel Graphics (Lunar Lake)", "lnl-m"),
+        ("8086", "e202", "Intel GPU (Battlemage)", "bmg-g21"),
+        ("8086", "b080", "Arc B390 (Panther Lake-H)", "ptl-h"),
+        ("1da3", "1020", "Gaudi2", "gaudi2"),
+        ("19e5", "d802", "Ascend 910B", "ascend-910"),
+    ],
+)
+def test_titles(vendor: str, device: str, title: str, family: str) -> None:
+    found = gpu_table().find(vendor, device)
+    assert found is not None
+    assert (found.title(), found.family.id) == (title, family)
+
+
+def test_what_is_not_there() -> None:
+    assert gpu_table().find("8086", "ffff") is None
+    assert gpu_table().find("10de", "e20b") is None
+
+
+def test_native_fp64_is_never_guessed() -> None:
+    found = {family.id: family.native_fp64 for family in gpu_table().families}
+    assert (found["pvc"], found["dg2-g10"], found["ptl-h"]) == (True, False, None)
+
+
+def test_every_target_of_a_release_is_the_name_of_a_family() -> None:
+    spellings = {target for family in gpu_table().families for target in family.targets}
+    for profile in map(shipped, SHIPPED):
+        assert set(profile.arch.default if profile.arch else ()) <= spellings, profile.name
+
+
+def test_every_family_has_a_platform_or_a_way_of_its_own() -> None:
+    table = known().platforms
+    lost = [each.id for each in gpu_table().families if not (table.of_family(each.id) or table.elsewhere_for(each.id))]
+    assert not lost
+    families = {family.id for family in gpu_table().families}
+    named = [name for each in table.platform for name in each.families]
+    named += [name for each in table.elsewhere for name in each.families]
+    assert set(named) <= families
+    assert len(named) == len(set(named)), "a family stands in two places"
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "message"),
+    [
+        ("discrete", "discreet", "gpus.toml: family.One.discrete: is missing"),
+        ('"0001"', '"1"', "gpus.toml: family.One.unnamed.0: String should match pattern"),
+        ("2026-11-21", '"yesterday"', "gpus.toml: collected: Input should be a valid date"),
+        ("[[family]]", "[[family", "gpus.toml is not TOML"),
+        ('"0001"', '"0001", "0001"', "gpus.toml: 8086:0001 stands in one and in one"),
+    ],
+)
+def test_a_table_that_is_wrong(old: str, new: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        parse_gpus(FAMILY.replace(old, new))
+    assert message in caught.value.message

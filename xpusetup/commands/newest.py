@@ -1,0 +1,24 @@
+"""The newest release that fits this machine: what is meant where no profile is named."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.commands.knowledge import known, shipped
+from xpusetup.effects.probe import probe
+from xpusetup.errors import UsageError
+from xpusetup.way.solve import choose_release
+
+if TYPE_CHECKING:
+    from xpusetup.facts import Section
+
+SEEN: tuple[Section, ...] = ("hardware",)
+"""Read from files within a few milliseconds; no process is started for a default."""
+
+
+def newest_that_fits() -> tuple[str, str]:
+    """Give the newest release that the GPUs of this machine can use, and why it is that one."""
+    name, why = choose_release(probe(SEEN), shipped(), known())
+    if not name:
+        raise UsageError("no profile of a release ships with this program", fix="name one: --profile FILE")
+    return name, why
