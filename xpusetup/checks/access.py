@@ -42,7 +42,7 @@ def check_wsl_driver(question: Question) -> Answer | None:
     if not in_wsl(question) or userland is None or userland.sycl is None:
         return None
     ends = [line for line in userland.sycl if line.startswith("Abort was called")]
-    return Answer("warn", ends[0]) if ends else Answer("ok", "sycl-ls runs")
+    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
 
 
 def check_wsl_limit(question: Question) -> Answer | None:

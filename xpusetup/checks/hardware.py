@@ -29,8 +29,15 @@ def check_gpu_present(question: Question) -> Answer | None:
         return Answer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:
-        return Answer(weight(question), f"no {question.device.title} on the PCI bus")
+        return Answer(weight(question), f"no {question.device.title} on the PCI bus{_beside(question)}")
     return Answer("ok", named(question, found))
+
+
+def _beside(question: Question) -> str:
+    """Name the display devices that are there instead."""
+    hardware = question.facts.hardware
+    others = [gpu for gpu in (hardware.gpus if hardware else []) if gpu.pci_class.startswith("03")]
+    return f"; there is {named(question, others)}" if others else ""
 
 
 def _unknown(question: Question) -> list[Gpu]:
@@ -59,6 +66,20 @@ def check_supported(question: Question) -> Answer | None:
         return Answer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}
     return Answer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
+
+
+def check_release(question: Question) -> Answer | None:
+    """Hold the GPUs against the targets that the release was compiled for."""
+    listed, arch = intel_gpus(question), question.profile.arch
+    known = [(gpu, kind) for gpu in listed if (kind := family(question, gpu)) is not None]
+    if arch is None or not known or arch.default == ["none"]:
+        return None
+    left_out = [gpu for gpu, kind in known if not kind.target_in(arch.default)]
+    words = {"profile": question.profile.name, "targets": ", ".join(arch.default)}
+    if not left_out:
+        return Answer("ok", f"in the targets of {question.profile.name}", words)
+    seen = f"{question.profile.name} holds no code for {named(question, left_out)}"
+    return Answer("fail" if len(left_out) == len(listed) else "info", seen, words)
 
 
 def check_fp64(question: Question) -> Answer | None:

@@ -37,6 +37,7 @@ CHECKS: tuple[Check, ...] = (
     Check("hw.intel_gpu_present", hardware.check_gpu_present, ("hardware", "container")),
     Check("hw.legacy_gpu", hardware.check_legacy, ("hardware",), RUN),
     Check("hw.gpu_supported_by_driver", hardware.check_supported, ("hardware",)),
+    Check("hw.release_has_code", hardware.check_release, ("hardware",), RUN),
     Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
     Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
@@ -59,16 +60,16 @@ CHECKS: tuple[Check, ...] = (
     Check("perm.session", access.check_session, ("system", "hardware", "container"), RUN),
     Check("perm.render_group", access.check_render_group, ("system", "hardware", "container")),
     Check("perm.sysman_perfmon", access.check_free_memory, ("torch",), RUN),
-    Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
+    Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
     Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland",), RUN),
+    Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland",), RUN),
     Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),
     Check("umd.loader_version", userland.check_loader_version, ("userland",), RUN),
-    Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
     Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware",), RUN),
     Check("oneapi.compiler", toolkit.check_compiler, ("toolkits",), BUILD),
     Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),
@@ -194,6 +195,11 @@ def sections_for(goals: Iterable[Goal], only: Iterable[str] = ()) -> tuple[Secti
     checks = [check for check in CHECKS if wanted & set(check.goals) and (not asked or check.id in asked)]
     read = {section for check in checks for section in check.reads}
     return tuple(section for section in get_args(Section) if section in read)
+
+
+def all_checks() -> tuple[str, ...]:
+    """Give the ids of all checks."""
+    return tuple(check.id for check in CHECKS)
 
 
 def about_machine() -> tuple[str, ...]:

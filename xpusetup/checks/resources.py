@@ -24,13 +24,13 @@ def choose_jobs(resources: Resources, gib_per_job: float) -> int:
 
 
 def check_memory(question: Question) -> Answer | None:
-    """Count jobs by memory."""
+    """Count jobs by memory; where one alone fits, the heaviest steps may still be killed."""
     resources, each = question.facts.resources, question.profile.memory_per_job_gib
     if resources is None or question.goal == "run":
         return None
-    limit = memory_limit(resources)
-    seen = f"{choose_jobs(resources, each)} jobs at {each:g} GiB each, {limit / GIB:.0f} GiB of memory"
-    return Answer("warn" if limit < each * GIB else "ok", seen)
+    limit, jobs = memory_limit(resources), choose_jobs(resources, each)
+    seen = f"{jobs} job{'' if jobs == 1 else 's'} at {each:g} GiB each, {limit / GIB:.0f} GiB of memory"
+    return Answer("warn" if limit < 2 * each * GIB else "ok", seen)
 
 
 def check_cgroup(question: Question) -> Answer | None:

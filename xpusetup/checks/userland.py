@@ -82,7 +82,10 @@ def check_mixed(question: Question) -> Answer | None:
     both = [f"{old} with {new}" for old, new in FAMILIES if {old, new} <= set(userland.packages)]
     halves = [f"{name} half installed" for name in userland.broken]
     words = {"packages": " ".join(sorted({each for pair in FAMILIES for each in pair} & set(userland.packages)))}
-    return Answer("warn", ", ".join([*both, *halves]), words) if both or halves else Answer("ok", "one of each")
+    if not both and not halves:
+        return Answer("ok", "one of each")
+    broken = userland.level_zero is not None and userland.level_zero.init == DEPENDENCY
+    return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 
 def check_graphics_compiler(question: Question) -> Answer | None:
@@ -156,7 +159,9 @@ def check_filters(question: Question) -> Answer | None:
         *([f"ZE_AFFINITY_MASK={mask}"] if mask and _masks_all(mask, ladder) else []),
     ]
     if hides:
-        return Answer("warn", ", ".join(hides), {"names": " ".join(text.partition("=")[0] for text in hides)})
+        obeyed = [text for text in hides if not text.startswith("SYCL_DEVICE_FILTER")]  # newer runtimes ignore that one
+        words = {"names": " ".join(text.partition("=")[0] for text in hides)}
+        return Answer("fail" if obeyed else "warn", ", ".join(hides), words)
     there = [text for text in (selector, old, mask) if text]
     return Answer("info", ", ".join(there)) if there else Answer("ok", "none set")
 

@@ -3,20 +3,18 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
-from functools import cache
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from xpusetup.catalog import parse_check_texts
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
 from xpusetup.commands.gate import probe_all, probe_for
-from xpusetup.commands.knowledge import every_profile, gpu_table, known, shipped
+from xpusetup.commands.knowledge import check_texts, every_profile, gpu_table, known
 from xpusetup.commands.result import Result
-from xpusetup.commands.way import way_data
+from xpusetup.commands.way import accelerator_names, find_way, way_data
 from xpusetup.commands.workspace import load_device, open_workspace
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects import files
@@ -25,9 +23,9 @@ from xpusetup.errors import UsageError
 from xpusetup.facts import Facts
 from xpusetup.model import Goal
 from xpusetup.redact import Redactor
-from xpusetup.way.machine import find_cards
+from xpusetup.way.machine import other_gpus
 from xpusetup.way.release import is_release
-from xpusetup.way.solve import make_way
+from xpusetup.way.solve import has_own_pytorch
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -40,6 +38,11 @@ if TYPE_CHECKING:
 
 
 WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
+INTEL = (
+    *("hardware", "firmware", "kernel", "container", "permissions", "driver", "toolkit", "shell", "triton"),
+    "torch.is_xpu_build",
+)
+"""Areas, and one check, that are about Intel GPUs alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -55,14 +58,9 @@ class Asked:
 
 def list_checks() -> Result:
     """List the checks."""
-    texts = _texts()
+    texts = check_texts()
     rows = [{"id": check.id, "area": texts[check.id].area, "title": texts[check.id].title} for check in CHECKS]
     return Result("doctor", {"checks": rows})
-
-
-@cache
-def _texts() -> dict[str, CheckText]:
-    return parse_check_texts(files.package_text("data/checks.toml"))
 
 
 def examine_machine(where: Where, asked: Asked) -> Result:
@@ -70,12 +68,15 @@ def examine_machine(where: Where, asked: Asked) -> Result:
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
     _must_be_checks((*asked.only, *asked.skip))
-    workspace = open_workspace(where)
+    read = read_facts(asked.facts[0]) if asked.facts else None
+    workspace = open_workspace(where, read)
     if len(asked.facts) > 1:
         return compare_machines(workspace, asked)
-    facts = read_facts(asked.facts[0]) if asked.facts else _probe(workspace, asked)
+    facts = read or _probe(workspace, asked)
     if asked.save:
         _save(facts, Path(asked.save))
+    if not _is_named(workspace) and has_own_pytorch(facts, known()):
+        asked = _without_intel(asked)
     by_goal = _findings(workspace, facts, asked)
     findings = _merge(by_goal)
     data = _data(workspace, facts, findings)
@@ -132,10 +133,22 @@ def _stems(names: tuple[str, ...]) -> dict[str, str]:
     return {stem if stems.count(stem) == 1 else name: name for stem, name in zip(stems, names, strict=True)}
 
 
+def _is_named(workspace: Workspace) -> bool:
+    """Say whether somebody named the profile."""
+    return not workspace.chosen_by.startswith("the newest")
+
+
+def _without_intel(asked: Asked) -> Asked:
+    """Ask nothing about Intel GPUs, and not whether to build for them: what is here has a PyTorch of its own."""
+    texts = check_texts()
+    ours = tuple(check.id for check in CHECKS if texts[check.id].area in INTEL or check.id in INTEL)
+    return replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *ours))
+
+
 def way_for(workspace: Workspace, facts: Facts) -> Way:
     """Give the way of a machine: to the profile that was named, else to the release that fits."""
-    named = "" if workspace.chosen_by.startswith("the newest") else workspace.profile.name
-    return make_way(facts, shipped(), known(), asked=named)
+    named = workspace.profile.name if _is_named(workspace) else ""
+    return find_way(facts, named)
 
 
 def _must_be_checks(names: Iterable[str]) -> None:
@@ -158,7 +171,7 @@ def read_facts(name: str) -> Facts:
 
 
 def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tuple[Finding, ...]]:
-    texts, table = _texts(), gpu_table()
+    texts, table = check_texts(), gpu_table()
     questions = {goal: Question(facts, workspace.profile, workspace.device, goal, table) for goal in _goals(asked)}
     return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
 
@@ -199,7 +212,7 @@ def _row(finding: Finding, families: tuple[str, ...]) -> dict[str, Any]:
 
 def _machine(facts: Facts) -> str:
     system, resources = facts.system, facts.resources
-    words = [card.product.title() for card in find_cards(facts, known())]
+    words = accelerator_names(facts) or list(other_gpus(facts))
     words += [system.name, f"Linux {system.kernel}"] if system else []
     if resources:
         words += [f"{resources.cpus} cores", f"{resources.memory / (1 << 30):.0f} GiB"]
@@ -210,7 +223,7 @@ def _machine(facts: Facts) -> str:
 
 def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:
     """Give the profiles for which the machine would do."""
-    texts, table = _texts(), gpu_table()
+    texts, table = check_texts(), gpu_table()
     questions = {each.name: Question(facts, each, load_device(each.accelerator), goal, table) for each in profiles}
     return [name for name, question in questions.items() if not _fails(question, texts)]
 

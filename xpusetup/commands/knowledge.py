@@ -10,6 +10,7 @@ from xpusetup.effects import files
 from xpusetup.gpus import parse_gpus
 
 if TYPE_CHECKING:
+    from xpusetup.catalog import CheckText
     from xpusetup.gpus import GpuTable
     from xpusetup.profile import Profile
     from xpusetup.way.machine import Known
@@ -32,6 +33,14 @@ def known() -> Known:
         parse_platforms(files.package_text("data/platforms.toml")),
         parse_distributions(files.package_text("data/distributions.toml")),
     )
+
+
+@cache
+def check_texts() -> dict[str, CheckText]:
+    """Read data/checks.toml."""
+    from xpusetup.catalog import parse_check_texts  # noqa: PLC0415 - only who judges a machine needs them
+
+    return parse_check_texts(files.package_text("data/checks.toml"))
 
 
 @cache

@@ -10,15 +10,15 @@ from xpusetup.errors import UsageError
 from xpusetup.way.solve import choose_release
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Section
+    from xpusetup.facts import Facts, Section
 
 SEEN: tuple[Section, ...] = ("hardware",)
 """Read from files within a few milliseconds; no process is started for a default."""
 
 
-def newest_that_fits() -> tuple[str, str]:
-    """Give the newest release that the GPUs of this machine can use, and why it is that one."""
-    name, why = choose_release(probe(SEEN), shipped(), known())
+def newest_that_fits(facts: Facts | None = None) -> tuple[str, str]:
+    """Give the newest release that the GPUs of these facts, or of this machine, can use, and why it is that one."""
+    name, why = choose_release(facts or probe(SEEN), shipped(), known())
     if not name:
         raise UsageError("no profile of a release ships with this program", fix="name one: --profile FILE")
     return name, why

@@ -6,20 +6,26 @@ import datetime as dt
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.commands.knowledge import known, shipped
+from xpusetup.checks.question import Question
+from xpusetup.checks.registry import about_machine, all_checks, examine, root_causes
+from xpusetup.commands.knowledge import check_texts, gpu_table, known, shipped
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_settings
+from xpusetup.commands.workspace import load_device, load_settings
 from xpusetup.effects.probe import Ask, probe
 from xpusetup.errors import XpuError
-from xpusetup.way.machine import find_cards, is_wsl, unknown_gpus
-from xpusetup.way.solve import make_way
+from xpusetup.way.machine import find_cards, is_wsl, other_gpus, unknown_gpus
+from xpusetup.way.obstacles import with_obstacles
+from xpusetup.way.solve import has_own_pytorch, make_way
 
 if TYPE_CHECKING:
     from xpusetup.facts import Facts, Section
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Way
 
-ASKED: tuple[Section, ...] = ("system", "hardware", "kernel", "userland", "container", "python", "torch")
+ASKED: tuple[Section, ...] = (
+    *("system", "hardware", "kernel", "userland", "container"),
+    *("python", "torch", "environment"),
+)
 """What the way follows from; compilers and toolkits decide a build, and doctor asks for them."""
 
 
@@ -32,20 +38,39 @@ def way_of(facts: Facts) -> Result:
     """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
-        way = make_way(facts, profiles, known(), asked=load_settings().profile)
+        way = find_way(facts, load_settings().profile)
     except XpuError as error:
         told = {"message": error.message, "fix": error.fix, "code": error.code}
         return Result("xpusetup", {"machine": machine_line(facts), "way": None, "error": told})
     return Result("xpusetup", {"machine": machine_line(facts), "way": way_data(way, facts), **_source(way, profiles)})
 
 
+def find_way(facts: Facts, asked: str) -> Way:
+    """Give the way to the release that was asked for (empty: to the one that fits), with what stands in it."""
+    way = make_way(facts, shipped(), known(), asked=asked)
+    name = way.profile or next((each.name for each in shipped()), "")
+    if not name or way.route == "none" or has_own_pytorch(facts, known()):
+        return way
+    profile = next(each for each in shipped() if each.name == name)
+    question = Question(facts, profile, load_device(profile.accelerator), "run", gpu_table())
+    stays = () if way.kept else set(all_checks()) - set(about_machine())
+    found = examine(question, check_texts(), skip=stays)
+    causes = [finding for finding in found if finding.id in root_causes(found)]
+    return with_obstacles(way, causes, tuple(facts.system.families) if facts.system else ())
+
+
+def accelerator_names(facts: Facts) -> list[str]:
+    """Give the accelerators here as people know them, and how many of each."""
+    names = [card.product.title() for card in find_cards(facts, known())]
+    counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
+    return [*counted, *(f"Intel GPU {each}" for each in unknown_gpus(facts, known()))]
+
+
 def machine_line(facts: Facts) -> str:
     """Say in one line what this machine is."""
     system = facts.system
-    names = [card.product.title() for card in find_cards(facts, known())]
-    counted = [f"{names.count(name)} x {name}" if names.count(name) > 1 else name for name in dict.fromkeys(names)]
-    unknown = [f"Intel GPU {each}" for each in unknown_gpus(facts, known())]
-    words = [*counted, *unknown] or (["WSL2"] if is_wsl(facts) else ["no accelerator"])
+    others = list(other_gpus(facts)) or ["no accelerator"]
+    words = accelerator_names(facts) or (["WSL2"] if is_wsl(facts) else others)
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:
@@ -63,7 +88,7 @@ def way_data(way: Way, facts: Facts) -> dict[str, Any]:
         "why": way.why,
         "source": way.source,
         "gpus": list(way.gpus),
-        "steps": [{**asdict(step), "commands": list(step.commands)} for step in way.steps],
+        "steps": [{**asdict(step), "commands": list(step.commands), "mends": list(step.mends)} for step in way.steps],
         "refusals": [asdict(refusal) for refusal in way.refusals],
         "collected": way.collected.isoformat(),
         "age_days": max(0, (taken - way.collected).days),

@@ -22,6 +22,7 @@ from xpusetup.refs import floating, parse_revs, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
+    from xpusetup.facts import Facts
     from xpusetup.model import Request
     from xpusetup.profile import Profile
 
@@ -66,10 +67,13 @@ class Workspace:
         return _asked(self.base, self.revs)
 
 
-def open_workspace(where: Where) -> Workspace:
-    """Load settings and profile. Raises UsageError for what can't be read."""
+def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
+    """Load settings and profile; where none is named, the one that fits these facts, or this machine.
+
+    Raises UsageError for what can't be read.
+    """
     settings = load_settings()
-    name, chosen_by = _choose_profile(where, settings)
+    name, chosen_by = _choose_profile(where, settings, facts)
     profile = load_profile(name)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
@@ -91,7 +95,7 @@ def open_workspace(where: Where) -> Workspace:
     )
 
 
-def _choose_profile(where: Where, settings: Settings) -> tuple[str, str]:
+def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[str, str]:
     """Give the profile's name and where it came from."""
     if where.profile:
         return where.profile, "--profile"
@@ -99,7 +103,7 @@ def _choose_profile(where: Where, settings: Settings) -> tuple[str, str]:
         return settings.profile, settings.origins["profile"]
     from xpusetup.commands.newest import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
-    return newest_that_fits()
+    return newest_that_fits(facts)
 
 
 def _options(where: Where, name: str) -> str:

@@ -29,16 +29,23 @@ class Refusal:
 
 @dataclass(frozen=True, kw_only=True)
 class WayStep:
-    """One change, with the commands that make it and what has to happen before the next."""
+    """One change, with the commands that make it and what has to happen before the next.
+
+    `mends` are the checks that find fault until it is done.
+    """
 
     title: str
     commands: tuple[str, ...] = ()
     then: After = ""
+    mends: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class Way:
-    """The shortest way. `gpus` are the names of what it is for; the profile is empty where none serves it."""
+    """The shortest way. `gpus` are the names of what it is for; the profile is empty where none serves it.
+
+    `kept`: a PyTorch that serves them is here, and stays.
+    """
 
     route: Route
     profile: str
@@ -47,6 +54,7 @@ class Way:
     gpus: tuple[str, ...] = ()
     steps: tuple[WayStep, ...] = ()
     refusals: tuple[Refusal, ...] = ()
+    kept: bool = False
     collected: dt.date
 
     @property

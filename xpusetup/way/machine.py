@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from xpusetup.platforms import Distribution, DistributionTable, Platform, PlatformTable
 
 INTEL = "8086"
+MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
 KERNEL = re.compile(r"(\d+\.\d+)")
 DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
 """Packages of the Level Zero driver: the first name is that of newer repositories."""
@@ -76,6 +77,19 @@ def is_wsl(facts: Facts) -> bool:
     """Say whether this is WSL2, where Windows has the GPU and no PCI device shows it."""
     kernel = facts.system.kernel.lower() if facts.system else ""
     return "microsoft" in kernel or (facts.container is not None and facts.container.kind == "wsl2")
+
+
+def sees_devices(facts: Facts) -> bool:
+    """Say whether Level Zero listed a device."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    return ladder is not None and bool(ladder.devices)
+
+
+def other_gpus(facts: Facts) -> tuple[str, ...]:
+    """Give the GPUs of makers whose PyTorch is not for this program to bring."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    found = (f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" for gpu in gpus if gpu.vendor in MAKERS)
+    return tuple(dict.fromkeys(found))
 
 
 def in_container(facts: Facts) -> bool:

@@ -118,7 +118,8 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or is_wsl(place.facts)) and state != "there"
     wants_ocloc = place.goal == "build" and not _has_ocloc(place.facts) and place.profile.arch is not None
-    if not wants_driver and not wants_ocloc:
+    wants_kernel_driver = any(card.gpu.driver is None for card in place.cards if _is_server(card))
+    if not wants_driver and not wants_ocloc and not wants_kernel_driver:
         return
     line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
     packages = place.distribution.drivers.get(line) if place.distribution else None
@@ -127,10 +128,15 @@ def _driver(place: Place) -> Iterator[Task | Note]:
         yield _not_packaged(place, title)
         return
     yield _task("repository", "Intel's driver repository", *(_fill(argv, place) for argv in packages.prepare))
-    if wants_driver:
+    if wants_driver or wants_kernel_driver:
         yield from _kernel_driver(place, packages)
-    names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
-    yield _task("driver", title, install_argv(place.manager, names))
+    if wants_driver or wants_ocloc:
+        names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
+        yield _task("driver", title, install_argv(place.manager, names))
+
+
+def _is_server(card: Card) -> bool:
+    return card.platform is not None and card.platform.line == "data-center"
 
 
 def _has_ocloc(facts: Facts) -> bool:
@@ -167,11 +173,13 @@ def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
 
 
 def _access(place: Place) -> Iterator[Task]:
+    """Give the groups; in a container it is the number that counts, and who has joined only has to log in again."""
     hardware, system = place.facts.hardware, place.facts.system
     closed = (
         [node for node in hardware.nodes if not node.openable and node.vendor in ("8086", None)] if hardware else []
     )
-    if closed and place.cards and system is not None:
+    joined = system is not None and any(node.gid in system.joined for node in closed)
+    if closed and place.cards and system is not None and not joined and not in_container(place.facts):
         title = f"access to {closed[0].path} for {system.user}"
         run = ("usermod", "-aG", "render,video", system.user)
         step = Step(id="setup.access", title=title, run=(run,), needs=("root",))

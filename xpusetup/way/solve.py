@@ -5,20 +5,21 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.way.answer import Way, WayStep
-from xpusetup.way.machine import choose_cards, find_cards, is_wsl, unknown_gpus
-from xpusetup.way.release import refuse, releases
-from xpusetup.way.steps import last_step, python_steps, system_steps
+from xpusetup.way.machine import choose_cards, find_cards, is_wsl, other_gpus, unknown_gpus
+from xpusetup.way.release import refuse, release_of, releases
+from xpusetup.way.steps import last_step, python_steps, step_to_prove, system_steps
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.facts import Facts
+    from xpusetup.facts import Facts, Torch
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Refusal
     from xpusetup.way.machine import Card, Known
 
 SIMULATED = "xpusetup build --profile sim"
 LEGACY = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
+LOCALLY = "https://pytorch.org/get-started/locally/"
 OFFICIAL = "x86_64"
 """The only architecture for which XPU wheels are published."""
 
@@ -28,12 +29,18 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
     ordered = releases(profiles)
-    elsewhere = _elsewhere(cards, known) if not chosen else None
-    if elsewhere is not None:
-        return elsewhere
+    other = _elsewhere(cards, known) if not chosen else None
+    if other is not None:
+        return other
     if chosen or is_wsl(facts):
         return _with_gpu(facts, ordered, chosen, known, asked)
     return _without_gpu(facts, ordered, known, asked)
+
+
+def has_own_pytorch(facts: Facts, known: Known) -> bool:
+    """Say whether the accelerator here has a PyTorch of its own (Gaudi, Ascend), and no Intel GPU is beside it."""
+    cards = find_cards(facts, known)
+    return not choose_cards(cards) and _elsewhere(cards, known) is not None
 
 
 def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
@@ -70,10 +77,11 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
     wheel = _has_wheels(profile, facts)
     options = f" --profile {profile.name}" if asked else ""
+    kept = _kept(facts, ordered, refusals, asked)
     steps = (
-        *system_steps(facts, profile, known, cards, options, wheel=wheel),
-        *python_steps(profile, refusals),
-        last_step(profile, options, wheel=wheel),
+        *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
+        *(python_steps(profile, refusals) if kept is None else ()),
+        step_to_prove(kept) if kept else last_step(profile, options, wheel=wheel),
     )
     return Way(
         route="wheel" if wheel else "build",
@@ -85,8 +93,19 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
         gpus=gpus or ("a GPU of Windows (WSL2)",),
         steps=steps,
         refusals=found,
+        kept=kept is not None,
         collected=known.platforms.collected,
     )
+
+
+def _kept(facts: Facts, ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str) -> Torch | None:
+    """Give the PyTorch that is here, where it is built for Intel GPUs, holds code for these, and is what was asked."""
+    torch = facts.torch
+    if torch is None or torch.version is None or not torch.xpu:
+        return None
+    name = next((each.name for each in ordered if f"{torch.version}.".startswith(f"{release_of(each)}.")), "")
+    unfit = name in refusals and refusals[name].firm
+    return None if unfit or (asked and asked != name) else torch
 
 
 def _has_wheels(profile: Profile, facts: Facts) -> bool:
@@ -94,9 +113,9 @@ def _has_wheels(profile: Profile, facts: Facts) -> bool:
 
 
 def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> list[str]:
-    words = [f"{refused.profile} is refused: {refused.why}"] if refused and refused.firm else []
+    words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
+    names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
     if wheel:
-        names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
         words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
     elif profile.published is None:
         words.append(f"no wheels of {profile.name} are published for Intel GPUs")
@@ -160,6 +179,10 @@ def _why_not(facts: Facts, cards: Sequence[Card], known: Known) -> tuple[str, st
     for card in cards:
         if card.platform is not None:
             return f"{card.product.title()} is not served: {card.platform.why}", card.platform.source
+    others = other_gpus(facts)
+    if others:
+        why = f"{others[0]} is served by PyTorch's own wheels, which this program has no part in: {LOCALLY}"
+        return why, LOCALLY
     unknown = unknown_gpus(facts, known)
     if unknown:
         age = f"older than Tiger Lake, or newer than this table of {known.gpus.collected}"

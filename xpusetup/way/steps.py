@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.way.answer import WayStep
-from xpusetup.way.machine import driver_state, is_wsl
+from xpusetup.way.machine import driver_state, is_wsl, sees_devices
 from xpusetup.way.setup import make_setup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from xpusetup.facts import Facts
+    from xpusetup.facts import Facts, Torch
     from xpusetup.profile import Profile
     from xpusetup.way.answer import After, Note, Refusal, Task
     from xpusetup.way.machine import Card, Known
@@ -22,6 +22,15 @@ if TYPE_CHECKING:
 KERNEL = "setup.kernel"
 DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
 """Tasks that are left out where nobody looked whether the driver is there."""
+MENDS = {
+    "setup.kernel": ("kmd.force_probe", "kmd.xe_on_dg2_old_kernel"),
+    "setup.kernel-driver": ("kmd.pvc_needs_backports",),
+    "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
+    "setup.access": ("perm.render_group",),
+    "setup.toolchain": ("py.venv",),
+}
+"""The checks that find fault until a task is done."""
+WINDOWS = ("wsl.dxg", "wsl.neo_old", "umd.ze_init")
 
 
 def system_steps(
@@ -29,11 +38,12 @@ def system_steps(
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
     setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
-    if is_wsl(facts):
-        yield WayStep(title="in Windows, which has the GPU: Intel's current graphics driver, then wsl --update")
+    if is_wsl(facts) and not sees_devices(facts):
+        title = "in Windows, which has the GPU: Intel's current graphics driver, then wsl --update"
+        yield WayStep(title=title, mends=WINDOWS)
     kernel = next((task for task in setup.tasks if task.step.id == KERNEL), None)
     if kernel is not None:
-        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then)
+        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then, mends=MENDS[KERNEL])
     looked = driver_state(facts, cards) != "unknown"
     notes = [note for note in setup.notes if looked or note.id == KERNEL]
     yield from (_by_hand(note) for note in notes if note.id == KERNEL)
@@ -46,11 +56,12 @@ def system_steps(
 def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
     names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
     then: After = next((task.then for task in tasks if task.then), "")
-    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then)
+    mends = tuple(name for task in tasks for name in MENDS.get(task.step.id, ()))
+    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then, mends=mends)
 
 
 def _by_hand(note: Note) -> WayStep:
-    return WayStep(title=f"{note.title}: {note.say}")
+    return WayStep(title=f"{note.title}: {note.say}", mends=MENDS.get(note.id, ()))
 
 
 def _commands(task: Task) -> tuple[str, ...]:
@@ -63,12 +74,21 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     refusal = refusals.get(profile.name)
     if refusal is not None and refusal.why.startswith("it takes Python"):
         newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
-        yield WayStep(title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",))
+        yield WayStep(
+            title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
+        )
 
 
 def _takes(profile: Profile, minor: int) -> bool:
     """Say whether a profile takes Python 3.<minor>."""
     return SpecifierSet(profile.python).contains(f"3.{minor}.5")
+
+
+def step_to_prove(torch: Torch) -> WayStep:
+    """Give the command that shows what the PyTorch that is here sees."""
+    command = shlex.join((torch.python, "-c", "import torch; print(torch.xpu.get_device_properties(0))"))
+    title = f"nothing to install: PyTorch {torch.version} for Intel GPUs is in {torch.prefix}"
+    return WayStep(title=title, commands=(command,))
 
 
 def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:

@@ -1,0 +1,104 @@
+"""Whole machines, as `doctor --save` writes them: the root cause, the way, and both screens of each."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+import pytest
+from rich.console import Console
+
+from data.ailing import MACHINES
+from data.outcomes import OUTCOMES, Outcome
+from golden import hold, hold_one
+from xpusetup.commands.doctor import Asked, examine_machine
+from xpusetup.commands.way import way_of
+from xpusetup.commands.workspace import Where
+from xpusetup.facts import Facts, Section
+from xpusetup.show_doctor import show_doctor
+from xpusetup.show_way import show_way
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+HERE = Path(__file__).parent / "machines"
+NAMES = sorted(OUTCOMES)
+SOMETIMES = {"torch", "tree"}
+"""Sections that a machine may have nothing of."""
+
+
+def doctor(name: str) -> dict[str, Any]:
+    return examine_machine(Where(profile=OUTCOMES[name].asked), Asked(facts=(str(HERE / f"{name}.json"),))).data
+
+
+def screen(show: Callable[..., None], data: dict[str, Any], *, verbose: bool = False) -> str:
+    console = Console(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    show(console, data, verbose=verbose)
+    assert isinstance(console.file, StringIO)
+    return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
+
+
+def test_golden_machines_are_what_their_parts_make() -> None:
+    whole = {name: Facts.model_validate(document) for name, document in MACHINES.items()}
+    texts = {name: json.dumps(facts.model_dump(mode="json", by_alias=True), indent=2) for name, facts in whole.items()}
+    hold("../machines", {f"{name}.json": f"{text}\n" for name, text in texts.items()})
+
+
+def test_every_machine_has_an_outcome_and_screens() -> None:
+    assert set(MACHINES) == set(OUTCOMES)
+    assert len(MACHINES) >= 40
+    screens = {path.stem for path in (HERE.parent / "golden/machines").iterdir()}
+    assert screens == set(OUTCOMES)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_a_machine_was_looked_at_as_a_whole(name: str) -> None:
+    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    missing = {section for section in get_args(Section) if getattr(facts, section) is None}
+    assert missing <= SOMETIMES
+    assert ("torch" in missing) == ("torch" in facts.notes)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_causes_and_way(name: str) -> None:
+    data, wanted = doctor(name), OUTCOMES[name]
+    way = data["way"]
+    stops = {goal: tuple(causes) for goal, causes in data["stops"].items()}
+    assert stops == {"run": wanted.run} | ({} if wanted.build is None else {"build": wanted.build})
+    assert (way["route"], way["profile"]) == wanted.way
+    assert wanted.why in way["why"]
+    assert tuple(each for step in way["steps"] for each in step["mends"]) == wanted.mends
+    assert any("nothing to install" in step["title"] for step in way["steps"]) == wanted.kept
+    levels = {finding["id"]: finding["level"] for finding in data["findings"]}
+    assert {levels.get(each) for each in wanted.told} <= {"info", "warn"}
+    assert "crash" not in levels.values()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_both_commands_lead_the_same_way(name: str) -> None:
+    if OUTCOMES[name].asked:
+        return
+    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    assert way_of(facts).data["way"] == doctor(name)["way"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_golden_screens(name: str) -> None:
+    facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
+    text = screen(show_doctor, doctor(name)) + "\n" + "-" * 100 + "\n" + screen(show_way, way_of(facts).data)
+    hold_one(f"machines/{name}.txt", text)
+
+
+def test_every_cause_of_the_table_is_said_in_full() -> None:
+    """Nothing that stops a machine is left without words on what to do."""
+    for name in NAMES:
+        findings = {each["id"]: each for each in doctor(name)["findings"]}
+        for cause in {*(OUTCOMES[name].build or ()), *OUTCOMES[name].run}:
+            assert findings[cause]["why"], (name, cause)
+            assert findings[cause]["fix"]["say"] or findings[cause]["fix"]["commands"], (name, cause)
+
+
+def test_a_well_machine_has_no_cause() -> None:
+    assert OUTCOMES["b580-ubuntu-24.04"] == Outcome(way=("wheel", "torch-2.14"), kept=True)
