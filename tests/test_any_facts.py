@@ -15,14 +15,21 @@ from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import examine, root_causes
+from xpusetup.commands.doctor import Asked, examine_machine
+from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+from xpusetup.commands.way import way_of
+from xpusetup.commands.workspace import Where
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects.probe import TOLD
 from xpusetup.facts import Facts
 from xpusetup.redact import Redactor
 from xpusetup.show_doctor import show_doctor
+from xpusetup.show_setup import show_setup as show_setup_screen
+from xpusetup.show_way import show_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
 WORDS = (
     *(
@@ -162,3 +169,18 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
 def test_the_generator_reaches_every_section() -> None:
     seen = {name for seed in range(40) for name, value in any_facts(seed) if value is not None}
     assert seen == set(Facts.model_fields)
+
+
+def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
+    """Doctor's report, the bare command's way and setup's commands, as they are shown."""
+    for seed in range(60):
+        facts = any_facts(seed)
+        file = tmp_path / f"{seed}.json"
+        file.write_text(facts.model_dump_json(by_alias=True))
+        console = Console(file=StringIO(), width=100)
+        show_doctor(console, examine_machine(Where(), Asked(facts=(str(file),))).data, verbose=bool(seed % 2))
+        show_way(console, way_of(facts).data, verbose=bool(seed % 2))
+        for root in (True, False):
+            show_setup_screen(console, show_setup(prepare_setup(SetupOptions(facts=str(file), root=root))).data)
+        assert isinstance(console.file, StringIO)
+        assert "to build torch-" in console.file.getvalue()

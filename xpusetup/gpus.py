@@ -19,6 +19,8 @@ from xpusetup.profile import Name, Operand, Sourced, Strict, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
+"""Whose GPUs are named though no release here is made for them."""
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 
 

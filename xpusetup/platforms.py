@@ -58,12 +58,17 @@ class Platform(Sourced):
 
 
 class Elsewhere(Sourced):
-    """Accelerators for which something else than a profile of ours is the shortest way."""
+    """Accelerators for which something else than a profile of ours is the shortest way.
+
+    `plugin` is the distribution that brings torch to them, `prove` what Python shows with it.
+    """
 
     families: list[Name] = Field(min_length=1)
     route: Route
     title: Text
     commands: list[Text] = []
+    plugin: Text = ""
+    prove: Text = ""
     why: Text
 
 

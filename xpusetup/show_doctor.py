@@ -70,17 +70,25 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
     folded = sum(finding["level"] == "skip" for finding in data["findings"])
     shown: set[str] = set()
     for goal, stops in data["stops"].items():
-        console.print(f"\n {goal.capitalize()} here?   {'no' if stops else 'yes'}")
+        spare = "; the way below needs no build" if goal == "build" and data["way"].get("route") == "wheel" else ""
+        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else 'yes'}")
         for finding in causes:
             if finding["id"] in stops and finding["id"] not in shown:
                 shown.add(finding["id"])
                 _show_cause(console, len(shown), finding)
+    warnings = [finding for finding in data["findings"] if finding["level"] == "warn"]
+    if warnings:
+        console.print("\n Nothing stops for these, and they may bite")
+    for number, finding in enumerate(warnings, start=len(shown) + 1):
+        _show_cause(console, number, finding)
     show_steps(console, data["way"])
     others = [each for each in data["can_build"] if each != data["profile"]]
     if causes and others:
         console.print(f"\n what can be built here: {', '.join(others)}")
-    verdict = {0: "nothing is wrong", 1: "1 cause"}.get(len(causes), f"{len(causes)} causes")
-    hidden = f", {folded} consequences folded (-v)" if folded else ""
+    well = "nothing fails" if warnings else "nothing is wrong"
+    verdict = {0: well, 1: "1 cause"}.get(len(causes), f"{len(causes)} causes")
+    verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
+    hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
     console.print(f"\n {verdict}{hidden} · {len(data['findings'])} checks")
 
 

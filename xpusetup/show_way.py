@@ -49,6 +49,9 @@ def show_steps(console: Console, way: Mapping[str, Any]) -> None:
         console.print("\n The shortest way")
         for number, step in enumerate(way["steps"], start=1):
             show_step(console, number, step)
+    if "steps" in way and way["why"]:
+        console.print()
+        prose(console, " ", f"why: {way['why']}", style="dim")
 
 
 def show_step(console: Console, number: int, step: Mapping[str, Any]) -> None:

@@ -2,7 +2,8 @@
 
 Columns: what ails a build here, what ails running here (root causes, in order), the way and a part of its reason.
 `told` are findings that are no causes and still what the machine is about; `mends` what the way's steps mend, in order.
-`kept`: its PyTorch stays. `asked`: a release that was named; otherwise the newest that fits.
+`kept`: its PyTorch stays. An empty `why` is the usual one: wheels are published, or what is here serves.
+`asked`: a release that was named; otherwise the newest that fits.
 """
 
 from __future__ import annotations
@@ -10,7 +11,6 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 KIT = ("oneapi.compiler",)
-WHEELS = "published wheels of "
 OTHERS = "no accelerator is on the PCI bus"
 
 
@@ -21,7 +21,7 @@ class Outcome:
     build: tuple[str, ...] | None = ()
     run: tuple[str, ...] = ()
     way: tuple[str, str]
-    why: str = WHEELS
+    why: str = ""
     told: tuple[str, ...] = ()
     mends: tuple[str, ...] = ()
     kept: bool = False
@@ -57,6 +57,7 @@ OUTCOMES: dict[str, Outcome] = {
         run=("hw.release_has_code",),
         way=("wheel", "torch-2.14"),
         why="torch-2.5 is refused: no bmg in its targets",
+        kept=True,
         asked="torch-2.5",
     ),
     "b580-asked-for-2.6": Outcome(
@@ -106,17 +107,13 @@ OUTCOMES: dict[str, Outcome] = {
     "render-group-missing": _kept("perm.render_group"),
     "session-older": _kept("perm.session"),
     "wsl2-without-dxg": Outcome(
-        build=KIT,
-        run=("wsl.dxg",),
-        way=("wheel", "torch-2.14"),
-        mends=("wsl.dxg", "wsl.neo_old", "umd.ze_init"),
-        kept=True,
+        build=KIT, run=("wsl.dxg",), way=("wheel", "torch-2.14"), mends=("wsl.dxg", "umd.ze_init"), kept=True
     ),
     "wsl2-old-driver": Outcome(
         build=KIT,
         run=("wsl.neo_old",),
         way=("wheel", "torch-2.14"),
-        mends=("wsl.dxg", "wsl.neo_old", "umd.ze_init"),
+        mends=("wsl.neo_old", "wsl.dxg", "umd.ze_init"),
         kept=True,
     ),
     "driver-mixed": _kept("umd.mixed_driver_packages"),
@@ -135,7 +132,7 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "filter-hides-it": _kept("umd.device_filter_env"),
     # the environment and what is in it
-    "setvars-beside-wheels": _kept("setvars.with_wheel", told="setvars.completed"),
+    "setvars-beside-wheels": _kept("setvars.with_wheel"),
     "two-oneapi-on-the-path": Outcome(way=("wheel", "torch-2.14"), told=("setvars.ld_duplicates",)),
     "conda-libstdcxx": _kept("setvars.conda_libstdcxx"),
     "cpu-torch": Outcome(run=("torch.is_xpu_build",), way=("wheel", "torch-2.14")),
@@ -170,12 +167,26 @@ OUTCOMES: dict[str, Outcome] = {
     "nvidia-only": _none("hw.intel_gpu_present", "NVIDIA GPU 10de:2684 is served by PyTorch's own wheels"),
     "amd-only": _none("hw.intel_gpu_present", "AMD GPU 1002:744c is served by PyTorch's own wheels"),
     # other accelerators: whether to build for Intel GPUs is no question there
-    "gaudi2": Outcome(build=None, way=("image", ""), why="Gaudi runs a PyTorch of its own", told=("hpu.present",)),
+    "gaudi2": Outcome(
+        build=None, way=("image", ""), why="Gaudi runs a PyTorch of its own", kept=True, told=("hpu.present",)
+    ),
     "gaudi2-old-driver": Outcome(
-        build=None, run=("hpu.modules",), way=("image", ""), why="driver, firmware and image must be of one release"
+        build=None,
+        run=("hpu.modules",),
+        way=("image", ""),
+        mends=("hpu.modules",),
+        kept=True,
+        why="driver, firmware and image must be of one release",
     ),
     "ascend-910b": Outcome(
-        build=None, way=("wheel", ""), why="torch-npu wants exactly its own release", told=("npu.present",)
+        build=None, way=("wheel", ""), why="torch-npu wants exactly its own release", kept=True, told=("npu.present",)
     ),
-    "ascend-without-cann": Outcome(build=None, run=("npu.cann_env",), way=("wheel", ""), why="CANN's set_env.sh"),
+    "ascend-without-cann": Outcome(
+        build=None,
+        run=("npu.cann_env",),
+        way=("wheel", ""),
+        mends=("npu.cann_env",),
+        kept=True,
+        why="CANN's set_env.sh",
+    ),
 }

@@ -122,7 +122,17 @@ def check_bound(question: Question) -> Answer | None:
     seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
     if not lost:
         return Answer("ok", seen)
-    return Answer("fail" if len(lost) == len(found) else "warn", seen, {"address": lost[0].address})
+    words = {"address": lost[0].address, "mend": _mend_binding(lost[0])}
+    return Answer("fail" if len(lost) == len(found) else "warn", seen, words)
+
+
+def _mend_binding(gpu: Gpu) -> str:
+    """Give the command that brings a driver: loads one, or takes the GPU back from the one that has it."""
+    if gpu.driver is None:
+        return "sudo modprobe xe || sudo modprobe i915"
+    place = f"/sys/bus/pci/devices/{gpu.address}"
+    take = f"echo > {place}/driver_override; echo {gpu.address} > {place}/driver/unbind"
+    return f"sudo sh -c '{take}; echo {gpu.address} > /sys/bus/pci/drivers_probe'"
 
 
 def check_xe_on_alchemist(question: Question) -> Answer | None:

@@ -80,11 +80,13 @@ def check_gaudi_modules(question: Question) -> Answer | None:
     lacking = [name for name in PARTS if name not in kernel.modules]
     plugin = distribution(question, "habana-torch-plugin")
     version = (gaudi.driver if gaudi else None) or kernel.modules.get("habanalabs") or ""
+    load = {"mend": "sudo modprobe ib_uverbs && sudo modprobe habanalabs_ib"}
     if "habanalabs" in lacking or (gaudi is not None and not gaudi.nodes):
-        return Answer(weight(question), f"not loaded: {', '.join(lacking)}" if lacking else "no device node")
+        return Answer(weight(question), f"not loaded: {', '.join(lacking)}" if lacking else "no device node", load)
     if plugin and version and numbers(plugin) != numbers(version):
-        return Answer(weight(question), f"driver {version}, habana-torch-plugin {plugin}")
-    return Answer("warn", f"not loaded: {', '.join(lacking)}") if lacking else Answer("ok", version or "loaded")
+        words = {"mend": "modinfo -F version habanalabs"}
+        return Answer(weight(question), f"driver {version}, habana-torch-plugin {plugin}", words)
+    return Answer("warn", f"not loaded: {', '.join(lacking)}", load) if lacking else Answer("ok", version or "loaded")
 
 
 def check_gaudi_free(question: Question) -> Answer | None:
@@ -140,4 +142,5 @@ def check_two_accelerators(question: Question) -> Answer | None:
         return None
     other = torch.xpu or torch.cuda
     bad = bool(other) and not _off(question)
-    return Answer("fail" if bad else "ok", f"torch-npu {npu} beside torch {torch.version}")
+    seen = f"torch-npu {npu} beside torch {torch.version}"
+    return Answer("fail" if bad else "ok", seen, {"python": torch.python})

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from xpusetup.gpus import MAKERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -66,7 +68,11 @@ def of_family(question: Question, *names: str) -> list[Gpu]:
 def name(question: Question, gpu: Gpu) -> str:
     """Give a GPU as people know it, or by its id."""
     product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
-    return product.title() if product else f"{gpu.vendor}:{gpu.device}"
+    if product:
+        return product.title()
+    return (
+        f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" if gpu.vendor in MAKERS else f"{gpu.vendor}:{gpu.device}"
+    )
 
 
 def named(question: Question, those: Iterable[Gpu]) -> str:

@@ -79,9 +79,11 @@ def check_mixed(question: Question) -> Answer | None:
     userland = _userland(question)
     if userland is None or userland.packages is None:
         return None
-    both = [f"{old} with {new}" for old, new in FAMILIES if {old, new} <= set(userland.packages)]
+    pairs = [(old, new) for old, new in FAMILIES if {old, new} <= set(userland.packages)]
+    both = [f"{old} with {new}" for old, new in pairs]
     halves = [f"{name} half installed" for name in userland.broken]
-    words = {"packages": " ".join(sorted({each for pair in FAMILIES for each in pair} & set(userland.packages)))}
+    gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
+    words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs))}
     if not both and not halves:
         return Answer("ok", "one of each")
     broken = userland.level_zero is not None and userland.level_zero.init == DEPENDENCY

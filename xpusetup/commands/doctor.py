@@ -14,7 +14,7 @@ from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_c
 from xpusetup.commands.gate import probe_all, probe_for
 from xpusetup.commands.knowledge import check_texts, every_profile, gpu_table, known
 from xpusetup.commands.result import Result
-from xpusetup.commands.way import accelerator_names, find_way, way_data
+from xpusetup.commands.way import about_intel, accelerator_names, find_way, way_data
 from xpusetup.commands.workspace import load_device, open_workspace
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects import files
@@ -38,11 +38,6 @@ if TYPE_CHECKING:
 
 
 WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
-INTEL = (
-    *("hardware", "firmware", "kernel", "container", "permissions", "driver", "toolkit", "shell", "triton"),
-    "torch.is_xpu_build",
-)
-"""Areas, and one check, that are about Intel GPUs alone."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -140,9 +135,7 @@ def _is_named(workspace: Workspace) -> bool:
 
 def _without_intel(asked: Asked) -> Asked:
     """Ask nothing about Intel GPUs, and not whether to build for them: what is here has a PyTorch of its own."""
-    texts = check_texts()
-    ours = tuple(check.id for check in CHECKS if texts[check.id].area in INTEL or check.id in INTEL)
-    return replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *ours))
+    return replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *about_intel()))
 
 
 def way_for(workspace: Workspace, facts: Facts) -> Way:

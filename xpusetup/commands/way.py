@@ -29,6 +29,13 @@ ASKED: tuple[Section, ...] = (
 """What the way follows from; compilers and toolkits decide a build, and doctor asks for them."""
 
 
+INTEL = (
+    *("hardware", "firmware", "kernel", "container", "permissions", "driver", "toolkit", "shell", "triton"),
+    "torch.is_xpu_build",
+)
+"""Areas, and one check, that are about Intel GPUs alone."""
+
+
 def show_way() -> Result:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
     return way_of(probe(ASKED, Ask(imports=False)))
@@ -48,15 +55,21 @@ def way_of(facts: Facts) -> Result:
 def find_way(facts: Facts, asked: str) -> Way:
     """Give the way to the release that was asked for (empty: to the one that fits), with what stands in it."""
     way = make_way(facts, shipped(), known(), asked=asked)
-    name = way.profile or next((each.name for each in shipped()), "")
-    if not name or way.route == "none" or has_own_pytorch(facts, known()):
+    profile = next((each for each in shipped() if each.name == way.profile), next(iter(shipped()), None))
+    if profile is None or way.route == "none":
         return way
-    profile = next(each for each in shipped() if each.name == name)
     question = Question(facts, profile, load_device(profile.accelerator), "run", gpu_table())
-    stays = () if way.kept else set(all_checks()) - set(about_machine())
-    found = examine(question, check_texts(), skip=stays)
+    left = set() if way.kept else set(all_checks()) - set(about_machine())
+    foreign = about_intel() if has_own_pytorch(facts, known()) else ()
+    found = examine(question, check_texts(), skip=(*left, *foreign))
     causes = [finding for finding in found if finding.id in root_causes(found)]
     return with_obstacles(way, causes, tuple(facts.system.families) if facts.system else ())
+
+
+def about_intel() -> tuple[str, ...]:
+    """Give the checks that are about Intel GPUs alone."""
+    texts = check_texts()
+    return tuple(name for name in all_checks() if texts[name].area in INTEL or name in INTEL)
 
 
 def accelerator_names(facts: Facts) -> list[str]:
@@ -80,7 +93,6 @@ def machine_line(facts: Facts) -> str:
 
 def way_data(way: Way, facts: Facts) -> dict[str, Any]:
     """Give a way as JSON has it; the age of what it is found from is counted to the day of the facts."""
-    taken = dt.datetime.fromisoformat(facts.taken).date()
     return {
         "route": way.route,
         "profile": way.profile,
@@ -91,8 +103,16 @@ def way_data(way: Way, facts: Facts) -> dict[str, Any]:
         "steps": [{**asdict(step), "commands": list(step.commands), "mends": list(step.mends)} for step in way.steps],
         "refusals": [asdict(refusal) for refusal in way.refusals],
         "collected": way.collected.isoformat(),
-        "age_days": max(0, (taken - way.collected).days),
+        "age_days": max(0, (_day(facts, way.collected) - way.collected).days),
     }
+
+
+def _day(facts: Facts, otherwise: dt.date) -> dt.date:
+    """Give the day on which facts were taken; a file that somebody edited may not say it."""
+    try:
+        return dt.datetime.fromisoformat(facts.taken).date()
+    except ValueError:
+        return otherwise
 
 
 def _source(way: Way, profiles: tuple[Profile, ...]) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
+from xpusetup.gpus import MAKERS
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -16,7 +18,6 @@ if TYPE_CHECKING:
     from xpusetup.platforms import Distribution, DistributionTable, Platform, PlatformTable
 
 INTEL = "8086"
-MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
 KERNEL = re.compile(r"(\d+\.\d+)")
 DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
 """Packages of the Level Zero driver: the first name is that of newer repositories."""

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 SIMULATED = "xpusetup build --profile sim"
 LEGACY = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
+PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
 OFFICIAL = "x86_64"
 """The only architecture for which XPU wheels are published."""
 
@@ -29,7 +30,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
     ordered = releases(profiles)
-    other = _elsewhere(cards, known) if not chosen else None
+    other = _elsewhere(facts, cards, known) if not chosen else None
     if other is not None:
         return other
     if chosen or is_wsl(facts):
@@ -40,7 +41,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
 def has_own_pytorch(facts: Facts, known: Known) -> bool:
     """Say whether the accelerator here has a PyTorch of its own (Gaudi, Ascend), and no Intel GPU is beside it."""
     cards = find_cards(facts, known)
-    return not choose_cards(cards) and _elsewhere(cards, known) is not None
+    return not choose_cards(cards) and _elsewhere(facts, cards, known) is not None
 
 
 def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
@@ -81,13 +82,18 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
-        step_to_prove(kept) if kept else last_step(profile, options, wheel=wheel),
+        step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)
+        if kept
+        else last_step(profile, options, wheel=wheel),
     )
     return Way(
         route="wheel" if wheel else "build",
         profile=profile.name,
         why="; ".join(
-            [*_why(profile, refusals.get(asked), cards, facts, wheel=wheel), *_newer(ordered, profile, refusals)]
+            [
+                *_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel),
+                *_newer(ordered, profile, refusals),
+            ]
         ),
         source=_source(profile, wheel=wheel),
         gpus=gpus or ("a GPU of Windows (WSL2)",),
@@ -103,19 +109,25 @@ def _kept(facts: Facts, ordered: Sequence[Profile], refusals: dict[str, Refusal]
     torch = facts.torch
     if torch is None or torch.version is None or not torch.xpu:
         return None
-    name = next((each.name for each in ordered if f"{torch.version}.".startswith(f"{release_of(each)}.")), "")
+    name = next((each.name for each in ordered if torch.version.startswith(f"{release_of(each)}.")), "")
     unfit = name in refusals and refusals[name].firm
-    return None if unfit or (asked and asked != name) else torch
+    other = asked in {each.name for each in ordered} and asked != name
+    refused = asked in refusals and refusals[asked].firm
+    return None if unfit or (other and not refused) else torch
 
 
 def _has_wheels(profile: Profile, facts: Facts) -> bool:
     return profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
 
 
-def _why(profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, *, wheel: bool) -> list[str]:
+def _why(
+    profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, kept: Torch | None, *, wheel: bool
+) -> list[str]:
     words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
     names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
-    if wheel:
+    if kept is not None:
+        words.append(f"PyTorch {kept.version} is here and holds code for {names}; nothing has to be installed")
+    elif wheel:
         words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
     elif profile.published is None:
         words.append(f"no wheels of {profile.name} are published for Intel GPUs")
@@ -136,11 +148,14 @@ def _source(profile: Profile, *, wheel: bool) -> str:
     return profile.published.source if wheel and profile.published else ""
 
 
-def _elsewhere(cards: Sequence[Card], known: Known) -> Way | None:
+def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
     for card in cards:
         found = known.platforms.elsewhere_for(card.product.family.id)
         if found is not None:
+            kept = facts.torch if facts.torch and found.plugin in facts.torch.distributions else None
             step = WayStep(title=found.title, commands=tuple(found.commands))
+            if kept is not None:
+                step = step_to_prove(kept, f"{found.plugin} {kept.distributions[found.plugin]}", found.prove)
             return Way(
                 route=found.route,
                 profile="",
@@ -148,6 +163,7 @@ def _elsewhere(cards: Sequence[Card], known: Known) -> Way | None:
                 source=found.source,
                 gpus=(card.product.title(),),
                 steps=(step,),
+                kept=kept is not None,
                 collected=known.platforms.collected,
             )
     return None

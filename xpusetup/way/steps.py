@@ -30,7 +30,7 @@ MENDS = {
     "setup.toolchain": ("py.venv",),
 }
 """The checks that find fault until a task is done."""
-WINDOWS = ("wsl.dxg", "wsl.neo_old", "umd.ze_init")
+WINDOWS = ("wsl.dxg", "umd.ze_init")
 
 
 def system_steps(
@@ -84,11 +84,10 @@ def _takes(profile: Profile, minor: int) -> bool:
     return SpecifierSet(profile.python).contains(f"3.{minor}.5")
 
 
-def step_to_prove(torch: Torch) -> WayStep:
+def step_to_prove(torch: Torch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
-    command = shlex.join((torch.python, "-c", "import torch; print(torch.xpu.get_device_properties(0))"))
-    title = f"nothing to install: PyTorch {torch.version} for Intel GPUs is in {torch.prefix}"
-    return WayStep(title=title, commands=(command,))
+    command = shlex.join((torch.python, "-c", statement))
+    return WayStep(title=f"nothing to install: {what} is in {torch.prefix}", commands=(command,))
 
 
 def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
