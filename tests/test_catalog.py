@@ -16,7 +16,21 @@ TEXTS = parse_check_texts(TEXT)
 IDS = [check.id for check in CHECKS]
 GAPS = {
     *("user", "toolkit", "apt", "apt_source", "rpm", "rpm_source", "key", "page", "gcc", "python", "minor", "mend"),
-    *("collected", "kernel", "device", "module", "address", "gid", "packages", "names", "targets", "prefix", "cmake"),
+    *(
+        "collected",
+        "kernel",
+        "device",
+        "module",
+        "address",
+        "gid",
+        "packages",
+        "kept",
+        "profile",
+        "names",
+        "targets",
+        "prefix",
+        "cmake",
+    ),
     *("tree", "distribution", "script", "version", "wanted"),
 }
 PROSE = {"base", "user"}

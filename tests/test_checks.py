@@ -167,7 +167,7 @@ BOTH = [
     ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": "nfs4"}]}}, "info: nfs4 at /home/me", ""),
     ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": None}]}}, "ok: unknown at /home/me", ""),
     ("res.memory_jobs", {}, "ok: 16 jobs at 4 GiB each, 64 GiB of memory", ""),
-    ("res.memory_jobs", {"resources": {"memory": 3 * GIB}}, "warn: 1 jobs at 4 GiB each, 3 GiB of memory", ""),
+    ("res.memory_jobs", {"resources": {"memory": 3 * GIB}}, "warn: 1 job at 4 GiB each, 3 GiB of memory", ""),
     ("res.cgroup", {}, "ok: none below the machine's own", ""),
     (
         "res.cgroup",

@@ -1,7 +1,7 @@
 """What has to be said of each machine of tests/machines: a table to hold against what a good engineer would say.
 
 Columns: what ails a build here, what ails running here (root causes, in order), the way and a part of its reason.
-`told` are findings that are no causes and still what the machine is about; `mends` what the way's steps mend, in order.
+`told` are findings that are no causes and still what the machine is about.
 `kept`: its PyTorch stays. An empty `why` is the usual one: wheels are published, or what is here serves.
 `asked`: a release that was named; otherwise the newest that fits.
 """
@@ -23,7 +23,6 @@ class Outcome:
     way: tuple[str, str]
     why: str = ""
     told: tuple[str, ...] = ()
-    mends: tuple[str, ...] = ()
     kept: bool = False
     asked: str = ""
 
@@ -32,7 +31,7 @@ def _kept(run: str = "", *, release: str = "torch-2.14", build: tuple[str, ...] 
     """Give what is said where the PyTorch that is here stays, once one thing is mended."""
     causes = (run,) if run else ()
     told = (more["told"],) if "told" in more else ()
-    return Outcome(build=build, run=causes, way=("wheel", release), mends=causes, told=told, kept=True)
+    return Outcome(build=build, run=causes, way=("wheel", release), told=told, kept=True)
 
 
 def _none(run: str, why: str) -> Outcome:
@@ -80,11 +79,6 @@ OUTCOMES: dict[str, Outcome] = {
         build=KIT,
         run=("kmd.force_probe", "umd.ze_intel_gpu"),
         way=("wheel", "torch-2.14"),
-        mends=(
-            "kmd.force_probe",
-            "kmd.xe_on_dg2_old_kernel",
-            *("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
-        ),
     ),
     "b580-small-bar": _kept("hw.small_bar"),
     "a770-small-bar": _kept(told="hw.small_bar"),
@@ -93,7 +87,6 @@ OUTCOMES: dict[str, Outcome] = {
         build=KIT,
         run=("kmd.force_probe",),
         way=("wheel", "torch-2.14"),
-        mends=("kmd.force_probe", "kmd.xe_on_dg2_old_kernel"),
         kept=True,
     ),
     "max1550-without-dkms": _kept("kmd.pvc_needs_backports", release="torch-2.12"),
@@ -106,28 +99,23 @@ OUTCOMES: dict[str, Outcome] = {
     "container-wrong-gid": _kept("perm.container_gid"),
     "render-group-missing": _kept("perm.render_group"),
     "session-older": _kept("perm.session"),
-    "wsl2-without-dxg": Outcome(
-        build=KIT, run=("wsl.dxg",), way=("wheel", "torch-2.14"), mends=("wsl.dxg", "umd.ze_init"), kept=True
-    ),
+    "wsl2-without-dxg": Outcome(build=KIT, run=("wsl.dxg",), way=("wheel", "torch-2.14"), kept=True),
     "wsl2-old-driver": Outcome(
         build=KIT,
         run=("wsl.neo_old",),
         way=("wheel", "torch-2.14"),
-        mends=("wsl.neo_old", "wsl.dxg", "umd.ze_init"),
         kept=True,
     ),
     "driver-mixed": _kept("umd.mixed_driver_packages"),
     "stock-driver": Outcome(
         run=("umd.stock_ubuntu_too_old",),
         way=("wheel", "torch-2.14"),
-        mends=("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
         kept=True,
     ),
     "zeinit-fails": _kept("umd.ze_init"),
     "only-opencl": Outcome(
         run=("umd.ze_intel_gpu",),
         way=("wheel", "torch-2.14"),
-        mends=("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
         kept=True,
     ),
     "filter-hides-it": _kept("umd.device_filter_env"),
@@ -149,10 +137,8 @@ OUTCOMES: dict[str, Outcome] = {
     "gcc-missing": _kept(build=("cc.gcc",)),
     "gcc-too-old": Outcome(build=("cc.gcc_version",), way=("wheel", "torch-2.14")),
     "cxx-icpx": Outcome(way=("wheel", "torch-2.14"), told=("cc.libstdcxx_dev",)),
-    "python-3.9": Outcome(
-        build=("py.version",), run=("py.version",), way=("wheel", "torch-2.14"), mends=("py.version",)
-    ),
-    "no-venv-module": Outcome(build=("py.venv",), run=("py.venv",), way=("wheel", "torch-2.14"), mends=("py.venv",)),
+    "python-3.9": Outcome(build=("py.version",), run=("py.version",), way=("wheel", "torch-2.14")),
+    "no-venv-module": Outcome(build=("py.venv",), run=("py.venv",), way=("wheel", "torch-2.14")),
     "stale-cmake-cache": _kept(told="cmake.stale_cache"),
     "tarball-checkout": _kept(told="net.tarball_checkout"),
     # places
@@ -174,7 +160,6 @@ OUTCOMES: dict[str, Outcome] = {
         build=None,
         run=("hpu.modules",),
         way=("image", ""),
-        mends=("hpu.modules",),
         kept=True,
         why="driver, firmware and image must be of one release",
     ),
@@ -185,7 +170,6 @@ OUTCOMES: dict[str, Outcome] = {
         build=None,
         run=("npu.cann_env",),
         way=("wheel", ""),
-        mends=("npu.cann_env",),
         kept=True,
         why="CANN's set_env.sh",
     ),

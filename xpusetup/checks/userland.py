@@ -83,7 +83,7 @@ def check_mixed(question: Question) -> Answer | None:
     both = [f"{old} with {new}" for old, new in pairs]
     halves = [f"{name} half installed" for name in userland.broken]
     gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
-    words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs))}
+    words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
     if not both and not halves:
         return Answer("ok", "one of each")
     broken = userland.level_zero is not None and userland.level_zero.init == DEPENDENCY

@@ -13,14 +13,11 @@ if TYPE_CHECKING:
     from xpusetup.model import Finding
     from xpusetup.way.answer import Way
 
-NO_WAY = ("hw.intel_gpu_present", "hw.legacy_gpu", "hw.release_has_code")
-"""What no command mends: the way itself answers it."""
-
 
 def with_obstacles(way: Way, causes: Iterable[Finding], families: tuple[str, ...]) -> Way:
     """Put the fixes of root causes before the steps that they would spoil."""
     mended = {name for step in way.steps for name in step.mends}
-    left = [cause for cause in causes if cause.id not in mended and cause.id not in NO_WAY]
+    left = [cause for cause in causes if cause.id not in mended]
     if not left or way.route == "none":
         return way
     return replace(way, steps=(*_steps(left, families), *way.steps))

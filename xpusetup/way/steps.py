@@ -23,13 +23,14 @@ KERNEL = "setup.kernel"
 DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
 """Tasks that are left out where nobody looked whether the driver is there."""
 MENDS = {
-    "setup.kernel": ("kmd.force_probe", "kmd.xe_on_dg2_old_kernel"),
-    "setup.kernel-driver": ("kmd.pvc_needs_backports",),
+    "setup.kernel": ("kmd.force_probe", "kmd.bound"),
+    "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
     "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
     "setup.access": ("perm.render_group",),
     "setup.toolchain": ("py.venv",),
 }
 """The checks that find fault until a task is done."""
+WRONG = ("torch.is_xpu_build", "hw.release_has_code")
 WINDOWS = ("wsl.dxg", "umd.ze_init")
 
 
@@ -61,7 +62,10 @@ def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
 
 
 def _by_hand(note: Note) -> WayStep:
-    return WayStep(title=f"{note.title}: {note.say}", mends=MENDS.get(note.id, ()))
+    mends = MENDS.get(note.id, ())
+    if note.id == "setup.driver":  # packages that are not known here: those of the kernel driver too
+        mends += MENDS["setup.kernel-driver"]
+    return WayStep(title=f"{note.title}: {note.say}", mends=mends)
 
 
 def _commands(task: Task) -> tuple[str, ...]:
@@ -87,7 +91,8 @@ def _takes(profile: Profile, minor: int) -> bool:
 def step_to_prove(torch: Torch, what: str, statement: str) -> WayStep:
     """Give the command that shows what the PyTorch that is here sees."""
     command = shlex.join((torch.python, "-c", statement))
-    return WayStep(title=f"nothing to install: {what} is in {torch.prefix}", commands=(command,))
+    title = f"nothing to install: {what} is in {torch.prefix}"
+    return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
 
 
 def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
@@ -95,6 +100,6 @@ def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
     if wheel and profile.published:
         version = profile.published.wheels[0].partition("==")[2]
         title = f"the published wheels, {version}; no build needed"
-        return WayStep(title=title, commands=(f"xpusetup install{options}",))
+        return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
     toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
-    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",))
+    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
