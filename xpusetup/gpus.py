@@ -19,6 +19,8 @@ from xpusetup.profile import Name, Operand, Sourced, Strict, Text
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
+LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
+"""How Intel's ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
 MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
 """Whose GPUs are named though no release here is made for them."""
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]

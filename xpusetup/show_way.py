@@ -17,7 +17,7 @@ TITLES = {
     "wheel": "The shortest way to PyTorch on this machine",
     "build": "The shortest way to PyTorch on this machine",
     "image": "The shortest way to PyTorch on this machine",
-    "none": "No PyTorch for an accelerator can run on this machine",
+    "none": "No accelerator that this program serves is on this machine",
 }
 THEN = {"restart": "then restart", "login": "then log out and in again", "": ""}
 OLD = 90

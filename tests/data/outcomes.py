@@ -92,7 +92,7 @@ OUTCOMES: dict[str, Outcome] = {
     "max1550-without-dkms": _kept("kmd.pvc_needs_backports", release="torch-2.12"),
     "firmware-missing": _kept("fw.guc_missing"),
     "gpu-given-to-a-guest": _kept("kmd.bound"),
-    "coffee-lake": _none("hw.legacy_gpu", "older than Tiger Lake"),
+    "coffee-lake": _none("hw.legacy_gpu", "is older than Tiger Lake, and no PyTorch has code for it"),
     "tiger-lake": _none("hw.release_has_code", "no release was ever compiled for it"),
     # access, WSL2 and the user-mode driver
     "container-without-node": _kept("container.no_device"),

@@ -6,13 +6,12 @@ from typing import TYPE_CHECKING
 
 from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.seen import family, gpus, in_wsl, intel_gpus, is_discrete, is_xpu, named, of_family
+from xpusetup.gpus import LEGACY
 
 if TYPE_CHECKING:
     from xpusetup.facts import Gpu
     from xpusetup.model import Level
 
-LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
-"""How ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
 SMALL = 256 << 20
 
 
@@ -44,13 +43,9 @@ def _unknown(question: Question) -> list[Gpu]:
     return [gpu for gpu in intel_gpus(question) if family(question, gpu) is None] if question.gpus else []
 
 
-def _is_legacy(gpu: Gpu) -> bool:
-    return gpu.device.startswith(LEGACY)
-
-
 def check_legacy(question: Question) -> Answer | None:
     """Look for graphics that only the legacy packages of the driver serve."""
-    old = [gpu for gpu in _unknown(question) if _is_legacy(gpu)]
+    old = [gpu for gpu in _unknown(question) if gpu.device.startswith(LEGACY)]
     if not old:
         return None
     alone = len(old) == len(intel_gpus(question))
@@ -61,7 +56,7 @@ def check_supported(question: Question) -> Answer | None:
     """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
-    unknown = [gpu for gpu in _unknown(question) if not _is_legacy(gpu)]
+    unknown = [gpu for gpu in _unknown(question) if not gpu.device.startswith(LEGACY)]
     if not unknown:
         return Answer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}

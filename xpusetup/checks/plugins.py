@@ -84,7 +84,7 @@ def check_gaudi_modules(question: Question) -> Answer | None:
     if "habanalabs" in lacking or (gaudi is not None and not gaudi.nodes):
         return Answer(weight(question), f"not loaded: {', '.join(lacking)}" if lacking else "no device node", load)
     if plugin and version and numbers(plugin) != numbers(version):
-        words = {"mend": "modinfo -F version habanalabs"}
+        words = {"mend": "habanalabs-installer.sh install --type base"}
         return Answer(weight(question), f"driver {version}, habana-torch-plugin {plugin}", words)
     return Answer("warn", f"not loaded: {', '.join(lacking)}", load) if lacking else Answer("ok", version or "loaded")
 

@@ -34,7 +34,7 @@ def check_numpy(question: Question) -> Answer | None:
     if torch is None or torch.version is None or not numpy:
         return None
     late = numbers(numpy) >= (2,) and numbers(torch.version) < (2, 3)
-    return Answer("warn" if late else "ok", f"numpy {numpy}, torch {torch.version}")
+    return Answer("warn" if late else "ok", f"numpy {numpy}, torch {torch.version}", {"python": torch.python})
 
 
 def check_build(question: Question) -> Answer | None:
@@ -88,7 +88,7 @@ def check_ipex(question: Question) -> Answer | None:
     if torch is None or not version:
         return None
     fits = numbers(version) == numbers(torch.version or "")
-    return Answer("info" if fits else "warn", f"{version} beside torch {torch.version}")
+    return Answer("info" if fits else "warn", f"{version} beside torch {torch.version}", {"python": torch.python})
 
 
 def check_abi(question: Question) -> Answer | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xpusetup.gpus import LEGACY
 from xpusetup.way.answer import Way, WayStep
 from xpusetup.way.machine import choose_cards, find_cards, is_wsl, other_gpus, unknown_gpus
 from xpusetup.way.release import refuse, release_of, releases
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
     from xpusetup.way.machine import Card, Known
 
 SIMULATED = "xpusetup build --profile sim"
-LEGACY = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
+LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
 OFFICIAL = "x86_64"
@@ -201,8 +202,10 @@ def _why_not(facts: Facts, cards: Sequence[Card], known: Known) -> tuple[str, st
         return why, LOCALLY
     unknown = unknown_gpus(facts, known)
     if unknown:
-        age = f"older than Tiger Lake, or newer than this table of {known.gpus.collected}"
-        return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY
+        if unknown[0].partition(":")[2].startswith(LEGACY):
+            return f"Intel GPU {unknown[0]} is older than Tiger Lake, and no PyTorch has code for it", LEGACY_PAGE
+        age = f"this table is of {known.gpus.collected}, and the GPU may be newer"
+        return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY_PAGE
     return (
         "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere",
         "",
