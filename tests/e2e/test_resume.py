@@ -205,7 +205,7 @@ def test_plan_says_which_input_changed(tiny: Tiny, built: Path) -> None:
         return {step["id"]: step["changed"] or step["why"] for step in steps if step["state"] == "stale"}
 
     assert why() == {}
-    follow = {"tiny.inspect": "after tiny.build", "tiny.install": "after tiny.inspect"}
+    follow = {"tiny.inspect": "after tiny.build", "tiny.install": "after tiny.inspect", "guard": "after tiny.install"}
     assert why("--set", "tiny.TINY_SLEEP=0") == {"tiny.build": ["env TINY_SLEEP unset → 0"], **follow}
     fake = built.parent / "bin"
     fake.mkdir()
