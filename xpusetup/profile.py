@@ -59,7 +59,7 @@ def _specifiers(text: str) -> str:
 
 
 PLAIN_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==\d+(\.\d+)*")
-"""What nearly every pin looks like: there are a hundred in each profile, and reading them as requirements takes time."""
+"""What nearly every pin looks like: a profile has a hundred, and reading them as requirements takes time."""
 
 
 def _exact(text: str) -> str:
