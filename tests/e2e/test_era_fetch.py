@@ -94,7 +94,7 @@ def test_a_tree_of_the_users_own_is_not_touched(stand: Stand, tmp_path: Path, ch
 
 
 def wait_for(what: Callable[[], bool]) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + 120
     while not what():
         assert time.monotonic() < end, "nothing happened"
         time.sleep(0.05)
