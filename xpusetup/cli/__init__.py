@@ -36,6 +36,7 @@ app.command()(using.verify)
 app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
+app.command()(diagnosis.explain)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)

@@ -1,4 +1,4 @@
-"""A log as blocks of bytes that overlap, so that a log of any size, or one line of any length, is read in little memory."""
+"""A log as blocks of bytes that overlap: one of any size, or one line of any length, is read in little memory."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)
 
 @dataclass(frozen=True)
 class Block:
-    """Bytes without terminal codes; those from `start` to `end` are to be judged. `first`: the number of the first line."""
+    """Bytes without terminal codes; `start` to `end` is to be judged. `first` is the number of the first line."""
 
     data: bytes
     start: int

@@ -11,11 +11,13 @@ if TYPE_CHECKING:
 Strength = Literal["strong", "weak", "none"]
 
 WORDS = (
-    r"(?:fatal |internal compiler |catastrophic |linker |LLVM )?error|fatal|schwerwiegender Fehler|interner Compiler-Fehler"
-    r"|Fehler|erreur(?: fatale)?|error fatal|errore(?: irreversibile)?|erro(?: fatal)?|(?:ölümcül )?hata|(?:fatale )?fout"
-    r"|(?:ödesdigert )?fel|(?:фатальная )?ошибка|(?:критична )?помилка|(?:致命)?错误|(?:嚴重|致命)?錯誤|(?:致命的)?エラー"
-    r"|błąd(?: krytyczny)?|chyba"
+    r"(?:fatal |internal compiler |catastrophic |linker |LLVM )?error|fatal|error fatal"
+    r"|(?:schwerwiegender )?Fehler|interner Compiler-Fehler|erreur(?: fatale)?|errore(?: irreversibile)?|erro(?: fatal)?"
+    r"|(?:ölümcül )?hata|(?:fatale )?fout|(?:ödesdigert )?fel|błąd(?: krytyczny)?|chyba"
+    r"|(?:фатальная )?ошибка|(?:критична )?помилка|(?:致命)?错误|(?:嚴重|致命)?錯誤|(?:致命的)?エラー"
 )
+"""What compilers call an error, by gcc's own translations."""
+
 STRONG = re.compile(
     rf"^\s*xpusetup: \S"
     rf"|^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt|NotFound)(?:: |$)"
@@ -31,14 +33,14 @@ CASED = re.compile(r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[a-z]\w*(?:error|excepti
 """What only looks like the name of an exception when case is put aside."""
 
 WEAK = re.compile(
-    r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: build stopped|ninja: (?:error|fatal): |collect2: |ld returned \d|linker command failed"
-    r"|subprocess-exited-with-error|CalledProcessError|exit(?:ed with)? (?:code|status)|returned non-zero|errored out"
+    r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: (?:build stopped|error|fatal)|collect2: |ld returned \d"
+    r"|linker command failed|subprocess-exited-with-error|CalledProcessError|exit(?:ed with)? (?:code|status)|returned non-zero|errored out"
     r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed|errors? generated"
     r"|Traceback \(most recent",
     re.IGNORECASE,
 )
 NONE = re.compile(
-    r"\b(?:0|no|without) errors?\b|\b(?:errors?|failures?): 0\b|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
+    r"^HEAD is now at|\b(?:0|no|without) errors?\b|\b(?:errors?|failures?): 0\b|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
     r"|警告|附注|備考|предупреждение",
     re.IGNORECASE,
 )

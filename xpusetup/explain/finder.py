@@ -19,17 +19,56 @@ if TYPE_CHECKING:
     from xpusetup.explain.signatures import Signature
 
 ROOTS = (
-    *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall", "unrecog"),
+    *(
+        "rror",
+        "fail",
+        "not ",
+        "kill",
+        "fatal",
+        "undefined ",
+        "unable",
+        "no ",
+        "been r",
+        "is required",
+        "fall",
+        "unrecog",
+    ),
     *("denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** "),
 )
 GENERAL = (
-    *("rror:", "rror :", "rror\n", "rror*", "fatal: ", "failed: ", "*** [", "*** no", "killed", "not found", "not found\n"),
+    *(
+        "rror:",
+        "rror :",
+        "rror\n",
+        "rror*",
+        "fatal: ",
+        "failed: ",
+        "*** [",
+        "*** no",
+        "killed",
+        "not found",
+        "not found\n",
+    ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
 )
 """Words of any error at all."""
 
 GENERAL_LOCAL = (
-    *("fehler", "erreur", "errore", "erro:", "hata:", "fout:", "fel:", "错误", "錯誤", "エラー", "ошибка", "помилка", "błąd"),
+    *(
+        "fehler",
+        "erreur",
+        "errore",
+        "erro:",
+        "hata:",
+        "fout:",
+        "fel:",
+        "错误",
+        "錯誤",
+        "エラー",
+        "ошибка",
+        "помилка",
+        "błąd",
+    ),
     "chyba",
 )
 SCRIPTS = {"latin": b"\xc2\xc3\xc4\xc5", "cyrillic": b"\xd0\xd1", "cjk": bytes(range(0xE3, 0xEE))}

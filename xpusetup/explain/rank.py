@@ -29,11 +29,16 @@ class Explanation:
     later: int
     lines: int
 
+    def _above(self, match: Match) -> str | None:
+        """Give the cause of which this one is a consequence, the first in their order."""
+        above = _ancestors(match.signature.id, {cause.signature.id: cause for cause in self.causes})
+        return next((cause.signature.id for cause in self.causes if cause.signature.id in above), None)
+
     def document(self, build: str = BUILD) -> dict[str, Any]:
         """Give it as JSON values. `build`: the command that builds, for what is offered to paste."""
         first = self.first_error
         return {
-            "causes": [cause_document(match, build) for match in self.causes],
+            "causes": [cause_document(match, self._above(match), build) for match in self.causes],
             "first_error_line": first.line if first else None,
             "first_error": first.text if first else "",
             "context": [{"line": line, "text": text} for line, text in first.context] if first else [],
@@ -43,7 +48,7 @@ class Explanation:
         }
 
 
-def cause_document(match: Match, build: str) -> dict[str, Any]:
+def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str, Any]:
     """Give one cause as JSON values."""
     known = match.signature
     return {
@@ -57,6 +62,7 @@ def cause_document(match: Match, build: str) -> dict[str, Any]:
         "commands": [command.replace("<build>", build) for command in known.commands],
         "source": known.source,
         "confidence": known.confidence,
+        "caused_by": caused_by,
     }
 
 

@@ -198,5 +198,3 @@ def _wrapped(above: Sequence[str], line: str, below: Sequence[str]) -> list[tupl
     if below and len(line) >= WRAPPED:
         joined.append((len(above), line + below[0]))
     return joined
-
-

@@ -30,8 +30,9 @@ CMAKE_HEAD = re.compile(r"^CMake (?P<kind>[\w ()]*?)(?:Error|Warning)\b")
 
 @dataclass(frozen=True)
 class Window:
-    """Lines with their numbers; `at` is the index of the one in question. A line of several parts, as progress bars
-    write it, stands as several with one number.
+    """Lines with their numbers; `at` is the index of the one in question.
+
+    A line of several parts, as progress bars write it, stands as several with one number.
     """
 
     lines: tuple[str, ...]
