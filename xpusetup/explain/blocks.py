@@ -59,9 +59,10 @@ def _without_codes(chunks: Iterable[bytes]) -> Iterator[bytes]:
         data = held + chunk
         cut = data.rfind(b"\x1b", max(0, len(data) - ESCAPE))
         held = data[cut:] if cut >= 0 else b""
-        yield _strip(data[:cut] if cut >= 0 else data)
-    yield _strip(held)
+        yield strip_codes(data[:cut] if cut >= 0 else data)
+    yield strip_codes(held)
 
 
-def _strip(data: bytes) -> bytes:
+def strip_codes(data: bytes) -> bytes:
+    """Take terminal codes away."""
     return CODES.sub(b"", data) if b"\x1b" in data else data

@@ -12,8 +12,8 @@ Strength = Literal["strong", "weak", "none"]
 
 WORDS = (
     r"(?:fatal |internal compiler |catastrophic |linker |LLVM )?error|fatal|error fatal"
-    r"|(?:schwerwiegender )?Fehler|interner Compiler-Fehler|erreur(?: fatale)?|errore(?: irreversibile)?|erro(?: fatal)?"
-    r"|(?:ölümcül )?hata|(?:fatale )?fout|(?:ödesdigert )?fel|błąd(?: krytyczny)?|chyba"
+    r"|(?:schwerwiegender )?Fehler|interner Compiler-Fehler|erreur(?: fatale)?|errore(?: irreversibile)?"
+    r"|erro(?: fatal)?|(?:ölümcül )?hata|(?:fatale )?fout|(?:ödesdigert )?fel|błąd(?: krytyczny)?|chyba"
     r"|(?:фатальная )?ошибка|(?:критична )?помилка|(?:致命)?错误|(?:嚴重|致命)?錯誤|(?:致命的)?エラー"
 )
 """What compilers call an error, by gcc's own translations."""
@@ -34,7 +34,8 @@ CASED = re.compile(r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[a-z]\w*(?:error|excepti
 
 WEAK = re.compile(
     r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: (?:build stopped|error|fatal)|collect2: |ld returned \d"
-    r"|linker command failed|subprocess-exited-with-error|CalledProcessError|exit(?:ed with)? (?:code|status)|returned non-zero|errored out"
+    r"|linker command failed|subprocess-exited-with-error|CalledProcessError"
+    r"|exit(?:ed with)? (?:code|status):? ?-?[1-9]|returned non-zero|errored out"
     r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed|errors? generated"
     r"|Traceback \(most recent",
     re.IGNORECASE,

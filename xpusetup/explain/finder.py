@@ -19,21 +19,8 @@ if TYPE_CHECKING:
     from xpusetup.explain.signatures import Signature
 
 ROOTS = (
-    *(
-        "rror",
-        "fail",
-        "not ",
-        "kill",
-        "fatal",
-        "undefined ",
-        "unable",
-        "no ",
-        "been r",
-        "is required",
-        "fall",
-        "unrecog",
-    ),
-    *("denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** "),
+    *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
+    *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
 )
 GENERAL = (
     *(
@@ -41,15 +28,17 @@ GENERAL = (
         "rror :",
         "rror\n",
         "rror*",
+        "rror]",
+        "cmake error",
         "fatal: ",
         "failed: ",
         "*** [",
         "*** no",
         "killed",
         "not found",
-        "not found\n",
     ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
+    *("fehler", "erreur"),
 )
 """Words of any error at all."""
 

@@ -183,7 +183,7 @@ def _search(signature: Signature, above: Sequence[str], line: str, below: Sequen
     for pattern in signature.patterns:
         for found in make_regex(pattern).finditer(text):
             if found.end() > begin and found.start() <= begin + len(line):
-                return text.count("\n", 0, found.start()), ""
+                return text.count("\n", 0, found.end() - len(found[0].lstrip())), ""
     for place, whole in _wrapped(above, line, below):
         if signature.search(whole):
             return place, whole.strip()
