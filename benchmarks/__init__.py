@@ -14,6 +14,10 @@ every goal is a limit on that ratio: `ok` means ratio <= goal. `n` says how ofte
     noop_time       the same beside 300 ms.
     runner_cpu      processor time of the xpusetup process itself beside that of the whole build, itself included.
     runner_memory   its peak of resident memory while it builds, beside 60 MiB.
+    lanes           a whole build in which a slow fetch fits behind a slow build, by the clock and from the start of the
+                    program on, beside the longest chain of its plan: steps that come after each other, as long as each
+                    took in that very build. One step after the other, it would be half as much again. The stand-ins
+                    sleep; git, pip and gcc are real; each build begins with the fetches, in a ready environment.
 
 The short form builds simxpu (half a minute of compiling), so its goal for noop is a fiftieth. `ONLY=vision` is the
 long form, with the goal of a five-hundredth: rows vision_..., on the real torchvision 0.21.0. One of its clean recipes

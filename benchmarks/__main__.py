@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.help import measure_help
+from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
 from benchmarks.place import caller, make_place
 from benchmarks.rows import make_document, render_table
@@ -20,8 +21,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "noop", "runner", "vision")
-SHORT = ("help", "noop", "runner")
+NAMES = ("help", "noop", "runner", "lanes", "vision")
+SHORT = ("help", "noop", "runner", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -49,6 +50,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
             yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
         if "runner" in names:
             yield from make_runner_rows(measure_rebuilds(place), "")
+    if "lanes" in names:
+        yield from measure_lanes(folder, env)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
         place, usage = make_place(folder, profile, "vision", redirected)

@@ -47,6 +47,13 @@ def test_targets_as_the_goldens_have_them() -> None:
     assert kit_of(aim("torch-2.14", with_kits({**KIT, "scripts": []}))) == SETVARS_KIT
 
 
+def test_device_targets_of_the_site() -> None:
+    site = 'arch = ["pvc"]'
+    assert aim("torch-2.14", settings=site).arch == ("pvc",)
+    assert aim("torch-2.14", settings=site, arch=("bmg",)).arch == ("bmg",)
+    assert aim("sim", settings=site).arch == ()
+
+
 def test_a_toolkit_that_the_wheels_need_too() -> None:
     kit = kit_of(aim("torch-2.5", with_kits(KIT, OLD_KIT)))
     assert (kit.version, kit.provider, kit.at_run_time) == ("2024.1.4", "scripts", True)

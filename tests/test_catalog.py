@@ -14,7 +14,7 @@ from xpusetup.tomltext import parse_toml
 TEXT = (Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text()
 TEXTS = parse_check_texts(TEXT)
 IDS = [check.id for check in CHECKS]
-GAPS = {"user", "toolkit", "apt", "apt_source", "rpm", "rpm_source", "key", "page", "gcc", "python", "minor"}
+GAPS = {"user", "toolkit", "apt", "apt_source", "rpm", "rpm_source", "key", "page", "gcc", "python", "minor", "mend"}
 
 
 def test_ids_are_the_same_and_stand_once() -> None:

@@ -13,6 +13,12 @@ from xpusetup.checks.registry import CHECKS
 
 BY_ID = {check.id: check for check in CHECKS}
 CLOSED = {**NODE, "openable": False}
+ADOPTED = {
+    "prefix": "/opt/conda/envs/x",
+    "kind": "conda",
+    "pip": True,
+    "installed": {"numpy": "2.1.0", "pip": "26.0"},
+}
 DISK = WORKSTATION["resources"]["disks"][0]
 ICPX = "/opt/intel/oneapi/compiler/latest/bin/icpx"
 
@@ -105,18 +111,47 @@ BOTH = [
     (
         "py.version",
         {},
-        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
-        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15)",
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15,!=3.14.1)",
+        "ok: 3.11.9 at /usr/bin/python3.11 (needed: >=3.10,<3.15,!=3.14.1)",
     ),
     ("py.version", {"python": {"version": "3.9.18"}}, "fail: 3.9.18 at /usr/bin/", "fail: 3.9.18 at /usr/bin/"),
     ("py.headers", {}, "ok: Python.h", ""),
     ("py.headers", {"python": {"headers": False}}, "fail: no Python.h", ""),
     ("py.venv", {}, "ok: venv, ensurepip", "ok: venv, ensurepip"),
+    ("py.venv", {"python": {"adopted": ADOPTED}}, "", ""),
+    ("py.version", {"python": {"free_threaded": True}}, "fail: 3.11.9, free-threaded,", "fail: 3.11.9, free-threaded,"),
+    ("py.environment", {}, "ok: a new one", ""),
+    (
+        "py.environment",
+        {"python": {"adopted": ADOPTED}},
+        "ok: /opt/conda/envs/x, a conda environment of Python 3.11.9, 2 distributions",
+        "",
+    ),
+    (
+        "py.environment",
+        {"python": {"adopted": {**ADOPTED, "notes": ["old libstdc++"]}}},
+        "warn: /opt/conda/envs/x, a conda environment",
+        "",
+    ),
+    (
+        "py.environment",
+        {"python": {"adopted": {**ADOPTED, "refused": "it is frozen"}}},
+        "fail: /opt/conda/envs/x: it is frozen",
+        "",
+    ),
     ("py.venv", {"python": {"venv": False}}, "fail: no venv or ensurepip", "fail: no venv or ensurepip"),
-    ("res.disk", {}, "ok: 500 GiB free (needed: 10 GiB)", ""),
-    ("res.disk", {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}}, "fail: 9 GiB free (needed: 10 GiB)", ""),
+    ("res.disk", {}, "ok: 500 GiB free at /home/me (needed: 10 GiB)", ""),
+    (
+        "res.disk",
+        {"resources": {"disks": [{**DISK, "free": 9 * GIB}]}},
+        "fail: 9 GiB free at /home/me (needed: 10 GiB)",
+        "",
+    ),
     ("res.disk", {"resources": {"disks": [{**DISK, "writable": False}]}}, "fail: /home/me may not be written to", ""),
     ("res.disk", {"resources": {"disks": []}}, "", ""),
+    ("res.filesystem", {}, "ok: ext4 at /home/me", ""),
+    ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": "nfs4"}]}}, "info: nfs4 at /home/me", ""),
+    ("res.filesystem", {"resources": {"disks": [{**DISK, "filesystem": None}]}}, "ok: unknown at /home/me", ""),
     ("res.memory_jobs", {}, "ok: 16 jobs at 4 GiB each, 64 GiB of memory", ""),
     ("res.memory_jobs", {"resources": {"memory": 3 * GIB}}, "warn: 1 jobs at 4 GiB each, 3 GiB of memory", ""),
     ("res.cgroup", {}, "ok: none below the machine's own", ""),
@@ -159,7 +194,7 @@ def test_no_gpu_is_asked_for_where_none_is_needed(profile: str) -> None:
 
 
 def test_a_disk_whose_need_is_not_known() -> None:
-    assert ask("res.disk", "build", machine(), "torch-2.5") == "ok: 500 GiB free (needed: unknown)"
+    assert ask("res.disk", "build", machine(), "torch-2.5") == "ok: 500 GiB free at /home/me (needed: unknown)"
 
 
 def test_answers_are_values() -> None:

@@ -118,7 +118,7 @@ def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_of_a_plan_name_real_places() -> None:
     plan = plan_for("torch-2.5")
-    text = json.dumps([_row(step, Status(step.id, "todo"), "/r") for step in plan.steps])
+    text = json.dumps([_row(step, Status(step.id, "todo"), plan.target, "/r") for step in plan.steps])
     assert "@ROOT@" not in text
     assert "/r/venv/bin/python" in text
 

@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from xpusetup.events import Event, parse_progress
+from xpusetup.events import Event, parse_progress, parse_summary
 
 
 @pytest.mark.parametrize(
@@ -29,6 +29,35 @@ def test_progress(line: str, found: tuple[int, int]) -> None:
 
 def test_a_document_says_only_what_it_knows() -> None:
     assert Event(kind="start", time=5.0, step="venv").document() == {"kind": "start", "time": 5.0, "step": "venv"}
-    full = Event(kind="end", time=5.0, step="a", title="t", text="x", state="ran", seconds=1.5, count=1, total=2)
-    assert list(full.document()) == ["kind", "time", "step", "title", "text", "state", "seconds", "count", "total"]
+    full = Event(
+        kind="end", time=5.0, step="a", title="t", text="x", state="ran", seconds=1.5, count=1, total=2, jobs=3
+    )
+    assert list(full.document()) == [
+        "kind",
+        "time",
+        "step",
+        "title",
+        "text",
+        "state",
+        "seconds",
+        "count",
+        "total",
+        "jobs",
+    ]
     assert json.loads(json.dumps(full.document())) == full.document()
+
+
+@pytest.mark.parametrize(
+    ("line", "found"),
+    [
+        ("= v2.5.1 a8d6afb | 412 MiB | 38 submodules", "v2.5.1 a8d6afb · 412 MiB · 38 submodules"),
+        ("= pvc,bmg", "pvc,bmg"),
+        ("= one, two|three", "one, two|three"),
+        ("== a heading ==", ""),
+        (" = indented", ""),
+        ("a = b", ""),
+        ("=", ""),
+    ],
+)
+def test_summaries(line: str, found: str) -> None:
+    assert parse_summary(line) == found

@@ -16,7 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
     ("profile", "load", "order", "catalog", "devices", "settings", "request", "refs", "requirement_files"),
-    ("plan", "checks", "explain", "changes", "keys", "aim", "resolve"),
+    ("plan", "checks", "explain", "changes", "keys", "aim", "lanes", "estimate", "progress", "guard", "resolve"),
     ("emit",),
     ("effects",),
     ("commands",),

@@ -18,11 +18,11 @@ OLD_STEPS = [
     *("torch.fetch", "torch.configure", "torch.build", "torch.inspect", "torch.install"),
     *("vision.fetch", "vision.build", "vision.inspect", "vision.install"),
     *("audio.fetch", "audio.build", "audio.inspect", "audio.install"),
-    "verify.smoke",
+    *("guard", "verify.smoke"),
 ]
 SIM_STEPS = [
     *("venv", "requirements", "torch.fetch", "torch.install"),
-    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
+    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "guard", "verify.smoke"),
 ]
 
 
@@ -126,7 +126,9 @@ def test_who_needs_what() -> None:
     assert needs["verify.smoke"] == ("device",)
     assert not any("network" in step.needs for step in plan.steps if step.id.endswith((".build", ".configure")))
     assert {step.id for step in plan.steps if step.locks} == {
-        step.id for step in plan.steps if step.id in ("venv", "requirements", "runtime") or step.id.endswith("install")
+        step.id
+        for step in plan.steps
+        if step.id in ("venv", "requirements", "runtime", "guard") or step.id.endswith("install")
     }
 
 
@@ -140,4 +142,5 @@ def test_components_wait_for_what_they_build_on() -> None:
     steps = {step.id: step for step in make_plan(profile, Request(), SIM, Layout()).steps}
     assert steps["first.build"].after == ("requirements", "first.fetch")
     assert steps["another.install"].after == ("another.fetch", "first.install")
-    assert steps["verify.smoke"].after == ("another.install",)
+    assert steps["guard"].after == ("another.install",)
+    assert steps["verify.smoke"].after == ("guard",)

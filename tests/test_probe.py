@@ -91,7 +91,7 @@ def test_limits_of_a_control_group(
     slash: Path, texts: dict[str, str], cpus: float | None, memory: int | None, tmp_path: Path
 ) -> None:
     write(slash / "sys/fs/cgroup", texts)
-    resources = probe(["resources"], places=[tmp_path / "not/yet/there"]).resources
+    resources = probe(["resources"], places={tmp_path / "not/yet/there": ["wheels"]}).resources
     assert isinstance(resources, Resources)
     assert (resources.cpu_limit, resources.memory_limit) == (cpus, memory)
     assert resources.disks[0].path == str(tmp_path / "not/yet/there")

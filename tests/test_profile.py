@@ -73,7 +73,7 @@ def test_revs(rev: str, message: str) -> None:
         (
             '"test"',
             '"best"',
-            "tier: Input should be 'current', 'reference', 'kept', 'moving', 'own', 'demo' or 'test' (here: 'best')",
+            "tier: Input should be 'demo', 'own', 'current', 'kept', 'reference', 'moving' or 'test' (here: 'best')",
         ),
         (
             'frontend = "build"',

@@ -94,5 +94,6 @@ def test_slugs(ref: str, text: str) -> None:
 
 def test_what_moves_and_what_is_unsure() -> None:
     assert floating(shipped("torch-2.14")) == {}
+    assert floating(shipped("main")) == {"torch": "main"}, "the torch tree names vision and audio"
     assert unsure(shipped("torch-2.14")) == {"torch": "v2.14.1"}
     assert unsure(shipped("torch-2.5")) == {}

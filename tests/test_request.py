@@ -6,7 +6,7 @@ import pytest
 
 from xpusetup.errors import UsageError
 from xpusetup.model import Request
-from xpusetup.request import make_request
+from xpusetup.request import make_request, render_request
 
 
 def request(**words: object) -> Request:
@@ -68,3 +68,17 @@ def test_bad_verify(word: str) -> None:
     assert caught.value.message == f"--verify {word!r} means nothing"
     assert caught.value.fix == "one of auto, require, off"
     assert caught.value.code == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ({}, ()),
+        ({"only": ["torch", "vision"]}, ("--only", "torch", "--only", "vision")),
+        ({"until": "torch.build", "verify": "off"}, ("--until", "torch.build", "--verify", "off")),
+        ({"arch": "pvc, bmg"}, ("--arch", "pvc,bmg")),
+        ({"set_": ["torch.A=two words=x"]}, ("--set", "torch.A=two words=x")),
+    ],
+)
+def test_what_was_asked_can_be_asked_again(words: dict[str, object], told: tuple[str, ...]) -> None:
+    assert render_request(request(**words)) == told

@@ -50,6 +50,8 @@ def text_of(console: Console) -> str:
         ("build-failed", "build", screens.FAILED, False),
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
+        ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
+        ("plan-done", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][:4]}, False),
         ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
         ("profiles-lock", "profiles lock", screens.LOCKED, False),
         ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
@@ -60,6 +62,10 @@ def text_of(console: Console) -> str:
         ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
         ("status-damaged", "status", screens.STATUS, False),
         ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
+        ("status-replaced", "status", {**screens.STATUS, "replaced": screens.REPLACED, "made_by": "install"}, False),
+        ("install-done", "install", screens.INSTALLED, False),
+        ("install-not-verified", "install", {**screens.INSTALLED, "verified": None, "orphans": []}, True),
+        ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
     ],
@@ -149,7 +155,7 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 
 def test_every_command_has_a_screen() -> None:
-    commands = {"build", "plan", "verify", "status", "env", "emit", "doctor"}
+    commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles
     assert shipped("sim").name == "sim"

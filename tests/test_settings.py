@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xpusetup.errors import UsageError
-from xpusetup.settings import Settings, merge_settings
+from xpusetup.settings import Settings, make_network, merge_settings
 
 SITE, PROJECT = "/etc/xpusetup/site.toml", "xpusetup.toml"
 
@@ -37,6 +37,69 @@ def test_the_stronger_file_rules_value_by_value() -> None:
     }
 
 
+NETWORK = """
+[network]
+pip_index = "https://m/simple"
+pip_extra_index = ["https://m/a", "https://m/b"]
+find_links = ["/sw/one", "/sw/two"]
+ca_bundle = "/etc/ca.pem"
+[network.git]
+"https://github.com/" = "https://m/github/"
+"https://gitlab.com/" = "https://m/gitlab/"
+"""
+CA = dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO"), "/etc/ca.pem")
+PACKAGES = {
+    "PIP_INDEX_URL": "https://m/simple",
+    "UV_DEFAULT_INDEX": "https://m/simple",
+    "PIP_EXTRA_INDEX_URL": "https://m/a https://m/b",
+    "UV_INDEX": "https://m/a https://m/b",
+    "PIP_FIND_LINKS": "/sw/one /sw/two",
+    "UV_FIND_LINKS": "/sw/one,/sw/two",
+}
+
+
+def network(text: str, given: dict[str, str]) -> dict[str, str]:
+    return make_network(merge_settings([(SITE, text)]).network, given)
+
+
+def test_the_network_as_variables_of_git_pip_and_uv() -> None:
+    assert network(NETWORK, {}) == {
+        **PACKAGES,
+        **CA,
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": "url.https://m/github/.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://github.com/",
+        "GIT_CONFIG_KEY_1": "url.https://m/gitlab/.insteadOf",
+        "GIT_CONFIG_VALUE_1": "https://gitlab.com/",
+    }
+    assert network("", {"PIP_INDEX_URL": "https://own"}) == {}
+
+
+def test_a_callers_variable_rules_over_the_network_of_the_site() -> None:
+    given = {"PIP_INDEX_URL": "https://own", "SSL_CERT_FILE": "/own.pem", "GIT_CONFIG_COUNT": "3", "PIP_CERT": ""}
+    found = network(NETWORK, given)
+    assert not {"PIP_INDEX_URL", "SSL_CERT_FILE"} & set(found)
+    assert found["UV_DEFAULT_INDEX"] == "https://m/simple"
+    assert found["PIP_CERT"] == "/etc/ca.pem"
+    assert found["GIT_CONFIG_COUNT"] == "5"
+    assert found["GIT_CONFIG_VALUE_3"] == "https://github.com/"
+    assert found["GIT_CONFIG_KEY_4"] == "url.https://m/gitlab/.insteadOf"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        'network.pip_index = "-r x"',
+        'network.find_links = ["/with space"]',
+        'network.git = {"" = "https://m"}',
+        "network.git = 1",
+        'network.proxy = "x"',
+    ],
+)
+def test_a_network_that_means_nothing(text: str) -> None:
+    assert message_of(text).startswith(f"{SITE}: network")
+
+
 def test_an_empty_value_rules_too() -> None:
     settings = merge_settings([(SITE, 'profile = "sim"'), (PROJECT, 'profile = ""')])
     assert settings.profile == ""
@@ -61,7 +124,7 @@ def test_an_empty_value_rules_too() -> None:
         ('toolkit.prelude = ["a\\nb"]', "toolkit.prelude.0: must be one line of printable text (here: 'a\\nb')"),
         (
             "origins.root = 'x'",
-            "origins: unknown key; known: build_dir, compilers, jobs, prefix, profile, root, toolkit",
+            "origins: unknown key; known: arch, build_dir, compilers, jobs, network, prefix, profile, root, toolkit",
         ),
         (
             "toolkit = 1",

@@ -29,7 +29,7 @@ CACHE = "build/CMakeCache.txt"
 
 class TestUpstreams:
     def test_the_commits_depend_on_content_alone(self, old: Upstreams, tmp_path: Path) -> None:
-        assert make_upstreams(tmp_path, era="setup.py").revs == old.revs
+        assert make_upstreams(tmp_path, release="2.5").revs == old.revs
 
     def test_git_goes_to_the_local_repositories(self, shop: Workshop, old: Upstreams, tmp_path: Path) -> None:
         for url in (TORCH, f"{TORCH}.git"):
@@ -49,7 +49,7 @@ class TestUpstreams:
         assert (tree / "third_party/xpu.txt").read_text() == old.revs["torch-xpu-ops"] + "\n"
 
     def test_a_server_may_refuse_commits(self, shop: Workshop, tmp_path: Path) -> None:
-        strict = make_upstreams(tmp_path / "up", era="setup.py", refuse_sha=True)
+        strict = make_upstreams(tmp_path / "up", release="2.5", refuse_sha=True)
         assert "unadvertised object" in refusal(fetch(shop, strict, "torch", TORCH, tmp_path / "tree"))
         by_tag = replace(strict, revs={"torch": "refs/tags/v2.5.1"})
         fetch(shop, by_tag, "torch", TORCH, tmp_path / "by-tag")

@@ -11,8 +11,17 @@ import pytest
 
 from data.profiles import SHIPPED, small_text
 from xpusetup.commands import workspace as module
-from xpusetup.commands.workspace import Where, check_folder, load_device, load_profile, open_workspace, root_name
+from xpusetup.commands.workspace import (
+    Where,
+    check_folder,
+    load_device,
+    load_profile,
+    open_workspace,
+    origins_of,
+    root_name,
+)
 from xpusetup.errors import UsageError
+from xpusetup.model import Request
 
 
 @pytest.fixture(autouse=True)
@@ -81,6 +90,29 @@ def test_settings_of_the_project_and_the_site(here: Path) -> None:
     given = open_workspace(Where(profile="torch-2.14", build_dir="b", prefix="p"))
     assert (given.profile.name, given.chosen_by) == ("torch-2.14", "--profile")
     assert (given.layout.src, given.layout.venv) == (str(here / "b"), str(here / "p"))
+
+
+def test_where_each_value_came_from(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (here / "xpusetup.toml").write_text(
+        'prefix = "/opt"\narch = ["pvc"]\nroot = "/r"\n[network]\npip_index = "https://m"\n'
+    )
+    where = Where(profile="torch-2.14", build_dir="b")
+    found = origins_of(open_workspace(where), where, Request())
+    assert found == {
+        "profile": "--profile",
+        "arch": "xpusetup.toml",
+        "prefix": "xpusetup.toml",
+        "root": "xpusetup.toml",
+        "network.pip_index": "xpusetup.toml",
+        "build_dir": "--build-dir",
+    }
+    assert origins_of(open_workspace(where), where, Request(arch=("bmg",)))["arch"] == "--arch"
+    monkeypatch.setenv("XPUSETUP_ROOT", "/other")
+    assert origins_of(open_workspace(where), where, Request())["root"] == "XPUSETUP_ROOT"
+    (here / "xpusetup.toml").unlink()
+    assert origins_of(open_workspace(where), where, Request())["arch"] == "the profile"
+    sim = Where(profile="sim")
+    assert "arch" not in origins_of(open_workspace(sim), sim, Request())
 
 
 def test_a_bad_settings_file_is_refused(here: Path) -> None:

@@ -28,18 +28,18 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         accelerator=profile.accelerator,
         cc=settings.compilers.cc,
         cxx=settings.compilers.cxx,
-        arch=_make_arch(profile, request),
+        arch=_make_arch(profile, request, settings),
         toolkit=_make_toolkit(profile.toolkit, facts, settings) if profile.toolkit else None,
         device_expected=device.expected,
     )
 
 
-def _make_arch(profile: Profile, request: Request) -> tuple[str, ...]:
+def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[str, ...]:
     if profile.arch is None:
         if request.arch:
             raise UsageError(f"{profile.name} has no list of device targets", fix="leave --arch out")
         return ()
-    return request.arch or tuple(profile.arch.default)
+    return request.arch or tuple(settings.arch or profile.arch.default)
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:

@@ -31,13 +31,27 @@ class System(Fact):
     groups: list[int] = []
 
 
+Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
+
+
 class Disk(Fact):
-    """A place that a build writes to; sizes in bytes."""
+    """A place that a build writes to, and what of the build it holds; sizes in bytes.
+
+    `quota_free` is what the user's quota leaves, `inodes_free` how many more files may be made, `used` what an earlier
+    build left there, `mount` where the file system begins.
+    """
 
     path: str
     free: int
     total: int
     writable: bool
+    holds: list[Held] = ["wheels", "sources", "environment"]
+    read_only: bool = False
+    filesystem: str | None = None
+    mount: str | None = None
+    quota_free: int | None = None
+    inodes_free: int | None = None
+    used: int | None = None
 
 
 class Resources(Fact):
@@ -103,13 +117,30 @@ class Tool(Fact):
     version: str | None = None
 
 
+class Adopted(Fact):
+    """An environment that someone else made, into which a build installs.
+
+    `refused` says why it can't, `fix` what to do then; `installed` holds versions by normalised name.
+    """
+
+    prefix: str
+    kind: Literal["venv", "conda", "interpreter"]
+    refused: str = ""
+    fix: str = ""
+    pip: bool
+    installed: dict[str, str] = {}
+    notes: list[str] = []
+
+
 class Python(Fact):
-    """An interpreter that can carry the environment. `headers`: Python.h; `venv`: ensurepip is there."""
+    """An interpreter that carries the environment. `headers`: Python.h; `venv`: ensurepip is there."""
 
     executable: str
     version: str
     headers: bool
     venv: bool
+    free_threaded: bool = False
+    adopted: Adopted | None = None
 
 
 class Facts(Fact):

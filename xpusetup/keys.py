@@ -41,6 +41,11 @@ NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
 
+def installs(step: str) -> bool:
+    """Say whether a step puts something into the environment that is verified."""
+    return step.endswith(".install") or step == "runtime"
+
+
 def sha256(text: str) -> str:
     """Hash a text."""
     return hashlib.sha256(text.encode()).hexdigest()

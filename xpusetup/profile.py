@@ -15,7 +15,8 @@ from packaging.version import Version
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema, model_validator
 
 Confidence = Literal["confirmed", "likely", "unconfirmed"]
-Tier = Literal["current", "reference", "kept", "moving", "own", "demo", "test"]
+Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "test"]
+"""In the order in which they are listed."""
 Frontend = Literal["setup.py", "build"]
 
 

@@ -41,9 +41,9 @@ def unsure(profile: Profile) -> dict[str, str]:
 
 
 def floating(profile: Profile) -> dict[str, str]:
-    """Give the components that name a branch and no commit, with that branch."""
+    """Give the components that name a branch and no commit, with that branch; not those that the torch tree names."""
     parts = (part for part in profile.components if part.kind == "source")
-    return {part.name: part.ref for part in parts if part.ref and part.rev is None}
+    return {part.name: part.ref for part in parts if part.ref and part.rev is None and not part.pin_file}
 
 
 def parse_revs(texts: Sequence[str]) -> dict[str, str]:

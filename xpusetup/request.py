@@ -27,6 +27,17 @@ def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[s
     )
 
 
+def render_request(request: Request) -> tuple[str, ...]:
+    """Give the options that ask for the same again."""
+    return (
+        *(word for name in request.only for word in ("--only", name)),
+        *(("--until", request.until) if request.until else ()),
+        *(("--arch", ",".join(request.arch)) if request.arch else ()),
+        *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
+        *(("--verify", request.verify) if request.verify != "auto" else ()),
+    )
+
+
 def _parse_set(text: str) -> tuple[str, str, str]:
     found = SET.fullmatch(text)
     if found is None or not text.isprintable() or ROOT in text:

@@ -5,7 +5,7 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 from pydantic import Field, ValidationError
 
@@ -14,6 +14,13 @@ from xpusetup.load import describe
 from xpusetup.model import Provider
 from xpusetup.profile import Operand, Strict, Text
 from xpusetup.tomltext import TomlError, parse_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+Address = Annotated[Operand, Field(pattern=r"^\S+$")]
+"""An address or folder: pip and uv take lists of them in one variable, apart by spaces."""
 
 
 class ToolkitSettings(Strict):
@@ -31,6 +38,16 @@ class Compilers(Strict):
     cxx: Operand = "g++"
 
 
+class NetworkSettings(Strict):
+    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file."""
+
+    git: dict[Address, Address] = {}
+    pip_index: Operand = ""
+    pip_extra_index: list[Address] = []
+    find_links: list[Address] = []
+    ca_bundle: Text = ""
+
+
 class SettingsFile(Strict):
     """What one settings file may say."""
 
@@ -39,8 +56,10 @@ class SettingsFile(Strict):
     build_dir: Text = ""
     prefix: Text = ""
     jobs: int | None = Field(default=None, ge=1)
+    arch: list[Operand] = []
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
+    network: NetworkSettings = NetworkSettings()
 
 
 class Settings(SettingsFile):
@@ -72,3 +91,27 @@ def _parse(name: str, text: str) -> dict[str, Any]:
         lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
         raise UsageError("\n".join(lines), fix=f"mend {name}") from error
     return values
+
+
+def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables by which git, pip and uv learn of this place; one that the caller has set already rules.
+
+    git's are a numbered list, to which these are added.
+    """
+    wanted = {
+        **dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), network.pip_index),
+        **dict.fromkeys(("PIP_EXTRA_INDEX_URL", "UV_INDEX"), " ".join(network.pip_extra_index)),
+        "PIP_FIND_LINKS": " ".join(network.find_links),
+        "UV_FIND_LINKS": ",".join(network.find_links),
+        **dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO"), network.ca_bundle),
+    }
+    return {**{name: text for name, text in wanted.items() if text and not given.get(name)}, **_git(network, given)}
+
+
+def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
+    text = given.get("GIT_CONFIG_COUNT", "")
+    first = int(text) if text.isdigit() else 0
+    found: dict[str, str] = {}
+    for number, (address, mirror) in enumerate(network.git.items(), start=first):
+        found |= {f"GIT_CONFIG_KEY_{number}": f"url.{mirror}.insteadOf", f"GIT_CONFIG_VALUE_{number}": address}
+    return {"GIT_CONFIG_COUNT": str(first + len(network.git)), **found} if found else {}

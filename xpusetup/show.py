@@ -63,6 +63,12 @@ def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> Non
     show_build(console, data, verbose)
 
 
+def _show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_build import show_install  # noqa: PLC0415 - a screen of its own
+
+    show_install(console, data, verbose)
+
+
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     if data["explain"]:
         from xpusetup.show_explain import show_explain  # noqa: PLC0415 - a screen of its own
@@ -74,10 +80,10 @@ def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     show_plan(console, data, verbose)
 
 
-def verified(outcome: bool | None) -> str:
+def verified(outcome: bool | None, *, done: str = "built") -> str:
     """Say what was proven, and never more than that."""
     if outcome is None:
-        return "[yellow]![/] built, not verified: no device was computed on (xpusetup verify, where there is one)"
+        return f"[yellow]![/] {done}, not verified: no device was computed on (xpusetup verify, where there is one)"
     if outcome:
         return "[green]✓[/] verified: the device computes what the CPU computes"
     return "[red]✗[/] verification failed: xpusetup verify says where"
@@ -108,20 +114,27 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 
 
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_replaced import show_replaced  # noqa: PLC0415 - it uses this module
+
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     for wheel in data["wheels"]:
         mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
         console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
     for name, tree in data["sources"].items():
         console.print(f"   {name} at {tree['rev'][:12]}{', with changes of your own' if tree['changed'] else ''}")
+    for row in data["replaced"]:
+        show_replaced(console, row)
     for step, why in data["damaged"].items():
-        console.print(f" [red]✗[/] {step}: {escape(why)}")
-    if data["damaged"]:
+        if not (data["replaced"] and "/RECORD " in why):  # that follows from the lines above
+            console.print(f" [red]✗[/] {step}: {escape(why)}")
+    harmed = data["damaged"] or data["replaced"]
+    if harmed:
         console.print(f"   [bold]fix[/]  {escape(data['fix'])}")
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
-    before = " (before that)" if data["damaged"] else ""
-    console.print(f" {verified(data['verified'])}{before}")
+    before = " (before that)" if harmed else ""
+    done = "built" if data["made_by"] == "build" else "installed"
+    console.print(f" {verified(data['verified'], done=done)}{before}")
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
@@ -197,6 +210,7 @@ def duration(seconds: float) -> str:
 
 SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "build": _show_build,
+    "install": _show_install,
     "plan": _show_plan,
     "verify": _show_verify,
     "status": _show_status,

@@ -2,51 +2,109 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 from rich.table import Table
 
+from xpusetup.effects.environment import short_path
+from xpusetup.progress import render_about
 from xpusetup.show import MARKS, duration, prose, verified
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
+
+GIB = 1 << 30
+LARGE = 10
+LINE = 88
+"""Longer lines of a log are cut: a compiler's command has thousands of characters."""
+NAMED = 3
+"""So many steps are named before they are counted."""
 
 
 def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     """Print how a build ended."""
     if data["failed"]:
-        _show_failure(console, data["failure"], data["seconds"])
+        _show_failure(console, data["failure"])
         return
+    _part_from_steps(console, data)
+    _show_end(console, data, verbose, folder="wheels", done="built")
+
+
+def show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print how an installation ended, and what it took out of the environment."""
+    if data["failed"]:
+        _show_failure(console, data["failure"])
+        return
+    _part_from_steps(console, data)
+    for row in data["removed"]:
+        console.print(f" [green]✓[/] {escape(row['name'])} {escape(row['version'])} was taken out")
+        prose(console, "     ", row["why"], style="dim")
+    _show_end(console, data, verbose, folder="published", done="installed")
+    if data["orphans"]:
+        prose(console, "   ", f"nothing requires these any more: {', '.join(data['orphans'])}")
+        console.print(f"   remove them:  {escape(data['tidy'])}")
+
+
+def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
+    if data["ran"]:
+        console.print()
+
+
+def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
-    console.print(f" {verified(data['verified'])}")
-    console.print(f" [green]✓[/] {_wheels(data)} in {escape(data['root'])}/wheels")
+    console.print(f" {_proof(data, done)}")
+    console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
     if data["ran"]:
-        before = f", {len(data['skipped'])} done before" if data["skipped"] else ""
-        console.print(f"   {duration(data['seconds'])} for {len(data['ran'])} steps{before}")
-    console.print(f"   use it:  {escape(data['use'])}")
+        console.print(f"   {_time(data)}")
+    console.print(f"   use it:         {_short(data['use'])}")
+    console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
+    if data["elsewhere"]["needs"]:
+        console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
+
+
+def _proof(data: Mapping[str, Any], done: str) -> str:
+    proof = data["proof"]
+    if not (data["verified"] and proof and proof["device"]):
+        return verified(data["verified"], done=done)
+    return f"[green]✓[/] verified on {escape(proof['device'])}: {proof['checks']} checks"
+
+
+def _time(data: Mapping[str, Any]) -> str:
+    longest = max(data["took"], key=data["took"].__getitem__)
+    of_it = f", of it {longest} {duration(data['took'][longest])}" if len(data["took"]) > 1 else ""
+    before = f" · {len(data['skipped'])} done before" if data["skipped"] else ""
+    steps = "1 step" if len(data["ran"]) == 1 else f"{len(data['ran'])} steps"
+    return f"{duration(data['seconds'])}{of_it} · {steps}{before}"
+
+
+def _short(text: str) -> str:
+    """Write the home as ~ wherever a word begins with it, and keep rich from reading markup."""
+    return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
 def _wheels(data: Mapping[str, Any]) -> str:
     return "1 wheel" if len(data["wheels"]) == 1 else f"{len(data['wheels'])} wheels"
 
 
-def _show_failure(console: Console, failure: Mapping[str, Any], seconds: float) -> None:
-    console.print(f"\n [red]✗ {failure['step']} failed[/] after {duration(seconds)}\n")
+def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
+    go_on = failure["go_on"]
+    console.print(f"\n [red]✗ {failure['step']} failed[/] after {duration(go_on['seconds'])}\n")
     if failure["first_error"]:
         console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
         console.print(f"            [dim]line {failure['first_error_line']} of the log[/]")
     if failure["last_lines"]:
-        console.print("   [bold]Last[/]     " + escape("\n            ".join(failure["last_lines"])))
-    console.print(f"   [bold]By hand[/]  {escape(failure['again'])}")
-    console.print(f"   [bold]Log[/]      {escape(failure['log'])}")
-    prose(console, "   ", "The same command goes on at this step.")
+        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure["last_lines"]]
+        console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
+    count, total = go_on["reached"]
+    console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
+    console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
+    console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
 
 
 def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -57,17 +115,43 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     for step in data["steps"]:
         state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
         why = f": {escape(step['why'])}" if step["why"] else ""
-        table.add_row(step["id"], " ".join(step["needs"]), state + why, escape(step["title"]))
+        table.add_row(step["id"], _needs(step["needs"]), state + why, escape(step["title"]))
     console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
     console.print(table)
+    console.print(f"\n {_estimate(data)}")
     if data["missing"]:
-        console.print(f"\n [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
+        console.print(f" [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
     for step in data["steps"] if verbose else ():
         console.print(f"\n [bold]{step['id']}[/]")
-        for argv in step["run"]:
-            console.print(f"   {escape(shlex.join(argv))}")
-        for name, value in step["env"].items():
-            console.print(f"   [dim]{name}={escape(value)}[/]")
+        for line in step["recipe"]:
+            console.print(f"   {line}", markup=False)
     if verbose:
         for name, origin in data["chosen_by"].items():
             console.print(f" {name}: from {origin}", style="dim")
+
+
+def _needs(needs: Sequence[str]) -> str:
+    """Name what a step needs; with a toolkit goes a compiler."""
+    return " ".join(need for need in needs if need != "compiler" or "toolkit" not in needs)
+
+
+def _estimate(data: Mapping[str, Any]) -> str:
+    """Say what the build will cost; what was never measured is unknown."""
+    told = data["estimate"]
+    if all(step["state"] == "done" for step in data["steps"]):
+        return f"nothing to do · {_size(told['disk'])} on disk"
+    names = told["unknown"]
+    more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
+    never = f"never run here: {', '.join(names[:NAMED])}{more}"
+    if len(names) == sum(step["state"] != "done" for step in data["steps"]):
+        never = "none of it was measured here yet" if len(names) > NAMED else never
+    time = f"time unknown ({never})" if told["seconds"] is None else render_about(told["seconds"])
+    jobs = f" for {told['jobs']} {'job' if told['jobs'] == 1 else 'jobs'}" if told["jobs"] else ""
+    return f"{time} · {_size(told['disk'])} on disk · memory {_size(told['memory'])}{jobs}"
+
+
+def _size(size: float | None) -> str:
+    if size is None:
+        return "unknown"
+    gib = size / GIB
+    return f"{gib:.0f} GiB" if gib >= LARGE or gib == int(gib) else f"{gib:.1f} GiB"

@@ -1,17 +1,19 @@
-"""The build as it runs: a live line for the step at work on a terminal, plain lines elsewhere."""
+"""The build as it runs: a live block for each step at work on a terminal, plain lines elsewhere."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from rich.live import Live
 from rich.markup import escape
 from rich.spinner import Spinner
-from rich.table import Table
 from rich.text import Text
 
 from xpusetup.effects.clock import now
+from xpusetup.effects.memory import read_memory
+from xpusetup.progress import Pace, describe_line, render_left
 from xpusetup.show import duration, make_console
 
 if TYPE_CHECKING:
@@ -21,26 +23,64 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
+    from xpusetup.effects.memory import Memory
     from xpusetup.events import Event
 
 REFRESH = 4
 BAR = 18
-SAID = {"no-device": "no device here", "interrupted": "interrupted"}
+SHORTEST_BAR = 4
+GIB = 1 << 30
+TENTH = 60.0
+"""Plain lines: a tenth of the work is told no more often than once in so many seconds."""
+SIGN_OF_LIFE = 300.0
+"""Plain lines: a step that has no more to say than that it is at work says so once in so many seconds."""
+SAID = {"no-device": "no device here", "interrupted": "interrupted", "failed": "failed"}
 MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]![/]", "interrupted": "[yellow]![/]"}
+
+
+@dataclass
+class _AtWork:
+    """A step at work, as its events have told. `said`, `told`: the last plain line's time and percent."""
+
+    id: str
+    title: str
+    began: float
+    said: float
+    beside: tuple[str, ...]
+    text: str = ""
+    count: int = 0
+    total: int = 0
+    told: int = 0
+    pace: Pace = field(default_factory=Pace)
+
+    def share(self) -> int:
+        """Give how much is done, in percent."""
+        return min(100, self.count * 100 // self.total) if self.total else 0
+
+    def left(self, time: float) -> str:
+        """Say what is left, once enough is known to say it."""
+        seconds = self.pace.left(time) if self.total else None
+        return "" if seconds is None else f"  {render_left(seconds)}"
 
 
 class BuildView:
     """Draws events. With `quiet` everything goes to stderr as plain lines, because stdout carries JSON."""
 
-    def __init__(self, *, quiet: bool, verbose: bool) -> None:
+    def __init__(
+        self,
+        *,
+        quiet: bool,
+        verbose: bool,
+        clock: Callable[[], float] = now,
+        memory: Callable[[], Memory | None] = read_memory,
+    ) -> None:
         self._console = make_console(stderr=quiet)
         self._moving = self._console.is_terminal and not quiet
-        self._verbose = verbose
-        self._step: Event | None = None
-        self._output: Event | None = None
-        self._count = self._total = self._left = 0
+        self._verbose, self._clock, self._memory = verbose, clock, memory
+        self._steps: dict[str, _AtWork] = {}
+        self._jobs = self._left = self._skipped = 0
         self._spinner = Spinner("dots")
-        self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self._draw)
+        self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self.draw)
 
     def __enter__(self) -> BuildView:  # noqa: PYI034 - Self is not in 3.10
         if self._moving:
@@ -56,59 +96,97 @@ class BuildView:
     def observe(self, event: Event) -> None:
         """Take in one event."""
         if event.kind == "plan":
-            self._left = event.total
+            self._left, self._jobs = event.total, event.jobs
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
             self._console.print(f" [yellow]![/] {escape(event.text)}")
         elif event.kind == "start":
             self._begin(event)
         elif event.kind == "output":
-            self._take_output(event)
+            self._take_output(event, self._steps[event.step])
         elif event.kind == "end":
             self._end(event)
 
     def _begin(self, event: Event) -> None:
-        self._step, self._output = event, None
-        self._count = self._total = 0
+        if self._skipped and not self._steps:
+            done = "1 step was" if self._skipped == 1 else f"{self._skipped} steps were"
+            self._console.print(f" [dim]· {done} done before[/]")
+            self._skipped = 0
+        beside = tuple(self._steps)
+        self._steps[event.step] = _AtWork(event.step, event.title, event.time, event.time, beside, event.text)
         if not self._moving:
-            self._console.print(f" … {event.step:<20} {escape(event.title)}")
+            self._console.print(f" … {event.step:<20}            {escape(event.title)}")
 
-    def _take_output(self, event: Event) -> None:
-        self._output = event
+    def _take_output(self, event: Event, step: _AtWork) -> None:
+        step.text = describe_line(event.text) or step.text
         if event.total:
-            self._count, self._total = event.count, event.total
+            step.count, step.total = event.count, event.total
+            step.pace.note(event.time, event.count, event.total)
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")
+        if not self._moving and _is_due(step, event.time):
+            step.said, step.told = event.time, step.share()
+            self._console.print(f"   {self._row(step, event.time)}", markup=False)
+
+    def _row(self, step: _AtWork, time: float) -> str:
+        what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(time)}" if step.total else step.text
+        return f"{step.id:<20} {duration(time - step.began):>7}    {what}"
 
     def _end(self, event: Event) -> None:
-        self._step, self._left = None, self._left - 1
+        step, self._left = self._steps.pop(event.step, None), self._left - 1
         if event.state == "done" or not event.seconds:
+            self._skipped += event.state == "done"
             return
-        what = SAID.get(event.state, event.title)
-        mark = MARKS[event.state]
-        self._console.print(f" {mark} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
+        if self._moving:
+            self._live.refresh()  # what has ended is not drawn again below its own end
+        words = [SAID.get(event.state, ""), event.text or ("" if event.state in SAID else event.title)]
+        words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
+        what = " · ".join(word for word in words if word)
+        self._console.print(f" {MARKS[event.state]} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
 
-    def _draw(self) -> RenderableType:
-        if self._step is None:
-            return Text("")
-        head = Table.grid(padding=(0, 1))
-        spent = duration(now() - self._step.time)
-        head.add_row(" ", self._spinner, f"{self._step.step:<20} {spent:>7}   ", self._bar())
-        grid = Table.grid()
-        grid.add_row(head)
-        last = self._output.text.strip() if self._output else self._step.text
-        grid.add_row(Text(f"     {last}", style="dim", no_wrap=True, overflow="ellipsis"))
-        if self._left > 1:
-            grid.add_row(Text(f" · {self._left - 1} steps to come", style="dim"))
-        return grid
+    def draw(self) -> RenderableType:
+        """Give the block that moves: the steps at work, and how many are still to come."""
+        time, width = self._clock(), self._console.width
+        lines = [line for step in self._steps.values() for line in self._block(step, time, width)]
+        coming = self._left - len(self._steps)
+        if self._steps and coming > 0:
+            lines.append(Text(f" · {coming} {'step' if coming == 1 else 'steps'} to come", style="dim"))
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+            line.truncate(width, overflow="ellipsis")
+        return Text("\n").join(lines)
 
-    def _bar(self) -> str:
-        if not self._total:
-            return escape(self._step.title) if self._step else ""
-        full = self._count * BAR // self._total
-        return (
-            f"\\[{self._count}/{self._total}] {'█' * full}{'░' * (BAR - full)} {self._count * 100 // self._total:3d} %"
-        )
+    def _block(self, step: _AtWork, time: float, width: int) -> list[Text]:
+        frame = self._spinner.render(time)
+        head = Text.assemble(" ", frame if isinstance(frame, Text) else "", f" {step.id:<20} ")
+        head.append(f"{duration(time - step.began):>7}    {_bar(step, time, width - 33) or step.title}")
+        lines = [head]
+        if step.text:
+            lines.append(Text(f"     {step.text}", style="dim"))
+        if step.total and (resources := self._resources()):
+            lines.append(Text(f"     {resources}", style="dim"))
+        return lines
+
+    def _resources(self) -> str:
+        memory = self._memory()
+        used = f"memory {memory.used / GIB:.0f} of {memory.total / GIB:.0f} GiB" if memory else ""
+        return " · ".join(word for word in (used, f"{self._jobs} jobs" if self._jobs > 1 else "") if word)
+
+
+def _is_due(step: _AtWork, time: float) -> bool:
+    waited = time - step.said
+    return waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
+
+
+def _bar(step: _AtWork, time: float, room: int) -> str:
+    """Draw how far a step is, with a bar as long as there is room for; empty where nothing is counted."""
+    if not step.total:
+        return ""
+    count, rest = f"[{step.count}/{step.total}]", f"{step.share():3d} %{step.left(time)}"
+    size = min(BAR, room - len(count) - len(rest) - 2)
+    size = size if size >= SHORTEST_BAR else 0
+    full = step.share() * size // 100
+    return " ".join(part for part in (count, "█" * full + "░" * (size - full), rest) if part)
 
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:

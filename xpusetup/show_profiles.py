@@ -2,33 +2,52 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import itemgetter
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from xpusetup.show import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
 CONFIDENCE = {"confirmed": "[green]✓[/]", "likely": "[yellow]~[/]", "unconfirmed": "[red]?[/]"}
 
+HEADER = ("profile", "for", "torch", "toolkit", "python")
+TIERS = {
+    "demo": "the whole road, without a GPU",
+    "own": "made here",
+    "current": "the newest releases",
+    "kept": "the releases before them",
+    "reference": "the releases of the first guides",
+    "moving": "branches: lock one before you build it",
+    "test": "for tests",
+}
+
 
 def show_list(console: Console, data: Mapping[str, Any]) -> None:
-    """Print what ships."""
-    table = Table(box=None, show_edge=False, header_style="dim")
-    for name in ("profile", "tier", "for", "torch", "toolkit", "python"):
-        table.add_column(name, overflow="fold")
-    for row in data["profiles"]:
-        cells = (row["name"], row["tier"], row["accelerator"], row["torch"], row["toolkit"] or "-", row["python"])
-        table.add_row(*(escape(str(cell)) for cell in cells))
-    console.print(table)
-    console.print()
-    for row in data["profiles"]:
-        console.print(f" {row['name']:<10}  [dim]{escape(row['tried'])}[/]")
+    """Print what ships, tier by tier, with what was tried said once for all that it holds for."""
+    rows = [HEADER, *(_cells(row) for row in data["profiles"])]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
+    console.print(f"   [dim]{_line(HEADER, widths)}[/]")
+    for tier, members in groupby(data["profiles"], key=itemgetter("tier")):
+        console.print(f"\n [bold]{tier}[/]  [dim]{TIERS[tier]}[/]")
+        for tried, alike in groupby(members, key=itemgetter("tried")):
+            for row in alike:
+                console.print(f"   {escape(_line(_cells(row), widths))}")
+            prose(console, "     ", tried, style="dim")
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    return (row["name"], row["accelerator"], row["torch"] or "-", row["toolkit"] or "-", row["python"])
+
+
+def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
+    return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
 def show_one(console: Console, data: Mapping[str, Any]) -> None:
@@ -45,7 +64,7 @@ def show_one(console: Console, data: Mapping[str, Any]) -> None:
 
 def _show_needs(console: Console, data: Mapping[str, Any]) -> None:
     kit, requirements = data["toolkit"], data["build_requirements"]
-    console.print(f" python   {data['python']}     gcc {data['gcc'] or 'any'}")
+    console.print(f" python   {data['python']}     gcc {data['gcc'] or 'any'}     cmake {data['cmake'] or 'any'}")
     if kit:
         console.print(f" toolkit  {kit['kind']} {kit['preferred']} (accepted: {kit['accepts']}), {kit['confidence']}")
     if data["arch"]:
@@ -60,9 +79,10 @@ def _show_component(console: Console, part: Mapping[str, Any]) -> None:
         prose(console, "     ", part["reason"], style="dim")
         return
     console.print(f" {CONFIDENCE[part['confidence']]} {part['distribution']} {part['version']}")
-    where = f"{part['repo']} {part['tag']}" if part["kind"] == "source" else part["index"]
+    where = f"{part['repo']} {part['tag'] or part['ref']}" if part["kind"] == "source" else part["index"]
     console.print(f"     {escape(where)} {part.get('rev') or ''}".rstrip())
-    prose(console, "     ", f"{part['confidence']}: {part['source']}", style="dim")
+    known = "; ".join(text for text in (part["source"], part.get("reason")) if text)
+    prose(console, "     ", f"{part['confidence']}: {known}", style="dim")
     for item in part.get("vendored", ()):
         _show_vendored(console, item)
 

@@ -19,6 +19,15 @@ KIT = {
         f"/opt/intel/oneapi/{name}/latest/env/vars.sh" for name in ("compiler", "pti", "umf", "tcm", "ccl", "mpi")
     ],
 }
+DISK = {
+    "path": "/home/me",
+    "free": 500 * GIB,
+    "total": 900 * GIB,
+    "writable": True,
+    "filesystem": "ext4",
+    "mount": "/home",
+    "inodes_free": 50_000_000,
+}
 WORKSTATION: dict[str, Any] = {
     "schema": 1,
     "taken": "2026-11-21T08:00:00+00:00",
@@ -37,7 +46,7 @@ WORKSTATION: dict[str, Any] = {
         "memory": 64 * GIB,
         "memory_available": 60 * GIB,
         "swap": 0,
-        "disks": [{"path": "/home/me", "free": 500 * GIB, "total": 900 * GIB, "writable": True}],
+        "disks": [DISK],
     },
     "hardware": {"gpus": [BMG], "nodes": [NODE]},
     "toolkits": {"found": [KIT], "searched": ["/opt/intel/oneapi", "/home/me/intel/oneapi"]},

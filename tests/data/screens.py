@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.targets import plan_for
+from xpusetup.emit.recipe import recipe_of
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -22,7 +23,10 @@ BUILT: dict[str, Any] = {
     "wheels": WHEELS,
     "verified": True,
     "use": 'eval "$(xpusetup env --profile torch-2.5)"',
+    "elsewhere": {"command": f"pip install {ROOT}/wheels/*.whl", "needs": "oneAPI 2024.1.4"},
+    "proof": {"device": "Data Center GPU Max 1100", "checks": 14},
     "seconds": 9667.2,
+    "took": {"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
 }
 FAILED: dict[str, Any] = {
     **BUILT,
@@ -43,9 +47,16 @@ FAILED: dict[str, Any] = {
             "ninja: build stopped: subcommand failed.",
         ],
         "again": f"bash {ROOT}/steps/torch.build.sh",
+        "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
     },
 }
-UNKNOWN_FAILURE = {**FAILED["failure"], "first_error_line": None, "first_error": "", "last_lines": []}
+UNKNOWN_FAILURE = {
+    **FAILED["failure"],
+    "first_error_line": None,
+    "first_error": "",
+    "last_lines": [],
+    "go_on": {**FAILED["failure"]["go_on"], "reached": [0, 0]},
+}
 
 
 CHANGED = ("env USE_XCCL 0 → 1", "tools: /usr/bin/g++ g++ 12.2.0 → /usr/bin/g++ g++ 13.1.0")
@@ -57,7 +68,8 @@ def step_rows() -> list[dict[str, Any]]:
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
     rows = []
-    for step in plan_for("torch-2.5").steps:
+    plan = plan_for("torch-2.5")
+    for step in plan.steps:
         state, why = states[step.id]
         rows.append(
             {
@@ -66,6 +78,7 @@ def step_rows() -> list[dict[str, Any]]:
                 "needs": list(step.needs),
                 "run": [list(argv) for argv in step.run],
                 "env": dict(step.env),
+                "recipe": list(recipe_of(step, plan.target)),
                 "state": state,
                 "why": why,
                 "changed": list(CHANGED) if " more" in why else [],
@@ -80,7 +93,23 @@ PLAN: dict[str, Any] = {
     "root": ROOT,
     "steps": step_rows(),
     "missing": [],
+    "estimate": {
+        "seconds": 9612.5,
+        "bytes": None,
+        "disk": 9_771_050_598,
+        "memory": 14 * (4 << 30),
+        "jobs": 14,
+        "unknown": [],
+    },
     "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+}
+UNKNOWN: dict[str, Any] = {
+    "seconds": None,
+    "bytes": None,
+    "disk": None,
+    "memory": None,
+    "jobs": None,
+    "unknown": STEPS[4:],
 }
 
 
@@ -118,6 +147,8 @@ STATUS: dict[str, Any] = {
     "seconds": 0.0,
     "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio"} for wheel in WHEELS],
     "fix": "xpusetup build --profile torch-2.5",
+    "made_by": "build",
+    "replaced": [],
     "damaged": {
         "torch.build": f"{WHEELS[0]['path']} is missing",
         "vision.build": f"{WHEELS[1]['path']} was changed after it was made",
@@ -172,3 +203,76 @@ LOCKED: dict[str, Any] = {
     "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
     "next": "xpusetup build --profile torch-2.14 --rev torch=main",
 }
+
+
+PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
+INSTALLED: dict[str, Any] = {
+    "profile": "torch-2.14",
+    "root": PUBLISHED,
+    "ran": ["wheels.install", "guard", "verify.smoke"],
+    "skipped": ["venv", "survey", "torch.download"],
+    "failed": None,
+    "wheels": [{"name": "torch", "version": "2.14.1+xpu", "path": f"{PUBLISHED}/published/t.whl", "sha256": SHA * 4}],
+    "verified": True,
+    "use": f"source {PUBLISHED}/venv/bin/activate",
+    "elsewhere": {"command": f"pip install {PUBLISHED}/published/*.whl", "needs": ""},
+    "proof": {"device": "Arc B580", "checks": 14},
+    "seconds": 71.3,
+    "took": {"wheels.install": 64.2, "guard": 0.4, "verify.smoke": 6.1},
+    "removed": [
+        {
+            "name": "triton",
+            "version": "3.5.0",
+            "why": "it owns the package folder triton, as triton-xpu does",
+        },
+        {
+            "name": "torch",
+            "version": "2.15.0a0",
+            "why": "torch 2.14.1+xpu takes its place; it was editable, and its sources stay in /home/me/pytorch",
+        },
+    ],
+    "orphans": ["nvidia-cublas-cu12", "nvidia-cudnn-cu12"],
+    "tidy": f"{PUBLISHED}/venv/bin/python -m pip uninstall nvidia-cublas-cu12 nvidia-cudnn-cu12",
+}
+INSTALL_FAILED: dict[str, Any] = {
+    "failed": "wheels.install",
+    "failure": {
+        **FAILED["failure"],
+        "go_on": {"command": "xpusetup install --profile torch-2.14", "reached": [0, 0], "seconds": 60.0},
+        "step": "wheels.install",
+        "log": f"{PUBLISHED}/logs/wheels.install.log",
+        "first_error_line": None,
+        "first_error": "",
+        "last_lines": ["xpusetup: what the wheels require cannot be installed: nowhere is there pyzes==0.1.2"],
+        "again": f"bash {PUBLISHED}/steps/wheels.install.sh",
+    },
+}
+REPLACED = [
+    {
+        "name": "torch",
+        "was": "2.14.1+xpu",
+        "now": "2.9.0",
+        "when": "2026-11-21T12:03:09+01:00",
+        "by": "pip",
+        "culprit": "needs-old-torch 1.2.3",
+        "why": "needs-old-torch 1.2.3 (installed at the same time) requires torch==2.9.0; this one is built for CUDA",
+    },
+    {
+        "name": "triton",
+        "was": None,
+        "now": "3.5.0",
+        "when": "2026-11-21T12:03:11+01:00",
+        "by": "pip",
+        "culprit": "torch 2.9.0",
+        "why": "it owns the package folder triton, as triton-xpu does; torch 2.9.0 requires triton==3.5.0",
+    },
+    {
+        "name": "intel-sycl-rt",
+        "was": "2026.1.0",
+        "now": None,
+        "when": None,
+        "by": "",
+        "culprit": "",
+        "why": "nothing that is left says who removed it",
+    },
+]

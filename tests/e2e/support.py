@@ -7,12 +7,16 @@ import os
 import shutil
 import subprocess
 import sys
+import time
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import psutil
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PASSED = ("PIP_", "UV_", "GIT_SSL_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "XPUSETUP_TEST_")
@@ -151,6 +155,14 @@ def make_tiny(folder: Path) -> Tiny:
         "GIT_CONFIG_VALUE_1": "true",
     }
     return Tiny(profile, repository, rev.stdout.strip(), caller(folder / "home", **redirect))
+
+
+def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
+    """Wait for something that happens soon."""
+    end = time.monotonic() + seconds
+    while not condition():
+        assert time.monotonic() < end, "it did not happen in time"
+        time.sleep(0.02)
 
 
 def kill_all(process: subprocess.Popen[bytes]) -> None:

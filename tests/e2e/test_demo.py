@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 STEPS = [
     *("venv", "requirements", "torch.fetch", "torch.install"),
-    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "verify.smoke"),
+    *("simxpu.fetch", "simxpu.build", "simxpu.inspect", "simxpu.install", "guard", "verify.smoke"),
 ]
 
 
@@ -38,6 +38,25 @@ def test_second_build_does_nothing(demo: Demo) -> None:
     result = demo.json("build")["result"]
     assert (result["ran"], result["skipped"], result["failed"]) == ([], STEPS, None)
     assert result["verified"] is True
+
+
+def test_its_environment_works_at_another_place(demo: Demo, tmp_path: Path) -> None:
+    """The same files below another folder: torch, the device that it loads by itself, and torchrun."""
+    moved = tmp_path / "torch"
+    subprocess.run(("cp", "-al", str(demo.root / "venv"), str(moved)), check=True)
+    script = f"""
+    source {moved}/bin/activate
+    python -c 'import sys, torch; print(sys.prefix, torch.ones(2, device="simxpu") + 1); print(torch.__file__)'
+    command -v torchrun
+    torchrun --help | head -n 1
+    """
+    done = subprocess.run(("bash", "-euc", script), env=demo.env, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    computed, place, program, usage = done.stdout.splitlines()
+    assert computed == f"{moved} tensor([2., 2.], device='simxpu:0')"
+    assert place.startswith(f"{moved}/lib/")
+    assert program == f"{moved}/bin/torchrun"
+    assert usage.startswith("usage: torchrun")
 
 
 @pytest.mark.parametrize(

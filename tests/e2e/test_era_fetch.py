@@ -42,7 +42,7 @@ def is_whole(root: Path, stand: Stand) -> bool:
 
 
 def test_a_server_that_refuses_commits(stand: Stand, tmp_path: Path) -> None:
-    strict = make_upstreams(tmp_path / "upstreams", era="setup.py", refuse_sha=True)
+    strict = make_upstreams(tmp_path / "upstreams", release="2.5", refuse_sha=True)
     assert fetch(replace(stand, upstreams=strict), tmp_path / "root").result["ran"] == ["torch.fetch"]
     assert is_whole(tmp_path / "root", stand)
 
@@ -54,6 +54,20 @@ def test_a_confirmed_tag_that_moved(stand: Stand, tmp_path: Path) -> None:
     said = fetch(replace(stand, upstreams=upstreams), tmp_path / "root").failure
     assert f"v2.5.1 of {TORCH} points at {run_git(moved, 'rev-parse', 'main')}" in said
     assert f"the profile pins {stand.upstreams.revs['torch']} (confirmed)" in said
+
+
+def test_a_likely_tag_that_moved_is_told_with_the_command_that_takes_it_over(eras: Eras, tmp_path: Path) -> None:
+    stand = eras.stand("torch-2.14")
+    moved = shutil.copytree(stand.upstreams.repos[TORCH], tmp_path / "moved.git")
+    run_git(moved, "tag", "--force", "v2.14.1", "main")
+    tip, pin = run_git(moved, "rev-parse", "main"), stand.upstreams.revs["torch"]
+    other = replace(stand, upstreams=replace(stand.upstreams, repos={**stand.upstreams.repos, TORCH: moved}))
+    built = fetch(other, tmp_path / "root")
+    assert run_git(built.root / "src/torch", "rev-parse", "HEAD") == pin
+    assert f"points at {tip}, and the profile pins {pin} (likely)" in " ".join(built.progress.split())
+    assert "--rev torch=v2.14.1 (xpusetup profiles lock)" in " ".join(built.progress.split())
+    locked = other.build(tmp_path / "locked", "--rev", "torch=v2.14.1", "--until", "torch.fetch")
+    assert run_git(locked.root / "src/torch", "rev-parse", "HEAD") == tip
 
 
 def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:

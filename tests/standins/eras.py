@@ -1,4 +1,4 @@
-"""The shipped profiles of both torch eras, re-pinned to the stand-ins, and xpusetup run on them as by a user.
+"""The shipped profiles of every torch release, re-pinned to the stand-ins, and xpusetup run on them as by a user.
 
 Words: a *stand* is one re-pinned profile with all that its build reaches: upstreams, oneAPI, a folder of wheels.
 """
@@ -16,19 +16,16 @@ from typing import Any
 from packaging.requirements import Requirement
 
 from standins.oneapi import make_oneapi, make_runtime_wheel
+from standins.releases import RELEASES, Release
 from standins.repository import write_text
-from standins.upstreams import Era, Upstreams, git_environment, make_upstreams
+from standins.upstreams import Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
 from xpusetup.load import parse_profile
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
-ERAS: dict[str, Era] = {"torch-2.5": "setup.py", "torch-2.14": "scikit-build-core"}
-ONEAPI = {"torch-2.5": "2024.1.4", "torch-2.14": "2026.1.0"}
-SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n', "torch-2.14": ""}
-RUNTIME = "2026.1.99"  # no version of Intel's: pip cannot take that of an index
-TRITON = "3.8.0+standin"
+SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n'}
 KEPT = {
-    *("pip", "build", "cmake", "ninja", "numpy", "packaging", "pathspec", "pyelftools", "pyproject-hooks", "pyyaml"),
+    *("pip", "build", "cmake", "ninja", "packaging", "pathspec", "pyelftools", "pyproject-hooks", "pyyaml"),
     *("scikit-build-core", "setuptools", "typing-extensions", "wheel"),
     *("exceptiongroup", "importlib-metadata", "tomli", "zipp"),
 }
@@ -113,8 +110,23 @@ def run(command: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Done:
     return subprocess.run(command, check=False, cwd=cwd, env=dict(env), capture_output=True, text=True)
 
 
+def rules_of(name: str) -> Release:
+    """Give what is known of the release of a profile."""
+    return RELEASES[name.removeprefix("torch-")]
+
+
+def runtime_of(name: str) -> str:
+    """Give the version of the run-time libraries: none of Intel's, so that pip cannot take that of an index."""
+    return f"{rules_of(name).year}.99"
+
+
+def triton_of(name: str) -> str:
+    """Give the version of Triton, which no index has either."""
+    return f"{rules_of(name).triton}+standin"
+
+
 class Eras:
-    """Both stands, and the root of each that is built whole; everything is made when it is first asked for."""
+    """The stands, and the root of each that is built whole; everything is made when it is first asked for."""
 
     def __init__(self, base: Path) -> None:
         self._base = base
@@ -123,14 +135,14 @@ class Eras:
 
     def stand(self, name: str) -> Stand:
         if name not in self._stands:
-            upstreams = make_upstreams(self._base / f"{name}-upstreams", era=ERAS[name])
+            upstreams = make_upstreams(self._base / f"{name}-upstreams", release=name.removeprefix("torch-"))
             self._stands[name] = make_stand(self._base / f"{name}-stand", name, upstreams)
         return self._stands[name]
 
     def built(self, name: str) -> Built:
         """Build the profile whole, once."""
         if name not in self._built:
-            self._built[name] = self.stand(name).build(self._base / name, site=SITES[name])
+            self._built[name] = self.stand(name).build(self._base / name, site=SITES.get(name, ""))
         return self._built[name]
 
     def trial(self, name: str) -> Path:
@@ -141,14 +153,15 @@ class Eras:
 def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
     """Write the re-pinned profile, a rude oneAPI of its release, and the wheels that an index would have."""
     base.mkdir(parents=True, exist_ok=True)
-    make_runtime_wheel(base / "links", version=RUNTIME)
-    pack_wheel(base / "links", "triton-xpu", TRITON, {"triton/__init__.py": b"backend = 'xpu'\n"})
-    text = repin((PROFILES / f"{name}.toml").read_text(), upstreams)
+    make_runtime_wheel(base / "links", version=runtime_of(name))
+    for distribution in ("triton-xpu", "pytorch-triton-xpu"):
+        pack_wheel(base / "links", distribution, triton_of(name), {"triton/__init__.py": b"backend = 'xpu'\n"})
+    text = repin((PROFILES / f"{name}.toml").read_text(), name, upstreams)
     write_text(base / f"{name}.toml", text)
-    return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=ONEAPI[name]))
+    return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=rules_of(name).oneapi))
 
 
-def repin(text: str, upstreams: Upstreams) -> str:
+def repin(text: str, name: str, upstreams: Upstreams) -> str:
     """Give a shipped profile with nothing but its pins replaced."""
     parts = [part for part in parse_profile(text, "shipped").components if part.kind == "source"]
     pins = [(part.rev, part.repo) for part in parts]
@@ -156,9 +169,9 @@ def repin(text: str, upstreams: Upstreams) -> str:
     for rev, repo in pins:
         if rev is not None:
             text = text.replace(rev, _rev(repo, upstreams))
-    text = text.replace('version = "3.8.0"', f'version = "{TRITON}"')
+    text = text.replace(f'version = "{rules_of(name).triton}"', f'version = "{triton_of(name)}"')
     runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)
-    text = runtime.sub(rf'\1"intel-sycl-rt=={RUNTIME}"]', text)
+    text = runtime.sub(rf'\1"intel-sycl-rt=={runtime_of(name)}"]', text)
     return "".join(_lines(text)).replace("disk_gib = 10\n", "")
 
 

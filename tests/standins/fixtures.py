@@ -29,12 +29,12 @@ def oneapi(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def old(tmp_path_factory: pytest.TempPathFactory) -> Upstreams:
-    return make_upstreams(tmp_path_factory.mktemp("old"), era="setup.py")
+    return make_upstreams(tmp_path_factory.mktemp("old"), release="2.5")
 
 
 @pytest.fixture(scope="session")
 def new(tmp_path_factory: pytest.TempPathFactory) -> Upstreams:
-    return make_upstreams(tmp_path_factory.mktemp("new"), era="scikit-build-core")
+    return make_upstreams(tmp_path_factory.mktemp("new"), release="2.14")
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,15 @@
-"""Stand-ins for the upstream repositories of the torch profiles, in the layout of their two build eras.
+"""Stand-ins for the upstream repositories of the torch profiles, each release with the layout and rules of its own.
 
-Words: the *era* is how torch is built; an *upstream* is a repository at its real URL; its *rev* is the pinned commit,
-which no branch points at. `git_environment` makes git go to the local repositories wherever a real URL is written.
+Words: an *upstream* is a repository at its real URL; its *rev* is the pinned commit, which no branch points at.
+`git_environment` makes git go to the local repositories wherever a real URL is written.
 """
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
 
+from standins.releases import RELEASES, Release
 from standins.repository import Source, Submodule, write_repository
-
-Era = Literal["setup.py", "scikit-build-core"]
 
 GITHUB = "https://github.com/"
 TORCH = f"{GITHUB}pytorch/pytorch"
@@ -37,51 +35,9 @@ class Upstreams:
     refuse_sha: bool = False
 
 
-@dataclass(frozen=True)
-class Release:
-    """What belongs to one torch release."""
-
-    torch: str
-    vision: str
-    audio: str
-    triton: str
-    triton_under: str
-    arch_source: str
-    arch_default: str
-    pkg_resources: str
-    sycl_tla: str
-
-
-RELEASES: dict[Era, Release] = {
-    "setup.py": Release(
-        torch="2.5.1",
-        vision="0.20.1",
-        audio="2.5.1",
-        triton="3.1.0",
-        triton_under="python",
-        arch_source="$ENV{TORCH_XPU_ARCH_LIST}",
-        arch_default="pvc,xe-lpg,ats-m150",
-        pkg_resources="import pkg_resources",
-        sycl_tla="",
-    ),
-    "scikit-build-core": Release(
-        torch="2.14.1",
-        vision="0.29.1",
-        audio="2.11.0",
-        triton="3.8.0",
-        triton_under="",
-        arch_source="${TORCH_XPU_ARCH_LIST}",
-        arch_default="pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u",
-        pkg_resources="import packaging.version",
-        sycl_tla="v0.9",
-    ),
-}
-
-
-def make_upstreams(base: Path, *, era: Era, version: str | None = None, refuse_sha: bool = False) -> Upstreams:
-    """All repositories of one era below `base`; `refuse_sha`: a server that hands out branches and tags alone."""
-    release = RELEASES[era]
-    version = version or release.torch
+def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Upstreams:
+    """All repositories of one release below `base`; `refuse_sha`: a server that hands out branches and tags alone."""
+    rules = RELEASES[release]
     repos: dict[str, Path] = {}
     revs: dict[str, str] = {}
     tags: dict[str, str] = {}
@@ -92,10 +48,10 @@ def make_upstreams(base: Path, *, era: Era, version: str | None = None, refuse_s
         if source.tag:
             tags[component] = source.tag
 
-    for component, source in _libraries(release):
+    for component, source in _libraries(rules):
         add(component, source)
     add("fbgemm", Source(FBGEMM, ("fbgemm",), submodules=(Submodule("external/asmjit", ASMJIT, revs["asmjit"]),)))
-    add("torch", _torch(era, version, revs))
+    add("torch", _torch(rules, revs))
     return Upstreams(base, repos, revs, tags, refuse_sha)
 
 
@@ -156,12 +112,13 @@ def _triton(release: Release) -> Source:
     return Source(TRITON, ("triton",), release.triton_under, words, tag=f"v{release.triton}")
 
 
-def _torch(era: Era, version: str, revs: Mapping[str, str]) -> Source:
+def _torch(release: Release, revs: Mapping[str, str]) -> Source:
     files = {
-        "version.txt": f"{version.rpartition('.')[0]}.0a0\n",
+        **_requirements(release),
+        "version.txt": f"{release.torch.rpartition('.')[0]}.0a0\n",
         "third_party/xpu.txt": revs["torch-xpu-ops"] + "\n",
         ".ci/docker/ci_commit_pins/triton-xpu.txt": revs["triton"] + "\n",
-        ".ci/docker/triton_xpu_version.txt": RELEASES[era].triton + "\n",
+        ".ci/docker/triton_xpu_version.txt": release.triton + "\n",
         ".github/ci_commit_pins/vision.txt": revs["torchvision"] + "\n",
         ".github/ci_commit_pins/audio.txt": revs["torchaudio"] + "\n",
     }
@@ -170,5 +127,22 @@ def _torch(era: Era, version: str, revs: Mapping[str, str]) -> Source:
         Submodule("third_party/fmt", f"{FMT}.git", revs["fmt"]),
         Submodule("third_party/pybind11", f"{PYBIND11}.git", revs["pybind11"]),
     )
-    templates = ("torch", f"torch-{era}")
-    return Source(TORCH, templates, files=files, submodules=submodules, tag=f"v{version}", annotated=True)
+    words = {
+        "CMAKE_MINIMUM": release.cmake,
+        "GCC_MINIMUM": release.gcc,
+        "CXX_STANDARD": release.standard,
+        "NEW_ABI_ALONE": "ON" if release.new_abi else "OFF",
+        "NEEDED_VARIABLES": release.needs,
+        "REQUIREMENTS": release.requirements,
+    }
+    templates = ("torch", f"torch-{release.era}")
+    return Source(TORCH, templates, "", words, files, submodules, tag=f"v{release.torch}", annotated=True)
+
+
+def _requirements(release: Release) -> dict[str, str]:
+    """Name what a build needs: to 2.8 in the file that holds all else too, then in one of its own."""
+    build = (release.setuptools, "ninja", "packaging", "pyyaml", "typing-extensions>=4.8.0")
+    texts = {release.requirements: "".join(f"{line}\n" for line in build)}
+    if release.requirements != "requirements.txt":
+        texts["requirements.txt"] = f"-r {release.requirements}\nexpecttest>=0.3.0\nhypothesis\n"
+    return texts

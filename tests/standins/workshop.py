@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from standins.oneapi import COMPONENTS
 from standins.upstreams import SYCL_TLA, TORCH_XPU_OPS, Upstreams, git_environment
 
 TOOLS = (
@@ -43,10 +44,11 @@ class Workshop:
         return str(self.venv / "bin/python")
 
     def run(self, *command: str, cwd: Path, env: Mapping[str, str] | None = None, oneapi: Path | None = None) -> Done:
-        """Run to the end, output and errors together, with the compiler's vars.sh sourced first when asked."""
+        """Run to the end, output and errors together, with oneAPI's component scripts sourced first when asked."""
         base = {"PATH": f"{self.venv}/bin:{os.environ['PATH']}", "HOME": str(self.home), "GIT_TERMINAL_PROMPT": "0"}
         if oneapi is not None:
-            command = ("bash", "-c", f'. {oneapi}/compiler/latest/env/vars.sh; exec "$@"', "activated", *command)
+            scripts = " ".join(f"{oneapi}/{name}/latest/env/vars.sh" for name in COMPONENTS)
+            command = ("bash", "-c", f'for script in {scripts}; do . "$script"; done; exec "$@"', "activated", *command)
         return subprocess.run(
             command,
             check=False,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.checks import hardware, resources, toolchain, toolkit
+from xpusetup.checks import hardware, resources, space, toolchain, toolkit
 from xpusetup.checks.question import Answer, Check, Question
 from xpusetup.model import Finding, Fix
 
@@ -26,7 +26,9 @@ CHECKS: tuple[Check, ...] = (
     Check("py.version", toolchain.check_python),
     Check("py.headers", toolchain.check_headers),
     Check("py.venv", toolchain.check_venv),
-    Check("res.disk", resources.check_disk),
+    Check("py.environment", toolchain.check_environment),
+    Check("res.disk", space.check_disk),
+    Check("res.filesystem", space.check_filesystem),
     Check("res.memory_jobs", resources.check_memory),
     Check("res.cgroup", resources.check_cgroup),
 )

@@ -23,19 +23,6 @@ def choose_jobs(resources: Resources, gib_per_job: float) -> int:
     return max(1, min(cpus, int(memory_limit(resources) / (gib_per_job * GIB))))
 
 
-def check_disk(question: Question) -> Answer | None:
-    """Look for room where the build writes; how much a release needs is often not known."""
-    resources, needed = question.facts.resources, question.profile.disk_gib
-    if resources is None or not resources.disks or question.goal == "run":
-        return None
-    closed = [disk.path for disk in resources.disks if not disk.writable]
-    if closed:
-        return Answer("fail", f"{closed[0]} may not be written to")
-    least = min(disk.free for disk in resources.disks)
-    seen = f"{least / GIB:.0f} GiB free (needed: {'unknown' if needed is None else f'{needed:g} GiB'})"
-    return Answer("fail" if needed is not None and least < needed * GIB else "ok", seen)
-
-
 def check_memory(question: Question) -> Answer | None:
     """Count jobs by memory."""
     resources, each = question.facts.resources, question.profile.memory_per_job_gib

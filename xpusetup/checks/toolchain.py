@@ -54,8 +54,9 @@ def check_python(question: Question) -> Answer | None:
     python, wanted = question.facts.python, question.profile.python
     if python is None:
         return None
-    fits = SpecifierSet(wanted).contains(python.version)
-    seen = f"{python.version} at {python.executable} (needed: {wanted})"
+    fits = SpecifierSet(wanted).contains(python.version) and not python.free_threaded
+    what = f"{python.version}, free-threaded," if python.free_threaded else python.version
+    seen = f"{what} at {python.executable} (needed: {wanted})"
     return Answer("ok" if fits else "fail", seen, {"python": wanted})
 
 
@@ -75,7 +76,23 @@ def check_headers(question: Question) -> Answer | None:
 def check_venv(question: Question) -> Answer | None:
     """Find the modules that make an environment with pip in it."""
     python = question.facts.python
-    if python is None:
+    if python is None or python.adopted is not None:
         return None
     words = {"minor": _minor(python.version)}
     return Answer("ok", "venv, ensurepip", words) if python.venv else Answer("fail", "no venv or ensurepip", words)
+
+
+def check_environment(question: Question) -> Answer | None:
+    """Say what the build installs into, and refuse an environment that is not there to be installed into."""
+    python = question.facts.python
+    if python is None or question.goal == "run":
+        return None
+    there = python.adopted
+    if there is None:
+        return Answer("ok", "a new one")
+    if there.refused:
+        return Answer("fail", f"{there.prefix}: {there.refused}", {"mend": there.fix})
+    what = {"venv": "a venv", "conda": "a conda environment", "interpreter": "an interpreter"}[there.kind]
+    if there.notes:
+        return Answer("warn", f"{there.prefix}, {what}", {"mend": there.notes[0]})
+    return Answer("ok", f"{there.prefix}, {what} of Python {python.version}, {len(there.installed)} distributions")

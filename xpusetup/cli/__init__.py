@@ -29,6 +29,7 @@ def start(context: typer.Context) -> None:
 
 
 app.command()(building.build)
+app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)

@@ -23,20 +23,20 @@ def build(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
-    events: Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")] = "",
+    events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
-    where = make_where(
-        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
-    )
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -50,6 +50,33 @@ def build(
     finish("build", work, json=json, verbose=verbose)
 
 
+def install(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    into: options.Into = "",
+    verify: options.Verify = "auto",
+    events: options.Events = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Install the published wheels of a profile's release instead of compiling, and verify them."""
+    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python, into=into)
+
+    def work() -> Result:
+        from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.install import install as run_install
+        from xpusetup.show_live import BuildView
+
+        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        with BuildView(quiet=json, verbose=verbose) as view:
+            return run_install(where, request, BuildOptions(events=events, observe=view.observe))
+
+    finish("install", work, json=json, verbose=verbose)
+
+
 def plan(
     profile: options.Profile = "",
     root: options.Root = "",
@@ -58,6 +85,7 @@ def plan(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -68,9 +96,8 @@ def plan(
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
-    where = make_where(
-        profile=profile, root=root, name=name, build_dir=build_dir, prefix=prefix, python=python, rev=rev
-    )
+    folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
@@ -87,6 +114,7 @@ def emit(
     profile: options.Profile = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
     arch: options.Arch = "auto",
@@ -100,6 +128,6 @@ def emit(
         from xpusetup.commands.plan import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python, rev=rev), request, kind, out)
+        return make(make_where(profile=profile, root=out, python=python, into=into, rev=rev), request, kind, out)
 
     finish("emit", work, json=json)

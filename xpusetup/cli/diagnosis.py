@@ -17,7 +17,11 @@ if TYPE_CHECKING:
 def doctor(
     profile: options.Profile = "",
     root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    prefix: options.Prefix = "",
     python: options.Python = "",
+    into: options.Into = "",
     goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
@@ -35,7 +39,10 @@ def doctor(
         if listed:
             return list_checks()
         asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=facts)
-        return examine_machine(make_where(profile=profile, root=root, python=python), asked)
+        folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+        return examine_machine(
+            make_where(profile=profile, root=root, name=name, python=python, rev=None, **folders), asked
+        )
 
     finish("doctor", work, json=json, verbose=verbose)
 

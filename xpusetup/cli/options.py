@@ -18,6 +18,7 @@ Root = Annotated[str, typer.Option("--root", help="The folder of this build.", m
 Name = Annotated[str, typer.Option("--name", help="Another name for the folder of this build.")]
 BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
+Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
 Rev = Annotated[
     list[str] | None,
@@ -35,4 +36,5 @@ Until = Annotated[
 ]
 Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
+Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]

@@ -20,6 +20,7 @@ def run(
     root: options.Root = "",
     name: options.Name = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
 ) -> None:
     """Run a command in the built environment: xpusetup run -- python train.py."""
@@ -27,7 +28,7 @@ def run(
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
 
-        become(make_where(profile=profile, root=root, name=name, rev=rev), context.args)
+        become(make_where(profile=profile, root=root, name=name, into=into, rev=rev), context.args)
 
     finish("run", work, json=json)
 
@@ -37,6 +38,7 @@ def env(
     root: options.Root = "",
     name: options.Name = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     json: options.Json = False,
 ) -> None:
@@ -45,7 +47,7 @@ def env(
     def work() -> Result:
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name, rev=rev), build=build)
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build)
 
     finish("env", work, json=json)
 
@@ -55,6 +57,7 @@ def verify(
     root: options.Root = "",
     name: options.Name = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -65,7 +68,7 @@ def verify(
         from xpusetup.show_live import waiting
 
         with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name, rev=rev))
+            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("verify", work, json=json, verbose=verbose)
 
@@ -75,6 +78,7 @@ def status(
     root: options.Root = "",
     name: options.Name = "",
     rev: options.Rev = None,
+    into: options.Into = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -83,6 +87,6 @@ def status(
     def work() -> Result:
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name, rev=rev))
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
 
     finish("status", work, json=json, verbose=verbose)

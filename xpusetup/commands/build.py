@@ -7,13 +7,21 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.ending import (
+    describe_elsewhere,
+    describe_going_on,
+    describe_proof,
+    describe_time,
+    record_disk,
+)
 from xpusetup.commands.locking import ensure_locked
-from xpusetup.commands.prepare import Prepared, prepare, write_prepared
+from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
+from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variable
+from xpusetup.effects.environment import short_path, variable, variables
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
@@ -22,6 +30,8 @@ from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
 from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
+from xpusetup.plan.environment import find_changes
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,6 +40,7 @@ if TYPE_CHECKING:
     from xpusetup.model import Request
 
 LAST_LINES = 12
+SHOWN_CHANGES = 4
 WITHHELD = {
     *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
     *("CPATH", "PYTHONPATH", "PYTHONHOME", "CMAKE_PREFIX_PATH", "CMAKE_ARGS", "USE_XPU", "USE_CUDA"),
@@ -49,21 +60,33 @@ class BuildOptions:
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result:
     """Build a profile, going on where the last run stopped."""
+    return run_purpose(open_workspace(where), request, options, BUILD)
+
+
+def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose) -> Result:
+    """Run the plan of a purpose, going on where its last run stopped."""
     observe = _with_file(options)
-    workspace = ensure_locked(open_workspace(where), lambda text: observe(_note(text)))
-    prepared = prepare(workspace, request)
-    tuned = tuning(workspace, prepared, options.jobs)
+    if purpose is BUILD:
+        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+    prepared = prepare(workspace, request, purpose)
+    tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
-    for text in _left_out(prepared):
+    for text in (*_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         write_prepared(workspace, request, prepared)
-        outcome = run_plan(_run(prepared, request, lock, tuned, observe))
+        for text in forget_replaced(prepared):
+            observe(_note(f"{text}: it is installed again"))
+        outcome = run_plan(_run(prepared, request, lock, {**tuned, **network}, observe))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
-            write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts)
-    return _make_result(workspace, prepared, outcome, request)
+            made_by = purpose.command
+            write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
+            if purpose is BUILD and not (outcome.failed or request.only or request.until):
+                record_disk(prepared, outcome.ran)
+    return _make_result(workspace, prepared, outcome, request, options.jobs)
 
 
 def _run(
@@ -85,10 +108,12 @@ def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str])
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
-    name = workspace.profile.name
-    words = (name, workspace.device.title, kit, ",".join(target.arch), jobs, short_path(str(prepared.root.path)))
+    arch = f" ({','.join(target.arch)})" if target.arch else ""
+    device = f"{workspace.device.title}{arch}"
+    words = (workspace.profile.name, device, kit, jobs, short_path(str(prepared.root.path)))
     text = " · ".join(word for word in words if word)
-    return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps))
+    count = int(tuned.get("MAX_JOBS", "0"))
+    return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps), jobs=count)
 
 
 def _left_out(prepared: Prepared) -> Iterator[str]:
@@ -96,6 +121,20 @@ def _left_out(prepared: Prepared) -> Iterator[str]:
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
+
+
+def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
+    """Say once what happens to an environment that someone else made."""
+    python = prepared.facts.python if prepared.facts else None
+    if python is None or python.adopted is None:
+        return
+    version = prepared.plan.target.python_version
+    changes = find_changes(prepared.purpose.pins(workspace.profile), python.adopted.installed, version)
+    first = ", ".join(changes[:SHOWN_CHANGES]) + (
+        f" and {more} more" if (more := len(changes) - SHOWN_CHANGES) > 0 else ""
+    )
+    yield f"into {python.adopted.prefix}, which is changed in place: {first or 'no version of what is there'}"
+    yield from python.adopted.notes
 
 
 def _note(text: str) -> Event:
@@ -130,7 +169,8 @@ def _max_jobs(text: str) -> int:
     return int(text or 0)
 
 
-def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Result:
+def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, jobs: int) -> Result:
+    purpose = prepared.purpose
     verified = read_manifest(prepared.root).get("verified")
     data: dict[str, Any] = {
         "profile": workspace.profile.name,
@@ -138,20 +178,24 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         "ran": outcome.ran,
         "skipped": outcome.skipped,
         "failed": outcome.failed or None,
-        "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile)],
+        "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile, purpose.command)],
         "verified": verified,
         "use": _use(workspace, prepared),
-        "seconds": round(outcome.seconds, 3),
+        "elsewhere": describe_elsewhere(prepared),
+        "proof": describe_proof(prepared.root) if verified else None,
+        **describe_time(outcome),
     }
     if outcome.failed:
-        data["failure"] = _failure(prepared, outcome.failed)
-        return Result("build", data, code=1)
+        going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
+        data["failure"] = {**_failure(prepared, outcome.failed), "go_on": going_on}
+        return Result(purpose.command, data, code=1)
     if request.verify == "require" and outcome.no_device:
+        done = "built" if purpose is BUILD else "installed"
         raise NoDeviceError(
-            f"{workspace.profile.name} is built, and there is no {workspace.device.title} here to verify it on",
+            f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on",
             fix="verify it on a machine that has one: xpusetup verify",
         )
-    return Result("build", data)
+    return Result(purpose.command, data)
 
 
 def _use(workspace: Workspace, prepared: Prepared) -> str:
@@ -159,7 +203,14 @@ def _use(workspace: Workspace, prepared: Prepared) -> str:
     kit = prepared.plan.target.toolkit
     if kit is not None and kit.at_run_time:
         return f'eval "$(xpusetup env {workspace.options})"'
-    return f"source {prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))}/bin/activate"
+    return use_environment(Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))))
+
+
+def use_environment(venv: Path) -> str:
+    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
+    if (venv / "bin/activate").exists():
+        return f"source {venv}/bin/activate"
+    return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
 
 
 def _failure(prepared: Prepared, step: str) -> dict[str, Any]:

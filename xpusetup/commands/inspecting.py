@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xpusetup.commands.prepare import parse_target
+from xpusetup.commands.replaced import list_replaced
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Workspace, open_workspace
+from xpusetup.commands.workspace import Workspace, open_workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
@@ -16,7 +17,9 @@ from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.model import ROOT, Layout
-from xpusetup.plan import verify_options
+from xpusetup.plan.guard import constraints_file
+from xpusetup.plan.verify import verify_options
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,9 +59,26 @@ def _built(workspace: Workspace) -> Built:
     target = parse_target(lock.get("target", {}))
     if target is not None:
         built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
+        _must_be_that(workspace, built)
         if built.python.exists():
             return built
+        if (root / "stamps/venv").exists():
+            raise _gone(workspace, built)
     raise NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
+
+
+def _must_be_that(workspace: Workspace, built: Built) -> None:
+    if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
+        message = f"{built.root.path} was built into {built.venv}, not into {workspace.layout.venv}"
+        raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
+
+
+def _gone(workspace: Workspace, built: Built) -> NotReadyError:
+    return NotReadyError(
+        f"the environment of {built.root.path} is no longer at {built.venv}: it was moved or removed",
+        fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
+        f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
+    )
 
 
 def status(where: Where) -> Result:
@@ -68,7 +88,8 @@ def status(where: Where) -> Result:
     root = built.root
     manifest = read_manifest(root)
     damaged = find_damage(root)
-    wheels = list_wheels(root, workspace.profile)
+    made_by = manifest.get("made_by", "build")
+    wheels = list_wheels(root, workspace.profile, made_by)
     data: dict[str, Any] = {
         "profile": workspace.profile.name,
         "root": str(root.path),
@@ -77,13 +98,15 @@ def status(where: Where) -> Result:
         "failed": manifest.get("failed"),
         "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
         "damaged": damaged,
-        "fix": f"xpusetup build {workspace.options}",
+        "replaced": list_replaced(root),
+        "made_by": made_by,
+        "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
         "verified": manifest.get("verified"),
         "seconds": 0.0,
         "sources": _sources(workspace, built),
         "pins": manifest.get("pins", []),
     }
-    return Result("status", data, code=1 if data["failed"] or data["damaged"] else 0)
+    return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)
 
 
 def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
@@ -127,8 +150,10 @@ def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
 
 def env(where: Where, *, build: bool) -> Result:
     """Give what to set for using the result, or what a build step sees."""
-    change = _change(_built(open_workspace(where)), build=build)
-    return Result("env", {"set": dict(change.sets), "unset": list(change.unsets)})
+    workspace = open_workspace(where)
+    change = _change(_built(workspace), build=build)
+    network = make_network(workspace.settings.network, variables()) if build else {}
+    return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
 
 
 def _change(built: Built, *, build: bool) -> Change:
@@ -136,9 +161,17 @@ def _change(built: Built, *, build: bool) -> Change:
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
-    wanted = {**own, **change.sets, "VIRTUAL_ENV": str(venv), "PATH": path}
+    mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
+    wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
     return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+
+
+def _guarded(built: Built) -> dict[str, str]:
+    """Give uv the constraints of the environment: it reads no pip.conf."""
+    ours = built.place(constraints_file(built.layout))
+    told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
+    return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
 
 
 def _library_path() -> str:

@@ -10,6 +10,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import today
+from xpusetup.effects.environment import variables
 from xpusetup.effects.git import list_refs, read_files
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.root import open_root, write_locked_profile
@@ -17,6 +18,7 @@ from xpusetup.emit.profile import render_profile
 from xpusetup.errors import UsageError
 from xpusetup.refs import choose, names_to_ask, unsure
 from xpusetup.resolve import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, pins_in
+from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -61,7 +63,7 @@ def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
     trees: dict[str, Tree] = {}
     pins: dict[str, str] = {}
     for name in sorted(sources, key=lambda each: each != "torch"):
-        ref = revs.get(name) or pins.get(name)
+        ref = revs.get(name) or pins.get(name) or ("" if sources[name].rev else sources[name].ref)
         if ref:
             trees[name] = _read(workspace, sources[name], ref, say)
         if name == "torch" and name in trees:
@@ -71,9 +73,10 @@ def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
 
 def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tree:
     say(f"asking {part.repo} for {ref}")
-    found = choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), {}) if names_to_ask(ref) else {})
-    paths = files_to_read(workspace.base, part.name)
-    return Tree(found, ref, read_files(part.repo, found, paths, {}))
+    env = make_network(workspace.settings.network, variables())
+    names = names_to_ask(ref)
+    found = choose(ref, part.repo, list_refs(part.repo, names, env) if names else {})
+    return Tree(found, ref, read_files(part.repo, found, files_to_read(workspace.base, part.name), env))
 
 
 def lock(where: Where, out: str, say: Say) -> Result:

@@ -6,21 +6,28 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.checks.resources import GIB
+from xpusetup.commands.build import tuning
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import open_workspace
+from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects import files
+from xpusetup.effects.history import read_history
 from xpusetup.effects.root import helper_files, lock_document
+from xpusetup.emit.recipe import recipe_of
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
+from xpusetup.estimate import make_estimate
 from xpusetup.model import ROOT
 from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.prepare import Prepared
+    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.estimate import Estimate
     from xpusetup.keys import Status
-    from xpusetup.model import Request, Step
+    from xpusetup.model import Request, Step, Target
 
 KINDS = ("shell",)
 
@@ -31,7 +38,10 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     workspace = ensure_locked(open_workspace(where), notes.append)
     seen = preview(workspace, request)
     root = str(workspace.root)
-    steps = [_row(step, status, root) for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)]
+    steps = [
+        _row(step, status, seen.plan.target, root)
+        for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)
+    ]
     data = {
         "profile": workspace.profile.name,
         "root": root,
@@ -39,13 +49,24 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "explain": explain,
         "notes": notes,
         "missing": list(seen.missing),
-        "estimate": {"seconds": None, "bytes": None, "disk": None, "memory": None},
-        "chosen_by": {"profile": workspace.chosen_by, **workspace.settings.origins},
+        "estimate": _estimate(workspace, seen).document(),
+        "chosen_by": origins_of(workspace, where, request),
     }
     return Result("plan", data)
 
 
-def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
+def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
+    """Estimate what is still to do, from builds of the same profile in this root and those beside it."""
+    profile = workspace.profile
+    todo = {status.id for status in seen.statuses() if status.state != "done"}
+    known = read_history(seen.root.path, profile.name)
+    expected = int(profile.disk_gib * GIB) if profile.disk_gib is not None else None
+    history = replace(known, disk=expected if known.disk is None else known.disk)
+    jobs = int(tuning(workspace, seen, 0).get("MAX_JOBS", "0"))
+    return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=profile.memory_per_job_gib * GIB)
+
+
+def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any]:
     return {
         "id": step.id,
         "title": step.title,
@@ -53,6 +74,7 @@ def _row(step: Step, status: Status, root: str) -> dict[str, Any]:
         "after": list(step.after),
         "run": [[word.replace(ROOT, root) for word in argv] for argv in step.run],
         "env": {name: value.replace(ROOT, root) for name, value in step.env},
+        "recipe": [line.replace(ROOT, root) for line in recipe_of(step, target)],
         "makes": [path.replace(ROOT, root) for path in step.makes],
         "state": status.state,
         "why": status.why,
@@ -66,7 +88,8 @@ def emit(where: Where, request: Request, kind: str, out: str) -> Result:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
     workspace = ensure_locked(open_workspace(where), lambda _text: None)
     seen = preview(workspace, request).plan
-    target = replace(seen.target, python=f"python{seen.target.python_version}")  # whatever its place elsewhere
+    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
+    target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, request, target, workspace.layout)
     texts = {
         **render_shell(moved),

@@ -10,28 +10,34 @@ import json
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.effects import files
+from xpusetup.effects.distributions import read_damage
 from xpusetup.effects.environment import variable
+from xpusetup.effects.manifest import read_document, read_manifest
 from xpusetup.effects.root import (
     Root,
     helper_files,
     lock_document,
     read_identities,
     read_lock,
+    read_stamps,
     see,
     write_plan,
 )
 from xpusetup.emit.script import render_script
-from xpusetup.keys import Status, make_statuses
+from xpusetup.keys import Status, installs, make_statuses
 from xpusetup.model import Plan, Target, Toolkit
-from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from xpusetup.commands.workspace import Workspace
     from xpusetup.facts import Facts
+    from xpusetup.keys import Stamp
     from xpusetup.model import Request
+
+GUARDED = "results/guard.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -45,47 +51,54 @@ class Prepared:
     plan: Plan
     scripts: Mapping[str, str]
     identities: Mapping[str, str]
+    purpose: Purpose = BUILD
     facts: Facts | None = None
     missing: tuple[str, ...] = ()
 
     def statuses(self) -> tuple[Status, ...]:
         """Judge every step by what is on disk now."""
-        return make_statuses(self.plan.steps, see(self.root, self.plan, self.scripts, self.identities))
+        seen = see(self.root, self.plan, self.scripts, self.identities)
+        return make_statuses(self.plan.steps, replace(seen, damaged={**self.replaced(seen.stamps), **seen.damaged}))
+
+    def replaced(self, stamps: Mapping[str, Stamp]) -> dict[str, str]:
+        """Say which steps have to be repeated, because what they installed was replaced since."""
+        return read_damage(read_document(self.root / GUARDED), stamps.values(), self.plan.steps)
 
 
-def prepare(workspace: Workspace, request: Request) -> Prepared:
-    """Make the plan of a build, writing nothing. Raises NotReadyError when the machine can't build it."""
-    target = _target_of_lock(workspace, request)
+def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
+    """Make a plan, writing nothing. Raises NotReadyError when the machine isn't ready for it."""
+    target = _target_of_lock(workspace, request, purpose)
     if target is not None:
-        prepared = _prepare(workspace, request, target)
+        prepared = _prepare(workspace, request, target, purpose)
         if all(status.state == "done" for status in prepared.statuses()):
             return prepared
-    prepared = preview(workspace, request)
+    prepared = preview(workspace, request, purpose)
     if prepared.missing and prepared.facts is not None:
         from xpusetup.commands.gate import gate  # noqa: PLC0415 - a build that is done probes nothing
 
-        gate(workspace, prepared.facts)
+        gate(workspace, prepared.facts, purpose, request.verify)
     return prepared
 
 
-def preview(workspace: Workspace, request: Request) -> Prepared:
-    """Make a plan for this machine, also where it could not be built, writing nothing."""
+def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
+    """Make a plan for this machine, also where it could not be carried out, writing nothing."""
     from xpusetup.aim import make_target  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.commands.gate import failing, probe_for  # noqa: PLC0415
 
     facts = probe_for(workspace)
     target = make_target(workspace.profile, facts, workspace.device, request, workspace.settings)
-    missing = tuple(finding.id for finding in failing(workspace, facts))
-    return replace(_prepare(workspace, request, target), facts=facts, missing=missing)
+    missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
+    return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing)
 
 
-def _prepare(workspace: Workspace, request: Request, target: Target) -> Prepared:
-    plan = make_plan(workspace.profile, request, target, workspace.layout)
+def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
+    plan = purpose.make(workspace.profile, request, target, workspace.layout)
     return Prepared(
         root=Root(workspace.root.resolve()),
         plan=plan,
         scripts={step.id: render_script(step, plan) for step in plan.steps},
         identities=read_identities(target),
+        purpose=purpose,
     )
 
 
@@ -93,24 +106,47 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
     plan = prepared.plan
-    document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request))
+    document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)
 
 
-def _target_of_lock(workspace: Workspace, request: Request) -> Target | None:
+def forget_replaced(prepared: Prepared) -> list[str]:
+    """Take away the stamps of what is installed no longer, in the root whose lock the caller holds; say why for each.
+
+    Those are steps whose distributions were replaced since, and the installing steps of the other purpose, where this
+    one now installs into the same environment.
+    """
+    root, stamps = prepared.root, read_stamps(prepared.root)
+    damaged = prepared.replaced(stamps)
+    other = read_manifest(root).get("made_by", prepared.purpose.command) != prepared.purpose.command
+    here = {step.id for step in prepared.plan.steps}
+    foreign = [name for name in stamps if other and name not in here and installs(name)]
+    guard = ("guard",) if damaged else ()  # what mends it may give the same result, after which nothing would run
+    for name in (*damaged, *foreign, *guard):
+        files.remove(root / f"stamps/{name}")
+    return list(damaged.values())
+
+
+def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) -> Target | None:
     lock = read_lock(Root(workspace.root))
     if lock is None or lock.get("profile") != workspace.profile.model_dump(by_alias=True, mode="json"):
         return None
-    if lock.get("asked") != json.loads(json.dumps(_asked(workspace, request))):
+    if lock.get("asked") != json.loads(json.dumps(_asked(workspace, request, purpose))):
         return None
     return parse_target(lock.get("target", {}))
 
 
-def _asked(workspace: Workspace, request: Request) -> dict[str, object]:
+def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    settings = workspace.settings.model_dump(mode="json")
+    settings = workspace.settings.model_dump(mode="json", exclude={"network"})  # it may hold a password
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
-    seen = {"arch": request.arch, "python": workspace.python, "settings": settings, "oneapi": oneapi}
+    seen = {
+        "command": purpose.command,
+        "arch": request.arch,
+        "python": workspace.python,
+        "settings": settings,
+        "oneapi": oneapi,
+    }
     return {**seen, **(workspace.asked if workspace.revs else {})}
 
 

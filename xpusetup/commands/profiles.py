@@ -3,33 +3,47 @@
 from __future__ import annotations
 
 import re
+from itertools import dropwhile
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
+
+from packaging.version import Version
 
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, profile_names
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
-from xpusetup.profile import Profile
+from xpusetup.profile import Profile, Tier
 
 NAME = re.compile(r"[a-z][a-z0-9._-]*")
 SCHEMA_FILE = "profile.schema.json"
 
 
 def list_profiles() -> Result:
-    """List the profiles that ship with the program."""
-    return Result("profiles list", {"profiles": [_row(load_profile(name)) for name in profile_names()]})
+    """List the profiles that ship with the program: tier by tier, the newest release first."""
+    profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
+    return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
+
+
+def _place(profile: Profile) -> tuple[int, bool, tuple[int, ...]]:
+    torch = _torch_version(profile)
+    release = Version(torch).release if torch else ()
+    return get_args(Tier).index(profile.tier), profile.accelerator == "cpu", tuple(-part for part in release)
+
+
+def _torch_version(profile: Profile) -> str | None:
+    found = (part for part in profile.components if part.name == "torch" and part.kind != "skip")
+    return next((part.version for part in found), None)
 
 
 def _row(profile: Profile) -> dict[str, Any]:
-    torch = next((part for part in profile.components if part.name == "torch" and part.kind != "skip"), None)
     return {
         "name": profile.name,
         "tier": profile.tier,
         "accelerator": profile.accelerator,
         "summary": profile.summary,
-        "torch": torch.version if torch else None,
+        "torch": _torch_version(profile),
         "toolkit": f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
         "python": profile.python,
         "tried": profile.tried,
@@ -72,7 +86,7 @@ def new_profile(name: str, base: str, out: str) -> Result:
 def _renamed(text: str, name: str, base: str) -> str:
     """Change the head of a profile's text, and leave all else with its comments as it is."""
     head, components = text.split("\n[", 1)
-    body = "\n".join(line for line in head.splitlines() if not line.startswith("#"))
+    body = "\n".join(dropwhile(lambda line: line.startswith("#"), head.splitlines()))
     for key, value in {"name": name, "tier": "own", "tried": "not yet"}.items():
         body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
     top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"

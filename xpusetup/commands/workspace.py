@@ -17,11 +17,12 @@ from xpusetup.effects.environment import variable
 from xpusetup.effects.root import Root, read_locked_profile
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
-from xpusetup.model import Layout
+from xpusetup.model import ROOT, Layout
 from xpusetup.refs import floating, parse_revs, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
+    from xpusetup.model import Request
     from xpusetup.profile import Profile
 
 
@@ -35,6 +36,7 @@ class Where:
     build_dir: str = ""
     prefix: str = ""
     python: str = ""
+    into: str = ""
     rev: tuple[str, ...] = ()
 
 
@@ -74,6 +76,7 @@ def open_workspace(where: Where) -> Workspace:
     revs = {**floating(profile), **given}
     root = check_folder(_root(where, settings, where.name or root_name(name, given)))
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
+    layout = _layout(where, settings, root.name)
     return Workspace(
         profile=pinned or profile,
         base=profile,
@@ -82,8 +85,8 @@ def open_workspace(where: Where) -> Workspace:
         device=load_device(profile.accelerator),
         settings=settings,
         root=root,
-        layout=_layout(where, settings, root.name),
-        python=where.python,
+        layout=layout,
+        python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
     )
@@ -92,7 +95,7 @@ def open_workspace(where: Where) -> Workspace:
 def _options(where: Where, name: str) -> str:
     """Give the options that a command needs to mean this workspace, ready for a shell."""
     given = {"--profile": name, "--root": where.root, "--name": where.name}
-    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix}
+    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix, "--into": where.into}
     words = [word for pair in {**given, **folders}.items() if pair[1] for word in pair]
     return shlex.join([*words, *(word for rev in where.rev for word in ("--rev", rev))])
 
@@ -100,6 +103,26 @@ def _options(where: Where, name: str) -> str:
 def _asked(profile: Profile, revs: dict[str, str]) -> dict[str, object]:
     text = profile.model_dump_json(by_alias=True)
     return {"revs": revs, "base": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def origins_of(workspace: Workspace, where: Where, request: Request) -> dict[str, str]:
+    """Say of each value that was not left to its default where it came from: the strongest of those that name it."""
+    given = {"root": where.root, "build_dir": where.build_dir, "prefix": where.prefix, "into": where.into}
+    given |= {"python": where.python, "arch": ",".join(request.arch)}
+    options = {name: f"--{name.replace('_', '-')}" for name, value in given.items() if value}
+    parent = {"root": "XPUSETUP_ROOT"} if variable("XPUSETUP_ROOT") else {}
+    found = {"arch": "the profile", **workspace.settings.origins, **parent, **options}
+    if workspace.profile.arch is None:
+        del found["arch"]
+    return {**found, "profile": workspace.chosen_by}
+
+
+def options_of(workspace: Workspace, layout: Layout) -> str:
+    """Give the options that mean this workspace with the folders of a layout, as a root's lock holds them."""
+    names = {"--build-dir": layout.src, "--into" if layout.adopted else "--prefix": layout.venv}
+    elsewhere = ((name, place) for name, place in names.items() if not place.startswith(ROOT))
+    more = [word for pair in elsewhere if pair[0] not in workspace.options.split() for word in pair]
+    return f"{workspace.options} {shlex.join(more)}".strip()
 
 
 def load_settings() -> Settings:
@@ -176,10 +199,26 @@ def _data_home() -> str:
 def _layout(where: Where, settings: Settings, name: str) -> Layout:
     """Give the folders: an option names just that one, a settings file the parent of one for each root."""
     default = Layout()
+    into = _find_environment(where) if where.into else ""
     return Layout(
         src=_folder(where.build_dir, settings.build_dir, name) or default.src,
-        venv=_folder(where.prefix, settings.prefix, name) or default.venv,
+        venv=into or _folder(where.prefix, settings.prefix, name) or default.venv,
+        adopted=bool(into),
     )
+
+
+def _find_environment(where: Where) -> str:
+    """Give the prefix of an environment that was named by its folder or its interpreter. Links stay as they are."""
+    for option, given in {"--prefix": where.prefix, "--python": where.python}.items():
+        if given:
+            fix = f"leave {option} out: the environment that is there has its own place and its own Python"
+            raise UsageError(f"--into and {option} exclude each other", fix=fix)
+    path = Path(where.into).expanduser().absolute()
+    prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
+    if not (prefix / "bin/python").is_file():
+        fix = "name a venv, a conda prefix or its bin/python; this makes one: python3 -m venv DIR"
+        raise UsageError(f"{path} is no environment: there is no {prefix}/bin/python", fix=fix)
+    return str(check_folder(prefix))
 
 
 def _folder(option: str, setting: str, name: str) -> str:

@@ -61,6 +61,14 @@ def _write_whole(path: Path, text: str, mode: int) -> None:
         raise
 
 
+def remove(path: Path) -> None:
+    """Remove a file; one that is not there is no fault."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def append_line(path: Path, line: str) -> None:
     """Add one line to a file that only grows."""
     try:

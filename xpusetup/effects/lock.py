@@ -1,25 +1,34 @@
 """One build at a time in a root: a lock whose descriptor the steps inherit.
 
 While a step lives the lock is held, even when the program that started it was killed: a second run waits for the
-orphaned compiler instead of starting another beside it.
+orphaned compiler instead of starting another beside it. Where the file system has no flock, a file that names its owner
+serves instead (helpers/lock.sh, whose functions the scripts use too).
 """
 
 from __future__ import annotations
 
+import errno
 import fcntl
 import os
 import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import cannot_write
+from xpusetup.effects.files import cannot_write, package_file
+from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from xpusetup.effects.process import Output
+
 PAUSE = 0.2
+PATIENCE = 60.0
+NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
+"""What flock answers where it does not work: NFS without lockd, Lustre without -o flock, some FUSE."""
+OWNER = "lock.owner"
 
 
 @contextmanager
@@ -37,9 +46,25 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         os.ftruncate(handle, 0)
     finally:
         os.close(handle)
+        if (path.parent / OWNER).exists():
+            _call("disown_root", path.parent, os.getpid())
 
 
 def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
+    """Take the lock, or the weaker one where the file system has no other."""
+    try:
+        _take(handle, path, say)
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+        say(f"flock does not work on this file system ({error.strerror}); {path.parent / OWNER} is the lock instead")
+        _own(path.parent, say)
+        return
+    if (path.parent / OWNER).exists():
+        _must("respect_owner", path.parent)
+
+
+def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:
     said = False
     while not _try(handle):
         owner = _owner(handle)
@@ -49,9 +74,39 @@ def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
                 f"{who} is at work in {path.parent}", fix="wait until it ends, or build elsewhere: --root DIR"
             )
         if not said:
-            say(f"waiting for a step that outlived its xpusetup (process {owner})")
+            say(_outlived(owner))
             said = True
         time.sleep(PAUSE)
+
+
+def _own(root: Path, say: Callable[[str], None]) -> None:
+    """Take the file, and then wait for a step that outlived the one who held it before."""
+    _must("own_root", root, os.getpid())
+    said = False
+    while (found := _call("outlived", root)).code == 0:
+        if not said:
+            say(_outlived(int(found.out)))
+            said = True
+        time.sleep(PAUSE)
+
+
+def _outlived(process: int) -> str:
+    return f"waiting for a step that outlived its xpusetup (process {process})"
+
+
+def _must(function: str, root: Path, *arguments: object) -> None:
+    answer = _call(function, root, *arguments)
+    if answer.code != 0:
+        message, _, fix = answer.err.strip().partition("\n")
+        raise NotReadyError(
+            message or answer.why or f"{root} cannot be locked", fix=fix or "build elsewhere: --root DIR"
+        )
+
+
+def _call(function: str, root: Path, *arguments: object) -> Output:
+    """Call a function of the scripts' own lock."""
+    words = (function, str(root), *map(str, arguments))
+    return run_process(("bash", str(package_file("helpers/lock.sh")), *words), seconds=PATIENCE)
 
 
 def _try(handle: int) -> bool:

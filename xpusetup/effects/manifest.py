@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup import __version__
 from xpusetup.effects import files
-from xpusetup.keys import parse_stamp
+from xpusetup.keys import installs, parse_stamp
 from xpusetup.model import Wheel
 from xpusetup.plan.context import file_name
+from xpusetup.plan.install import published_wheels
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -37,23 +38,27 @@ def read_document(path: Path) -> dict[str, Any]:
     return found if isinstance(found, dict) else {}
 
 
-def list_wheels(root: Root, profile: Profile) -> list[Wheel]:
-    """List the wheels of a profile that are in its root, with the hashes that their steps wrote down."""
-    return list(_wheels(root, profile))
+def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wheel]:
+    """List the wheels that a command got for a profile, with the hashes that their steps wrote down."""
+    if made_by == "install":
+        rows = [(f"{name}.download", *pin) for name, pin in published_wheels(profile).items()]
+    else:
+        parts = (part for part in profile.components if part.kind != "skip")
+        ends = {"source": "build", "wheel": "fetch"}
+        rows = [(f"{part.name}.{ends[part.kind]}", part.distribution, part.version) for part in parts]
+    return [wheel for row in rows for wheel in _wheels(root, *row)]
 
 
-def _wheels(root: Root, profile: Profile) -> Iterator[Wheel]:
-    for part in profile.components:
-        if part.kind == "skip":
-            continue
-        step = f"{part.name}.{'build' if part.kind == 'source' else 'fetch'}"
-        stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
-        for made in stamp.made if stamp else ():
-            if Path(made.path).name.startswith(f"{file_name(part.distribution)}-"):
-                yield Wheel(name=part.distribution, version=part.version, path=made.path, sha256=made.sha256)
+def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[Wheel]:
+    stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
+    for made in stamp.made if stamp else ():
+        if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
+            yield Wheel(name=distribution, version=version, path=made.path, sha256=made.sha256)
 
 
-def write_manifest(root: Root, profile: Profile, outcome: Outcome, *, target: Target, facts: Facts | None) -> None:
+def write_manifest(
+    root: Root, profile: Profile, outcome: Outcome, *, target: Target, facts: Facts | None, made_by: str
+) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
     verification = read_document(root / "results/verify.json")
     old = read_manifest(root)
@@ -65,7 +70,8 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, *, target: Ta
         "build_requirements": profile.build_requirements.pins,
         "target": asdict(target),
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
-        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile)],
+        "made_by": made_by,
+        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": _verified(outcome, verification, old),
         "verification": verification or None,
@@ -80,7 +86,7 @@ def _verified(outcome: Outcome, verification: dict[str, Any], old: dict[str, Any
         return None
     if "verify.smoke" in (*outcome.ran, *outcome.skipped):
         return verification.get("verified")
-    changed = outcome.failed or any(step.endswith((".install", "runtime")) for step in outcome.ran)
+    changed = outcome.failed or any(map(installs, outcome.ran))
     return None if changed else old.get("verified")
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import datetime as dt
 import os
 import platform
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import distro
 import psutil
 
-from xpusetup.effects import probe_hardware, probe_tools
+from xpusetup.effects import probe_disk, probe_hardware, probe_python, probe_tools
 from xpusetup.effects.sysroot import Sysroot
-from xpusetup.facts import Disk, Facts, Resources, Section, System
+from xpusetup.facts import Facts, Resources, Section, System
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
+
+    from xpusetup.facts import Held
 
 EVERYTHING: tuple[Section, ...] = (
     "system",
@@ -37,9 +40,17 @@ TOLD = (
 
 
 def probe(
-    sections: Iterable[Section] = EVERYTHING, *, places: Sequence[Path] = (), python: str = "", toolkit: str = ""
+    sections: Iterable[Section] = EVERYTHING,
+    *,
+    places: Mapping[Path, Sequence[Held]] = MappingProxyType({}),
+    python: str = "",
+    toolkit: str = "",
+    adopted: bool = False,
 ) -> Facts:
-    """Probe this machine. `places` are folders that a build will write to, `toolkit` one more place to look in."""
+    """Probe this machine. `places` are folders that a build writes to with what each holds, `toolkit` one more place.
+
+    `adopted`: `python` is the interpreter of an environment into which a build installs.
+    """
     sysroot = Sysroot.from_environment()
     probes: dict[Section, Callable[[], object]] = {
         "system": lambda: _probe_system(sysroot),
@@ -47,7 +58,7 @@ def probe(
         "hardware": lambda: probe_hardware.probe_hardware(sysroot),
         "toolkits": lambda: probe_tools.probe_toolkits(sysroot, toolkit),
         "tools": probe_tools.probe_programs,
-        "python": lambda: probe_tools.probe_python(python),
+        "python": lambda: probe_python.probe_adopted(python) if adopted else probe_python.probe_python(python),
         "environment": lambda: {name: os.environ[name] for name in TOLD if name in os.environ},
     }
     seen = {section: probes[section]() for section in sections}
@@ -79,7 +90,7 @@ def _user_name() -> str:
         return str(os.getuid())
 
 
-def _probe_resources(sysroot: Sysroot, places: Sequence[Path]) -> Resources:
+def _probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> Resources:
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     return Resources(
         cpus=len(os.sched_getaffinity(0)),
@@ -88,14 +99,8 @@ def _probe_resources(sysroot: Sysroot, places: Sequence[Path]) -> Resources:
         memory_available=memory.available,
         memory_limit=_memory_limit(sysroot),
         swap=swap.total,
-        disks=[_probe_disk(place) for place in places],
+        disks=probe_disk.probe_disks(places, sysroot.read("/proc/self/mounts") or ""),
     )
-
-
-def _probe_disk(place: Path) -> Disk:
-    there = next(folder for folder in (place, *place.parents) if folder.exists())
-    usage = psutil.disk_usage(str(there))
-    return Disk(path=str(place), free=usage.free, total=usage.total, writable=os.access(there, os.W_OK))
 
 
 def _cpu_limit(sysroot: Sysroot) -> float | None:

@@ -5,13 +5,10 @@ from __future__ import annotations
 import os
 import re
 import shutil
-import sys
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.process import run_process
-from xpusetup.errors import NotReadyError
-from xpusetup.facts import Python, Tool, Toolkits, ToolkitSeen
+from xpusetup.facts import Tool, Toolkits, ToolkitSeen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -24,12 +21,6 @@ PROGRAMS = ("gcc", "g++", "git", "cmake", "ninja", "uv", "ccache")
 PATIENCE = 3.0
 """Seconds that a program may take to say its version."""
 COMPILER = re.compile(r"Compiler (\d+\.\d+(?:\.\d+)*)")
-ABOUT = """
-import sys, sysconfig, os, importlib.util as u
-print("%d.%d.%d" % sys.version_info[:3])
-print(int(os.path.exists(os.path.join(sysconfig.get_paths()["include"], "Python.h"))))
-print(int(u.find_spec("venv") is not None and u.find_spec("ensurepip") is not None))
-"""
 
 
 def probe_programs() -> list[Tool]:
@@ -42,29 +33,6 @@ def _first_line(path: str) -> str | None:
     output = run_process((path, "--version"), seconds=PATIENCE)
     lines = output.out.splitlines()
     return lines[0] if output.code == 0 and lines else None
-
-
-def find_python(wanted: str) -> str:
-    """Give the interpreter that carries the new environment: a path, a version as in 3.11, or this one's base."""
-    if not wanted:
-        base = Path(sys.base_prefix) / "bin" / f"python{sys.version_info[0]}.{sys.version_info[1]}"
-        return str(base) if base.exists() else sys.executable
-    name = f"python{wanted}" if wanted[0].isdigit() else wanted
-    path = shutil.which(name)
-    if path is None:
-        raise NotReadyError(f"there is no {name} here", fix="name one that is: --python VERSION or --python PATH")
-    return path
-
-
-def probe_python(wanted: str) -> Python:
-    """Ask an interpreter what it is and whether it can carry an environment and compile extensions."""
-    path = find_python(wanted)
-    output = run_process((path, "-I", "-c", ABOUT), seconds=PATIENCE * 3)
-    lines = output.out.split()
-    if output.code != 0 or len(lines) != 3:  # noqa: PLR2004 - as many as ABOUT prints
-        reason = output.why or output.err.strip() or "it says nothing"
-        raise NotReadyError(f"{path} does not run: {reason}", fix="name another interpreter: --python PATH")
-    return Python(executable=path, version=lines[0], headers=lines[1] == "1", venv=lines[2] == "1")
 
 
 def probe_toolkits(sysroot: Sysroot, extra: str = "") -> Toolkits:

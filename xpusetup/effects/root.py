@@ -102,9 +102,14 @@ def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[
 
 def find_damage(root: Root) -> dict[str, str]:
     """Say of each finished step whose files are missing or were changed what happened to them."""
+    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp))}
+
+
+def read_stamps(root: Root) -> dict[str, Stamp]:
+    """Read all stamps, also those of other plans in this root."""
     names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
     stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
-    return {name: why for name, stamp in stamps if stamp is not None and (why := _damage(stamp))}
+    return {name: stamp for name, stamp in stamps if stamp is not None}
 
 
 def read_absent(root: Root) -> dict[str, str]:

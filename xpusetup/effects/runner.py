@@ -1,46 +1,52 @@
-"""Runs the steps of a plan here: one script after the other, a log for each, what is done is skipped.
+"""Runs the steps of a plan here, network beside work (lanes.py), a log for each; what is done is skipped.
 
 A step writes its log itself and holds the root's lock, so that it goes on to its stamp even when this program is
-killed; this program only follows the log.
+killed; this program only decides what starts next, and follows the logs.
 """
 
 from __future__ import annotations
 
-import os
-import select
-import subprocess
 import time
-from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import append_line, cannot_write
+from xpusetup.effects.files import append_line
 from xpusetup.effects.root import Root, see, write_absent
+from xpusetup.effects.running import Running, end_steps, start_step, wait_for_any
 from xpusetup.errors import InterruptedRunError
-from xpusetup.events import Event, parse_progress
+from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
-from xpusetup.keys import current_key, make_statuses
+from xpusetup.keys import Status, current_key, make_statuses
+from xpusetup.lanes import lane_of, make_startable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import BinaryIO
 
+    from xpusetup.events import State
+    from xpusetup.keys import Seen
     from xpusetup.model import Plan, Step
 
-PAUSE = 0.1
-GRACE = 1.5
 NO_DEVICE = 4
+NOTE = "note: "
+"""What a helper's line begins with that people have to see, not only who reads the log."""
+SILENCE = 60.0
+"""After so many seconds without a word from a step its watchers are told that it is still at work."""
 
 
 @dataclass(kw_only=True)
 class Outcome:
-    """What a run did: the steps that ran, those that were done already, and how it ended."""
+    """What a run did: the steps that ran, those that were done already, and how it ended.
+
+    `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts.
+    """
 
     ran: list[str] = field(default_factory=list)
     skipped: list[str] = field(default_factory=list)
     failed: str = ""
     no_device: bool = False
     seconds: float = 0.0
+    took: dict[str, float] = field(default_factory=dict)
+    reached: tuple[int, int] = (0, 0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,124 +63,145 @@ class Run:
     require_device: bool = False
 
 
+@dataclass(kw_only=True)
+class Work:
+    """Where a run stands: the steps that nothing has to wait for any more, those at work, and what came of the rest."""
+
+    done: set[str] = field(default_factory=set)
+    running: list[Running] = field(default_factory=list)
+    outcome: Outcome = field(default_factory=Outcome)
+
+
 def run_plan(run: Run) -> Outcome:
-    """Run what is not done, in order, until something fails. Raises InterruptedRunError on Ctrl-C."""
-    outcome, began = Outcome(), time.monotonic()
-    for step in run.plan.steps:
-        state, seconds = _run_if_needed(run, step)
-        (outcome.ran if seconds else outcome.skipped).append(step.id)
-        _observe(run, "end", step, state=state, seconds=seconds)
-        outcome.no_device = state == "no-device"
-        if state == "failed":
-            outcome.failed = step.id
-            break
-    outcome.seconds = time.monotonic() - began
-    return outcome
-
-
-def _run_if_needed(run: Run, step: Step) -> tuple[str, float]:
-    seen = see(run.root, run.plan, run.scripts, run.identities)
-    status = next(status for status in make_statuses(run.plan.steps, seen) if status.id == step.id)
-    if status.state == "done" and not (run.require_device and status.why == NO_DEVICE_HERE):
-        return ("no-device" if status.why == NO_DEVICE_HERE else "done"), 0.0
-    _observe(run, "start", step, text=status.why)
-    began = time.monotonic()
-    code = _run_script(run, step)
-    seconds = time.monotonic() - began
-    state = {0: "ran", NO_DEVICE: "no-device" if "device" in step.needs else "failed"}.get(code, "failed")
-    if state == "no-device":
-        write_absent(run.root, step.id, current_key(step, seen))
-    _journal(run, step, current_key(step, seen), state, seconds)
-    return state, seconds
-
-
-def _run_script(run: Run, step: Step) -> int:
-    log = run.root.log(step.id)
-    if log.exists():
-        log.replace(log.with_suffix(".log.old"))
+    """Run what is not done until all is, or something fails. Raises InterruptedRunError on Ctrl-C."""
+    work, began = Work(), time.monotonic()
     try:
-        stream = log.open("ab")
-    except OSError as error:
-        raise cannot_write(log, error) from error
-    with stream, log.open("rb") as reader:
-        process = subprocess.Popen(
-            ("bash", str(run.root.script(step.id))),
-            stdin=subprocess.DEVNULL,
-            stdout=stream,
-            stderr=subprocess.STDOUT,
-            cwd=run.root.path,
-            env={**os.environ, **run.tuning, "XPUSETUP_LOCKED": "1"},
-            start_new_session=True,
-            pass_fds=(run.lock,),
-        )
-        try:
-            return _follow(run, step, process, reader)
-        except KeyboardInterrupt as error:
-            end_tree(process.pid)
-            _observe(run, "end", step, state="interrupted")
-            raise InterruptedRunError(f"interrupted during {step.id}", fix="the same command goes on there") from error
-
-
-def _follow(run: Run, step: Step, process: subprocess.Popen[bytes], reader: BinaryIO) -> int:
-    rest = b""
-    while True:
-        code = process.poll()
-        rest += reader.read()
-        *lines, rest = rest.split(b"\n")
-        if lines:
-            _say_output(run, step, [line.decode(errors="replace") for line in lines])
-        if code is not None:
-            return code
-        _wait(process.pid)
-
-
-def _wait(pid: int) -> None:
-    """Sleep until the process ends or a pause is over; Popen.wait would poll all the while."""
-    try:
-        handle = os.pidfd_open(pid)
-    except OSError:  # a kernel before 5.3, or a process that is gone
-        time.sleep(PAUSE)
-        return
-    try:
-        select.select([handle], [], [], PAUSE)
+        _run_lanes(run, work)
+    except KeyboardInterrupt as error:
+        names = " and ".join(one.step.id for one in work.running)
+        during = f" during {names}" if names else ""
+        raise InterruptedRunError(f"interrupted{during}", fix="the same command goes on there") from error
     finally:
-        os.close(handle)
+        _end_all(run, work, "")  # something is at work here only when this run is given up
+    place = {step.id: number for number, step in enumerate(run.plan.steps)}
+    work.outcome.ran.sort(key=place.__getitem__)
+    work.outcome.seconds = time.monotonic() - began
+    return work.outcome
 
 
-def _say_output(run: Run, step: Step, lines: list[str]) -> None:
+def _run_lanes(run: Run, work: Work) -> None:
+    _advance(run, work)
+    while work.running:
+        wait_for_any(work.running)
+        ended = [one for one in work.running if _has_ended(run, one)]
+        for one in ended:
+            work.running.remove(one)
+        for one in ended:
+            _finish(run, work, one)
+        if ended and not work.outcome.failed:
+            _advance(run, work)
+
+
+def _advance(run: Run, work: Work) -> None:
+    """Settle what is done already, and start what may start now."""
+    seen = see(run.root, run.plan, run.scripts, run.identities)
+    statuses = {status.id: status for status in make_statuses(run.plan.steps, seen)}
+    running = {one.step.id for one in work.running}
+    for step in run.plan.steps:
+        if step.id not in work.done | running and set(step.after) <= work.done:
+            _skip_if_done(run, work, step, statuses[step.id])
+    for step in make_startable(run.plan.steps, done=work.done, running=running):
+        _start(run, work, step, statuses[step.id], seen)
+
+
+def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
+    absent = status.why == NO_DEVICE_HERE
+    if status.state != "done" or (run.require_device and absent):
+        return
+    work.done.add(step.id)
+    work.outcome.skipped.append(step.id)
+    work.outcome.no_device |= absent
+    _observe(run, "end", step, state="no-device" if absent else "done")
+
+
+def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None:
+    _observe(run, "start", step, text=status.why)
+    key = current_key(step, seen)
+    work.running.append(start_step(run.root, step, key, lock=run.lock, tuning=run.tuning))
+
+
+def _has_ended(run: Run, one: Running) -> bool:
+    ended = one.process.poll() is not None
+    lines = one.read_lines()  # after the question, so that the last lines are among them
+    if lines:
+        _say_output(run, one, lines)
+    elif one.silent_for(SILENCE):
+        _observe(run, "output", one.step, count=one.count, total=one.total)
+    return ended
+
+
+def _finish(run: Run, work: Work, one: Running) -> None:
+    one.close()
+    step, seconds = one.step, one.seconds
+    state = _state_of(step, one.process.returncode)
+    if state == "no-device":
+        write_absent(run.root, step.id, one.key)
+        work.outcome.no_device = True
+    work.outcome.ran.append(step.id)
+    work.outcome.took[step.id] = round(seconds, 3)
+    _observe(run, "end", step, state=state, seconds=seconds, text=one.summary, count=one.count, total=one.total)
+    _journal(run, one, state, seconds)
+    if state == "failed":
+        _fail(run, work, one)
+    else:
+        work.done.add(step.id)
+
+
+def _state_of(step: Step, code: int) -> State:
+    if code == NO_DEVICE and "device" in step.needs:
+        return "no-device"
+    return "failed" if code else "ran"
+
+
+def _fail(run: Run, work: Work, one: Running) -> None:
+    """Let a compile go on to its end, so that nothing of it is lost; end a download, which resumes."""
+    if not work.outcome.failed:
+        work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
+    if lane_of(one.step) == "work":
+        _end_all(run, work, f"{one.step.id} failed")
+    for other in work.running:
+        _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
+
+
+def _end_all(run: Run, work: Work, why: str) -> None:
+    ended, work.running = work.running, []
+    if ended:
+        end_steps(ended)
+    for one in ended:
+        _observe(run, "end", one.step, state="interrupted", seconds=one.seconds, text=why)
+
+
+def _say_output(run: Run, one: Running, lines: list[str]) -> None:
+    for note in [line.removeprefix(NOTE) for line in lines if line.startswith(NOTE)]:
+        _observe(run, "note", one.step, text=f"{one.step.id}: {note}")
     for command in [line for line in lines[:-1] if line.startswith("+ ")]:
-        _observe(run, "output", step, text=command)
-    counts = [found for line in lines if (found := parse_progress(line)) != (0, 0)]
-    count, total = counts[-1] if counts else (0, 0)
+        _observe(run, "output", one.step, text=command)
     last = next((line for line in reversed(lines) if line.strip()), "")
-    _observe(run, "output", step, text=last, count=count, total=total)
+    _observe(run, "output", one.step, text=last, count=one.count, total=one.total)
 
 
 def _observe(run: Run, kind: str, step: Step, **values: object) -> None:
     run.observe(Event(kind=kind, time=time.time(), step=step.id, title=step.title, **values))  # type: ignore[arg-type]
 
 
-def _journal(run: Run, step: Step, key: str, state: str, seconds: float) -> None:
+def _journal(run: Run, one: Running, state: str, seconds: float) -> None:
     import json  # noqa: PLC0415 - a run in which nothing runs needs none
     from dataclasses import asdict  # noqa: PLC0415
 
     from xpusetup.model import Record  # noqa: PLC0415
 
-    record = Record(step=step.id, key=key, state=state, time=time.time(), seconds=round(seconds, 3), made=step.makes)
+    step = one.step
+    record = Record(
+        step=step.id, key=one.key, state=state, time=time.time(), seconds=round(seconds, 3), made=step.makes
+    )
     append_line(run.root / "journal.jsonl", json.dumps(asdict(record)))
-
-
-def end_tree(pid: int) -> None:
-    """End a process and all it started, within about two seconds."""
-    import psutil  # noqa: PLC0415 - slow to import, and seldom needed
-
-    with suppress(psutil.NoSuchProcess):
-        parent = psutil.Process(pid)
-        tree = [*parent.children(recursive=True), parent]
-        for process in tree:
-            with suppress(psutil.NoSuchProcess):
-                process.terminate()
-        _gone, alive = psutil.wait_procs(tree, timeout=GRACE)
-        for process in alive:
-            with suppress(psutil.NoSuchProcess):
-                process.kill()

@@ -88,6 +88,8 @@ def _activated(step: Step, target: Target) -> Iterator[str]:
 
 def _environment(step: Step, plan: Plan) -> Iterator[str]:
     yield ""
+    if plan.layout.adopted:
+        yield "export PYTHONNOUSERSITE=1"  # unlike a venv, other environments see what lies below the user's home
     if step.after:
         yield f'export PATH={render_word(plan.layout.venv)}/bin:"$PATH" VIRTUAL_ENV={render_word(plan.layout.venv)}'
     if step.dated_by:

@@ -16,10 +16,9 @@ HEAD = """#!/usr/bin/env bash
 set -eu
 cd "$(dirname "${{BASH_SOURCE[0]}}")"
 mkdir -p logs
-if command -v flock >/dev/null; then
-  exec 9>>lock
-  flock -n 9 || {{ echo "another build is at work in $PWD" >&2; exit 3; }}
-fi
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || {{ printf '%s\\n  %s\\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }}
 export XPUSETUP_LOCKED=1
 
 step() {{ # ID TITLE

@@ -9,11 +9,14 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 from pathlib import Path
 
+from summary import say_summary
 from wheel_files import fail
 
 TOLD = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BLAS", "USE_CUDA", "USE_XCCL", "USE_KINETO", "USE_MKLDNN")
+ABI = ("GLIBCXX_USE_CXX11_ABI", "_GLIBCXX_USE_CXX11_ABI")
 ON = {"1", "ON", "TRUE", "YES"}
 LIBRARY = "libtorch_xpu.so"
 
@@ -32,6 +35,7 @@ def main() -> None:
     decisions = {name: cache[name] for name in ("USE_XPU", *TOLD) if name in cache}
     options.out.write_text(json.dumps({"decisions": decisions, LIBRARY: has_library}, indent=2) + "\n")
     print(", ".join(f"{name}={value}" for name, value in decisions.items()))
+    say_summary(*describe(cache, os.environ.get("TORCH_XPU_ARCH_LIST", "")))
 
 
 def read(path: Path) -> str:
@@ -47,6 +51,14 @@ def parse_cache(text: str) -> dict[str, str]:
     lines = (line for line in text.splitlines() if line and not line.startswith(("#", "//")))
     pairs = (line.partition("=") for line in lines if "=" in line)
     return {name.partition(":")[0]: value for name, _, value in pairs}
+
+
+def describe(cache: dict[str, str], arch: str) -> list[str]:
+    """Say what was decided in a few words; torch-xpu-ops takes the arch list from the environment, not the cache."""
+    on = cache.get("USE_XPU", "").upper() in ON
+    abi = next((cache[name] for name in ABI if name in cache), "").upper()
+    told = {"": "", **dict.fromkeys(ON, "C++11 ABI")}.get(abi, "old C++ ABI")
+    return ["XPU on" if on else "XPU off", told, arch if on else ""]
 
 
 def require_xpu(decision: str, *, has_library: bool) -> None:

@@ -16,6 +16,8 @@ import tempfile
 from pathlib import Path
 from typing import NoReturn
 
+from summary import count, render_size, say_summary
+
 COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"
 OTHER_TREE = "the tree is another one than the profile was made for"
@@ -36,6 +38,8 @@ def main() -> None:
     rev = decide(options)
     named = options.ref or (f"refs/tags/{options.tag}" if options.tag else "")
     fetch(options.repo, rev, named, options.into)
+    if not lies_in_another(options.into):
+        say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(options.into))
 
 
 def fail(message: str, fix: str) -> NoReturn:
@@ -144,6 +148,19 @@ def clear_ignored(tree: Path, rev: str) -> None:
     head = ask(tree, "rev-parse", "--verify", "--quiet", "HEAD")
     if head not in {"", rev}:
         run(tree, "clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
+
+
+def lies_in_another(tree: Path) -> bool:
+    """Say whether a tree is part of one that was fetched before it, whose summary speaks for both."""
+    return any((folder / ".git" / MARK).exists() for folder in tree.absolute().parents)
+
+
+def describe(tree: Path) -> list[str]:
+    """Say how large what was fetched is, as git keeps it, and how many submodules are in it."""
+    git_folder = tree / ".git"
+    modules = [head for head in (git_folder / "modules").rglob("HEAD") if (head.parent / "objects").is_dir()]
+    packs = sum(pack.stat().st_size for pack in git_folder.rglob("*.pack"))
+    return [render_size(packs) if packs else "", count(len(modules), "submodule") if modules else ""]
 
 
 def refuse_changed(tree: Path, rev: str, mark: Path) -> None:

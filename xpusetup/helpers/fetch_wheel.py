@@ -13,9 +13,11 @@ import tempfile
 from pathlib import Path
 
 from collect_wheel import place
+from installers import pip
+from summary import render_size, say_summary
 from wheel_files import fail, find_wheel
 
-PIP = ("-m", "pip", "--disable-pip-version-check", "download", "--no-deps", "--only-binary", ":all:")
+DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:")
 
 
 def main() -> None:
@@ -31,8 +33,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
         download(requirement, options.index, Path(folder))
         wheel = find_wheel(Path(folder), options.distribution, options.version)
+        size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
+    say_summary(options.version, render_size(size))
 
 
 def download(requirement: str, index: str, folder: Path) -> None:
@@ -40,7 +44,7 @@ def download(requirement: str, index: str, folder: Path) -> None:
     ways = [(), ("--extra-index-url", index)] if index else [()]
     for extra in ways:
         print(f"pip download {requirement} {' '.join(extra)}".rstrip(), flush=True)
-        command = [sys.executable, *PIP, *extra, "--dest", str(folder), requirement]
+        command = [*pip(), *DOWNLOAD, *extra, "--dest", str(folder), requirement]
         done = subprocess.run(command, check=False)
         if done.returncode == 0:
             return

@@ -11,6 +11,7 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from summary import count, say_summary
 from wheel_checks import CHECKS
 from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, read_wheel
 from wheel_files import find_wheel
@@ -94,6 +95,12 @@ def describe(wheel: Wheel) -> dict[str, Any]:
     }
 
 
+def summarise(document: dict[str, Any]) -> tuple[str, str]:
+    bad = [check for check in document["checks"] if check["level"] in {"fail", "crash"}]
+    checks = count(len(document["checks"]), "check")
+    return count(len(document["libraries"]), "library"), f"{len(bad)} of {checks} failed" if bad else checks
+
+
 def describe_broken(path: Path, reason: str) -> dict[str, Any]:
     checks = [make_row(CHECKS[0].id, CHECKS[0].title, Finding("fail", reason))]
     nothing = {"name": None, "version": None, "sha256": hash_file(path), "size": path.stat().st_size}
@@ -117,6 +124,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         )
     if options.out:
         write_json(options.out, document)
+    say_summary(*summarise(document))
     return 0 if document["ok"] else 1
 
 

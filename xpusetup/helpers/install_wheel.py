@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 import argparse
-import os
+import subprocess
 import sys
 from pathlib import Path
 
+from make_movable import make_movable
 from wheel_files import find_wheel
 
 PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--no-deps", "--force-reinstall")
 
 
 def main() -> None:
-    """Find the wheel and become pip."""
+    """Find the wheel, let pip install it, and keep the environment movable."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--wheels", type=Path, required=True)
     parser.add_argument("--distribution", required=True)
@@ -21,7 +22,10 @@ def main() -> None:
     options = parser.parse_args()
     wheel = find_wheel(options.wheels, options.distribution, options.version)
     sys.stdout.flush()
-    os.execv(sys.executable, [sys.executable, *PIP, str(wheel)])  # noqa: S606 - becoming pip
+    done = subprocess.run((sys.executable, *PIP, str(wheel)), check=False)
+    if done.returncode != 0:
+        raise SystemExit(done.returncode)
+    make_movable(Path(sys.prefix))
 
 
 if __name__ == "__main__":

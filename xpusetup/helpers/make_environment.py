@@ -12,9 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from make_movable import MARK, make_movable
 from wheel_files import fail
-
-MARK = ".xpusetup"
 
 
 def main() -> None:
@@ -29,14 +28,15 @@ def main() -> None:
     done = subprocess.run((sys.executable, "-m", "venv", str(options.into)), check=False)
     if done.returncode != 0:
         fail(f"no environment could be made in {options.into}", "read the lines above; --python names another Python")
+    make_movable(options.into)
 
 
 def refuse_foreign(folder: Path) -> None:
     """End when a folder holds something that this script did not put there."""
     if folder.is_dir() and any(folder.iterdir()) and not (folder / MARK).exists():
-        fail(
-            f"{folder} holds something that is not an environment of xpusetup", "name an empty or new folder: --prefix"
-        )
+        into = f"; to install into what is there: --into {folder}" if (folder / "bin/python").exists() else ""
+        fix = f"name an empty or new folder: --prefix DIR{into}"
+        fail(f"{folder} holds something that is not an environment of xpusetup", fix)
 
 
 def empty(folder: Path) -> None:

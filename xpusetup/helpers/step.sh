@@ -4,6 +4,8 @@
 # calls `begin`, runs its commands and calls `finish`.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
+# shellcheck disable=SC1091  # it lies beside this file
+. "$ROOT/helpers/lock.sh"
 
 fail() { # MESSAGE FIX [CODE]
   printf 'xpusetup: %s: %s\n  %s\n' "$STEP" "$1" "$2" >&2
@@ -28,9 +30,11 @@ clean_environment() {
 
 # A caller that holds the lock hands its descriptor down; a script run by hand takes the lock itself.
 lock_root() {
-  if [ -n "${XPUSETUP_LOCKED-}" ] || ! command -v flock >/dev/null; then return 0; fi
-  exec 9>>"$ROOT/lock"
-  flock -n 9 || fail "another build is at work in $ROOT" "wait for it, or end it" 3
+  if [ -n "${XPUSETUP_LOCKED-}" ]; then
+    note_step "$ROOT" "$STEP" || fail "$LOCK_SAYS" "$LOCK_FIX" 3
+  else
+    lock_folder "$ROOT" || fail "$LOCK_SAYS" "$LOCK_FIX" 3
+  fi
 }
 
 identity() { # NEED

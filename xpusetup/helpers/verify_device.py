@@ -20,6 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from device_checks import CHECKS, PASSING
+from summary import count, say_summary
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -153,6 +154,13 @@ def make_document(device: str, results: list[Result], extensions: dict[str, str]
     }
 
 
+def summarise(document: dict[str, Any]) -> tuple[str, ...]:
+    bad = sum(check["level"] in {"fail", "crash"} for check in document["checks"])
+    checks = count(len(document["checks"]), "check")
+    names = [str(one.get("name", "")) for one in document["devices"][:1]]
+    return (f"{bad} of {checks} failed" if bad else checks, *names)
+
+
 def package_version(name: str) -> str | None:
     try:
         return version(name)
@@ -193,6 +201,7 @@ def main() -> int:
     document = verify(options.device, expected=options.expected, patience=options.patience)
     if options.out:
         write_json(options.out, document)
+    say_summary(*summarise(document))
     return {True: 0, False: 1, None: 4}[document["verified"]]
 
 

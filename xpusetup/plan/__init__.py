@@ -10,6 +10,8 @@ from xpusetup.order import make_order
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
+from xpusetup.plan.guard import UNBOUND, make_guard
+from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -28,7 +30,7 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
 
 
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
-    yield make_venv(context)
+    yield make_venv(context, context.profile.build_requirements.pins)
     yield make_requirements(context)
     installed: dict[str, str] = {}
     last = "requirements"
@@ -40,40 +42,24 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         if runtime is not None and runtime.component == part.name:
             yield _make_runtime(context, last, part.name, runtime.pins)
             last = installed[part.name] = "runtime"
+    yield make_guard(context, [part.distribution for part in context.profile.components if part.kind != "skip"], last)
     if request.verify != "off":
-        yield _make_verify(context, last)
+        yield make_verify(context, "guard")
 
 
 def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
-    report = f"{context.layout.venv}/runtime-requirements.json"
+    report = f"{context.reports}/runtime-requirements.json"
     return Step(
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
-        run=(context.pip("install", "--no-deps", "--report", report, *pins),),
+        run=(context.pip("install", "--no-deps", "--report", report, *pins), *context.movable()),
+        env=UNBOUND,
         needs=("network",),
         after=(last,),
         locks=("venv",),
         makes=(report,),
         component=component,
     )
-
-
-def _make_verify(context: Context, last: str) -> Step:
-    layout, result = context.layout, f"{context.layout.results}/verify.json"
-    return Step(
-        id="verify.smoke",
-        title=f"numbers on {context.target.accelerator} against the CPU",
-        run=((layout.python, f"{layout.helpers}/verify_device.py", *verify_options(context.target), "--out", result),),
-        needs=("device",),
-        after=(last,),
-        makes=(result,),
-    )
-
-
-def verify_options(target: Target) -> tuple[str, ...]:
-    """Give the options of the verification helper for this target."""
-    expected = ("--expected",) if target.device_expected else ()
-    return ("--device", target.accelerator, *expected)
 
 
 def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:

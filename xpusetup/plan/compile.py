@@ -27,7 +27,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     return Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
-        run=(_fresh(context, part), *_configure(context, part), check),
+        run=(_fresh(context, part), *_define(context, part), *_configure(context, part), check),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -46,7 +46,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
-        run=(("rm", "-rf", out), _fresh(context, part), _wheel(context, part, out), collected),
+        run=(("rm", "-rf", out), _fresh(context, part), *_define(context, part), _wheel(context, part, out), collected),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -76,6 +76,22 @@ def _fresh(context: Context, part: SourceComponent) -> tuple[str, ...]:
     return context.helper("fresh_build.py", *places, *compilers)
 
 
+def _define(context: Context, part: SourceComponent) -> Commands:
+    """Write down where vendored sources lie: setup.py hands CMake no definition that is not CMAKE_* or the like."""
+    places = [word for define in _defines(context, part) for word in ("--define", define)]
+    if part.frontend != "setup.py" or not places:
+        return ()
+    return (context.helper("write_defines.py", *places, "--into", _defines_file(context, part)),)
+
+
+def _defines(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    return tuple(f"{item.define}={context.tree(part)}/{item.path}" for item in part.vendored if item.define)
+
+
+def _defines_file(context: Context, part: SourceComponent) -> str:
+    return f"{context.tree(part)}.cmake"
+
+
 def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
     if part.frontend == "setup.py":
         return (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
@@ -83,8 +99,7 @@ def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]
 
 
 def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
-    tree = context.tree(part)
-    defines = tuple(f"-Ccmake.define.{item.define}={tree}/{item.path}" for item in part.vendored if item.define)
+    defines = tuple(f"-Ccmake.define.{define}" for define in _defines(context, part))
     return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *defines)
 
 
@@ -113,6 +128,7 @@ def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, st
         **_same_bytes(context, part),
         **_accelerator(context, part),
         **_versions(context, part),
+        **_includes(context, part),
         **context.profile.environment,
         **part.environment,
         **asked,
@@ -129,6 +145,11 @@ def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
     maps = f"-ffile-prefix-map={context.tree(part)}={part.name} -ffile-prefix-map={context.layout.venv}=venv"
     cmake = {"CFLAGS": maps, "CXXFLAGS": maps, "CMAKE_BUILD_RPATH_USE_ORIGIN": "ON"}
     return {"CPPFLAGS": maps, **(cmake if part.cmake else {})}
+
+
+def _includes(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Let CMake (3.24 and later) read the file of definitions before anything else."""
+    return {"CMAKE_PROJECT_TOP_LEVEL_INCLUDES": _defines_file(context, part)} if _define(context, part) else {}
 
 
 def _versions(context: Context, part: SourceComponent) -> dict[str, str]:

@@ -6,7 +6,9 @@ from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
 from xpusetup.plan.compile import make_build, make_configure
+from xpusetup.plan.conflicts import conflicts_of, removal_options
 from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
+from xpusetup.plan.guard import UNBOUND
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -50,11 +52,18 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
     )
 
 
+def _make_room(context: Context, part: SourceComponent | WheelComponent) -> Iterator[tuple[str, ...]]:
+    conflicts = conflicts_of(part.distribution, context.target.accelerator)
+    if conflicts:
+        yield context.helper("remove_conflicts.py", *removal_options(conflicts))
+
+
 def _make_install(context: Context, part: SourceComponent | WheelComponent, *, made_by: str, venv_last: str) -> Step:
     return Step(
         id=f"{part.name}.install",
         title=f"install {part.distribution} {part.version}",
-        run=(context.helper("install_wheel.py", *context.choice(part)),),
+        run=(*_make_room(context, part), context.helper("install_wheel.py", *context.choice(part))),
+        env=UNBOUND,
         after=tuple(dict.fromkeys((made_by, venv_last))),
         locks=("venv",),
         makes=(context.installed(part),),

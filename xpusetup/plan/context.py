@@ -24,9 +24,18 @@ class Context:
     target: Target
     layout: Layout
 
+    @property
+    def reports(self) -> str:
+        """The folder of pip's reports: in the environment, because they end with it."""
+        return f"{self.layout.venv}/share/xpusetup" if self.layout.adopted else self.layout.venv
+
     def pip(self, *arguments: str) -> tuple[str, ...]:
         """Give a pip command of the built environment."""
         return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
+
+    def movable(self) -> tuple[tuple[str, ...], ...]:
+        """Give what follows an installation into an environment of our own, so that it can be moved."""
+        return () if self.layout.adopted else (self.helper("make_movable.py"),)
 
     def helper(self, name: str, *arguments: str) -> tuple[str, ...]:
         """Give a helper's command with the built environment's python."""

@@ -4,10 +4,9 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")"
 mkdir -p logs
-if command -v flock >/dev/null; then
-  exec 9>>lock
-  flock -n 9 || { echo "another build is at work in $PWD" >&2; exit 3; }
-fi
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
 export XPUSETUP_LOCKED=1
 
 step() { # ID TITLE
@@ -32,5 +31,6 @@ step simxpu.fetch 'simxpu  a0c00e72c'
 step simxpu.build 'simxpu 1.0.0 from source'
 step simxpu.inspect 'what is in the simxpu wheel'
 step simxpu.install 'install simxpu 1.0.0'
+step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on simxpu against the CPU'
 echo "the wheels are in $PWD/wheels"

@@ -4,10 +4,9 @@
 set -eu
 cd "$(dirname "${BASH_SOURCE[0]}")"
 mkdir -p logs
-if command -v flock >/dev/null; then
-  exec 9>>lock
-  flock -n 9 || { echo "another build is at work in $PWD" >&2; exit 3; }
-fi
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
 export XPUSETUP_LOCKED=1
 
 step() { # ID TITLE
@@ -42,5 +41,6 @@ step audio.fetch 'audio v2.11.0 34c52a67e'
 step audio.build 'torchaudio 2.11.0+xpu from source'
 step audio.inspect 'what is in the torchaudio wheel'
 step audio.install 'install torchaudio 2.11.0+xpu'
+step guard 'pip keeps what was installed'
 step verify.smoke 'numbers on xpu against the CPU'
 echo "the wheels are in $PWD/wheels"

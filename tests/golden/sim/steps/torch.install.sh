@@ -12,6 +12,7 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torch-2.13.0+cpu.dist-info/RECO
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
   2.13.0+cpu

@@ -12,7 +12,11 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/triton_xpu-3.8.0.dist-info/RECO
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove \
+  'it owns the package folder triton, as triton-xpu does' triton pytorch-triton pytorch-triton-xpu \
+  pytorch-triton-rocm triton-rocm
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution triton-xpu \
   --version 3.8.0
 finish

@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash verify.smoke.sh
 set -eu
 STEP=verify.smoke
-AFTER=audio.install
+AFTER=guard
 NEEDS=device
 KEEP='HOME PATH LANG TMPDIR TERM ZE_* ONEAPI_DEVICE_SELECTOR SYCL_* HABANA_* ASCEND_* SIMXPU_*'
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"

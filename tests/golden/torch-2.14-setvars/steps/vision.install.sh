@@ -12,6 +12,7 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torchvision-0.29.1+xpu.dist-inf
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torchvision \
   --version 0.29.1+xpu

@@ -12,7 +12,11 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torch-2.14.1+xpu.dist-info/RECO
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/remove_conflicts.py --remove \
+  'it is compiled for another torch, and this one has XPU support of its own' intel-extension-for-pytorch \
+  intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torch --version \
   2.14.1+xpu
 finish

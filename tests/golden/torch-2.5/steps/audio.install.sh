@@ -12,6 +12,7 @@ MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torchaudio-2.5.1+xpu.dist-info/
 begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_wheel.py --wheels "$ROOT"/wheels --distribution torchaudio \
   --version 2.5.1+xpu

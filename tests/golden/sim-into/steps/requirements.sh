@@ -1,0 +1,25 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
+# requirements: 19 pinned build requirements
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash requirements.sh
+set -eu
+STEP=requirements
+AFTER=venv
+NEEDS=network
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=(/opt/conda/envs/x/share/xpusetup/build-requirements.json)
+begin
+
+export PYTHONNOUSERSITE=1
+export PATH=/opt/conda/envs/x/bin:"$PATH" VIRTUAL_ENV=/opt/conda/envs/x
+export PIP_CONSTRAINT=/dev/null
+cd "$ROOT"
+run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
+run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps --report \
+  /opt/conda/envs/x/share/xpusetup/build-requirements.json build==1.6.1 filelock==4.1.0 fsspec==2026.9.0 \
+  jinja2==3.1.6 markupsafe==3.0.4 mpmath==1.3.0 networkx==3.4.2 ninja==1.13.2 \
+  'numpy==2.2.6; python_version < '"'"'3.11'"'"'' 'numpy==2.4.6; python_version >= '"'"'3.11'"'"'' \
+  packaging==26.3 pyelftools==0.33 pyproject-hooks==1.3.3 setuptools==80.10.2 sympy==1.14.0 \
+  'tomli==2.5.0; python_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 wheel==0.48.0
+finish

@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
+# audio.download: torchaudio 2.11.0+xpu, as published
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash audio.download.sh
+set -eu
+STEP=audio.download
+AFTER=survey
+NEEDS=network
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/published/torchaudio-2.11.0+xpu-*.whl')
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torchaudio --version 2.11.0+xpu --index \
+  https://download.pytorch.org/whl/xpu --into "$ROOT"/published
+finish

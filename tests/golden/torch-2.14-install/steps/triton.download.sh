@@ -1,0 +1,18 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
+# triton.download: triton-xpu 3.8.0, as published
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash triton.download.sh
+set -eu
+STEP=triton.download
+AFTER=survey
+NEEDS=network
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/published/triton_xpu-3.8.0-*.whl')
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution triton-xpu --version 3.8.0 --index \
+  https://download.pytorch.org/whl/xpu --into "$ROOT"/published
+finish

@@ -1,0 +1,17 @@
+# What this release insists on; refused here as there, in the middle of configure.
+if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_CXX_COMPILER_VERSION VERSION_LESS @GCC_MINIMUM@)
+  message(FATAL_ERROR
+    "GCC-@GCC_MINIMUM@ or newer is required to compile PyTorch, but found ${CMAKE_CXX_COMPILER_VERSION}")
+endif()
+set(CMAKE_CXX_STANDARD @CXX_STANDARD@)
+if(USE_XPU)
+  if(@NEW_ABI_ALONE@ AND NOT "${GLIBCXX_USE_CXX11_ABI}" STREQUAL "1")
+    message(FATAL_ERROR "XPU is supported with the new C++11 ABI alone: set _GLIBCXX_USE_CXX11_ABI=1")
+  endif()
+  separate_arguments(_needed UNIX_COMMAND "@NEEDED_VARIABLES@")
+  foreach(_variable IN LISTS _needed)
+    if("$ENV{${_variable}}" STREQUAL "")
+      message(FATAL_ERROR "${_variable} is not set: a script of oneAPI that this release needs was not sourced")
+    endif()
+  endforeach()
+endif()

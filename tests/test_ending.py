@@ -1,0 +1,59 @@
+"""What a build tells at its end."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.targets import plan_for
+from xpusetup.commands.ending import describe_elsewhere, describe_going_on, describe_proof
+from xpusetup.commands.prepare import Prepared
+from xpusetup.commands.purpose import INSTALL
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.effects.root import Root
+from xpusetup.effects.runner import Outcome
+from xpusetup.model import Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(("name", "needs"), [("torch-2.5", "oneAPI 2024.1.4"), ("torch-2.14", ""), ("sim", "")])
+def test_elsewhere(tmp_path: Path, name: str, needs: str) -> None:
+    prepared = Prepared(root=Root(tmp_path), plan=plan_for(name), scripts={}, identities={})
+    assert describe_elsewhere(prepared) == {"command": f"pip install {tmp_path}/wheels/*.whl", "needs": needs}
+
+
+def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
+    prepared = Prepared(root=Root(tmp_path), plan=plan_for("sim"), scripts={}, identities={}, purpose=INSTALL)
+    assert describe_elsewhere(prepared)["command"] == f"pip install {tmp_path}/published/*.whl"
+
+
+@pytest.mark.parametrize(
+    ("where", "request_", "jobs", "command"),
+    [
+        (Where(profile="sim"), Request(), 0, "xpusetup build --profile sim"),
+        (
+            Where(profile="sim", root="/r", python="3.12"),
+            Request(set=(("simxpu", "A", "b c"),), verify="off"),
+            2,
+            "xpusetup build --profile sim --root /r --python 3.12 --set 'simxpu.A=b c' --verify off --jobs 2",
+        ),
+    ],
+)
+def test_going_on(where: Where, request_: Request, jobs: int, command: str) -> None:
+    outcome = Outcome(failed="b", took={"a": 1.0, "b": 2.5}, reached=(3, 9), seconds=4.0)
+    told = describe_going_on(open_workspace(where), request_, outcome, jobs=jobs)
+    assert told == {"command": command, "reached": [3, 9], "seconds": 2.5}
+
+
+def test_proof(tmp_path: Path) -> None:
+    (tmp_path / "results").mkdir()
+    assert describe_proof(Root(tmp_path)) == {"device": "", "checks": 0}
+    seen = {"device": "xpu:0", "devices": [{"name": "Max 1100"}, {"name": "other"}], "checks": [{}, {}]}
+    (tmp_path / "results/verify.json").write_text(json.dumps(seen))
+    assert describe_proof(Root(tmp_path)) == {"device": "Max 1100", "checks": 2}
+    (tmp_path / "results/verify.json").write_text(json.dumps({**seen, "devices": []}))
+    assert describe_proof(Root(tmp_path))["device"] == "xpu:0"

@@ -1,0 +1,148 @@
+"""The build as it runs: events in, screen text out; on a terminal frame by frame, elsewhere line by line."""
+
+from __future__ import annotations
+
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from golden import hold_one
+from xpusetup import show_live
+from xpusetup.effects.memory import Memory
+from xpusetup.events import Event
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+GIB = 1 << 30
+HEAD = "torch-2.5 · Intel GPU (pvc) · oneAPI 2024.1.4 · 14 jobs · ~/.local/share/xpusetup/torch-2.5"
+TITLES = {
+    "venv": "Python 3.11 environment",
+    "torch.fetch": "torch v2.5.1 a8d6afb51",
+    "torch.configure": "configure torch, and read what CMake decided",
+    "torch.build": "torch 2.5.1+xpu from source",
+    "vision.fetch": "vision v0.20.1 3ac97aa91",
+    "audio.fetch": "audio v2.5.1 1661daf10",
+}
+FOUND = {
+    "torch.fetch": "v2.5.1 a8d6afb · 412 MiB · 38 submodules",
+    "torch.configure": "XPU on · C++11 ABI · pvc",
+    "vision.fetch": "v0.20.1 3ac97aa · 12 MiB",
+}
+
+
+class Screen:
+    """A view with a clock of its own, and what it has drawn so far."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch, *, width: int = 100) -> None:
+        self.time = 0.0
+        self.file = StringIO()
+        console = Console(width=width, no_color=True, file=self.file, highlight=False, soft_wrap=True, _environ={})
+        monkeypatch.setattr(show_live, "make_console", lambda **_words: console)
+        self.console = console
+        memory = Memory(41 * GIB, 64 * GIB)
+        self.view = show_live.BuildView(quiet=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
+        self.say("plan", text=HEAD, total=16, jobs=14)
+
+    def say(self, kind: Any, step: str = "", **words: Any) -> None:
+        self.view.observe(Event(kind=kind, time=self.time, step=step, title=TITLES.get(step, ""), **words))
+
+    def start(self, step: str) -> None:
+        self.say("start", step)
+
+    def end(self, step: str, seconds: float, state: Any = "ran", **words: Any) -> None:
+        self.say("end", step, seconds=seconds, state=state, **{"text": FOUND.get(step, ""), **words})
+
+    def build(self, until: float, *, begin: float, total: int = 7561, step: str = "torch.build") -> None:
+        """Let ninja say a line for each object: 1.43 of them in a second."""
+        while self.time < until:
+            self.time += 10
+            count = min(total, int((self.time - begin) * 1.43))
+            line = f"[{count}/{total}] Building SYCL object src/ATen/sycl/Kernel{count}.cpp.o"
+            self.say("output", step, text=line, count=count, total=total)
+
+    def frame(self, title: str) -> None:
+        """Draw what a terminal would show below the lines that stay."""
+        self.file.write(f"\n---- {title}\n")
+        self.console.print(self.view.draw())
+
+    @property
+    def text(self) -> str:
+        return "".join(f"{line.rstrip()}\n" for line in self.file.getvalue().splitlines())
+
+
+def frames(screen: Screen) -> None:
+    """Go through a build up to its longest step."""
+    screen.view._moving = True
+    screen.end("venv", 0, "done")
+    screen.start("torch.fetch")
+    screen.say("output", "torch.fetch", text="Receiving objects:  45% (6123/13456)\r")
+    screen.time = 61
+    screen.frame("a fetch, after a minute")
+    screen.end("torch.fetch", 72)
+    screen.time = 72
+    screen.start("torch.configure")
+    screen.end("torch.configure", 51)
+    screen.time = 123
+    screen.start("torch.build")
+    screen.frame("a build that has said nothing yet")
+    screen.build(130, begin=123)
+    screen.start("vision.fetch")
+    screen.frame("two lanes, too early for an estimate")
+    screen.end("vision.fetch", 9)
+    screen.build(3000, begin=123)
+    screen.frame("a build at half")
+    screen.start("audio.fetch")
+    screen.end("audio.fetch", 70, "failed")
+    screen.say("note", text="torch.build goes on to its end, so that nothing of it is lost")
+    screen.build(5400, begin=123)
+    screen.frame("a build near its end")
+
+
+@pytest.mark.parametrize("width", [100, 72])
+def test_golden_frames(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
+    screen = Screen(monkeypatch, width=width)
+    frames(screen)
+    hold_one(f"screens/build-live-{width}.txt", screen.text)
+    moving = screen.text.split("----")[1:]
+    drawn = [line for block in moving for line in block.splitlines() if line.startswith((" ⠋", "     ", " ·"))]
+    assert drawn
+    assert max(map(len, drawn)) <= width
+
+
+def test_golden_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """In a log a long step says where it is: at each tenth, and when it has been silent for long."""
+    screen = Screen(monkeypatch)
+    screen.start("torch.fetch")
+    for minute in range(1, 12):
+        screen.time = minute * 60.0
+        screen.say("output", "torch.fetch", text=f"Receiving objects:  {minute * 7}% ({minute * 942}/13456)")
+    screen.end("torch.fetch", 660)
+    screen.start("torch.build")
+    screen.build(6000, begin=660)
+    screen.end("torch.build", 5340, "failed", text="")
+    hold_one("screens/build-lines-long.txt", screen.text)
+
+
+def plain(screen: Screen) -> Iterator[str]:
+    yield from (line for line in screen.text.splitlines() if line.startswith("   "))
+
+
+def test_a_short_step_says_only_that_it_began_and_ended(monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(monkeypatch)
+    screen.start("torch.build")
+    screen.build(50, begin=0, total=72)
+    screen.end("torch.build", 50)
+    assert list(plain(screen)) == []
+
+
+def test_a_silent_step_shows_life(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The runner tells its watchers once a minute that a silent step is at work; once in five minutes it is printed."""
+    screen = Screen(monkeypatch)
+    screen.start("torch.fetch")
+    for minute in range(1, 13):
+        screen.time = minute * 60.0
+        screen.say("output", "torch.fetch")
+    assert [line.split()[:2] for line in plain(screen)] == [["torch.fetch", "5:00"], ["torch.fetch", "10:00"]]

@@ -1,0 +1,130 @@
+"""Which constraints pip heeds, and how ours is added to them; how uv is told what pip's variables say."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+pip_settings: Any = importlib.import_module("pip_settings")
+installers: Any = importlib.import_module("installers")
+installed: Any = importlib.import_module("installed")
+install_published: Any = importlib.import_module("install_published")
+OURS = "/env/xpusetup-constraints.txt"
+
+
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Keep pip's settings of this machine out."""
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    files = [tmp_path / "system.conf", tmp_path / "user.conf"]
+    monkeypatch.setattr(pip_settings, "settings_files", lambda: [*files, pip_settings.site_file()])
+    for name in ("PIP_CONSTRAINT", "UV_CONSTRAINT", "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_STRATEGY"):
+        monkeypatch.delenv(name, raising=False)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    ("system", "user", "site", "kept"),
+    [
+        ("", "", "", ""),
+        ("", "", f"[install]\nconstraint = {OURS}\n", ""),
+        ("", "", f"[install]\nconstraint = a.txt {OURS}\n", "a.txt"),
+        ("[global]\nconstraint = s.txt\n", "", "", "s.txt"),
+        ("[global]\nconstraint = s.txt\n", "[global]\nconstraint = u.txt\n", "", "u.txt"),
+        ("[install]\nconstraint = s.txt\n", "[global]\nconstraint = u.txt\n", "", "s.txt"),
+        ("[global]\nconstraint = s.txt\n", "", f"[install]\nconstraint =\n  s.txt\n  {OURS}\n", "s.txt"),
+        ("[download]\nconstraint = d.txt\n", "", "", ""),
+    ],
+)
+def test_constraints_are_added_to_those_in_force(place: Path, system: str, user: str, site: str, kept: str) -> None:
+    for name, text in {"system.conf": system, "user.conf": user, "pip.conf": site}.items():
+        if text:
+            (place / name).write_text(text)
+    assert pip_settings.constraints_in_force(OURS) == kept.split()
+    for _ in range(2):
+        assert pip_settings.write_constraint(OURS) == place / "pip.conf"
+        settings = pip_settings.read(place / "pip.conf")
+        assert settings.get("install", "constraint").split() == [*kept.split(), OURS]
+
+
+def test_other_settings_stay(place: Path) -> None:
+    (place / "pip.conf").write_text("[global]\nindex-url = https://a%20b.invalid\n")
+    pip_settings.write_constraint(OURS)
+    assert pip_settings.read(place / "pip.conf").get("global", "index-url") == "https://a%20b.invalid"
+
+
+def test_settings_that_cannot_be_read_are_named(place: Path) -> None:
+    (place / "user.conf").write_text("no section\n")
+    with pytest.raises(ValueError, match=r"user\.conf cannot be read as pip's settings"):
+        pip_settings.write_constraint(OURS)
+    assert not (place / "pip.conf").exists()
+
+
+@pytest.mark.parametrize(
+    ("variable", "settings", "wanted"),
+    [("", "", "/dev/null"), (f"a.txt {OURS}", "", "a.txt"), ("", f"[install]\nconstraint = b.txt {OURS}\n", "b.txt")],
+)
+def test_pip_is_bound_by_all_but_our_own(
+    place: Path, monkeypatch: pytest.MonkeyPatch, variable: str, settings: str, wanted: str
+) -> None:
+    monkeypatch.setenv("PIP_CONSTRAINT", variable)
+    (place / "pip.conf").write_text(settings)
+    way = installers.Way("pip", (), (), ())
+    assert installers.environment(way, OURS)["PIP_CONSTRAINT"] == wanted
+
+
+def test_uv_is_told_what_pip_knows(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.invalid/simple")
+    monkeypatch.setenv("UV_CONSTRAINT", f"a.txt {OURS}")
+    way = installers.Way("uv", (), (), ())
+    told = installers.environment(way, OURS)
+    assert told["UV_DEFAULT_INDEX"] == "https://mirror.invalid/simple"
+    assert told["UV_CONSTRAINT"] == "a.txt"
+    assert told["UV_INDEX_STRATEGY"] == "unsafe-best-match"
+    monkeypatch.setenv("UV_DEFAULT_INDEX", "https://own.invalid")
+    assert installers.environment(way, OURS)["UV_DEFAULT_INDEX"] == "https://own.invalid"
+
+
+@pytest.mark.parametrize(
+    ("requirement", "name", "pinned"),
+    [
+        ("intel-sycl-rt==2026.1.0", "intel-sycl-rt", True),
+        ("Intel_SYCL.rt (==2026.1.0)", "intel-sycl-rt", True),
+        ('triton==3.5.0; platform_system == "Linux"', "triton", True),
+        ("sympy>=1.13.3", "sympy", False),
+        ("torch===2.1", "torch", False),
+        ('jinja2; extra == "x==1"', "jinja2", False),
+        ("numpy", "numpy", False),
+    ],
+)
+def test_names_of_requirements(requirement: str, name: str, pinned: bool) -> None:
+    assert installed.names_of((requirement,)) == {name}
+    assert installed.names_of((requirement,), pinned=True) == ({name} if pinned else set())
+
+
+@pytest.mark.parametrize(
+    ("lines", "words"),
+    [
+        (["ERROR: No matching distribution found for pyzes==0.1.2"], "nowhere is there pyzes==0.1.2"),
+        (["  ╰─▶ Because there are no versions of pyzes and torch"], "nowhere is there pyzes"),
+        (["ERROR: no such option: --dry-run"], "ERROR: no such option: --dry-run"),
+        ([], "no installer said why"),
+    ],
+)
+def test_what_is_missing_is_named(lines: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        install_published.refuse_incomplete(lines)
+    assert f"{words}. The environment was not touched" in capsys.readouterr().err
+
+
+def test_libraries_that_are_still_needed_are_no_orphans() -> None:
+    def found(*requires: str) -> Any:
+        return installed.Found("x", "1", "pip", owned=True, requested=False, source="", requires=requires)
+
+    there = {"nvidia-cublas": found(), "cuda-pathfinder": found(), "cupy": found("cuda-pathfinder"), "torch": found()}
+    assert install_published.orphans(there) == ["nvidia-cublas"]

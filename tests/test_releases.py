@@ -1,0 +1,186 @@
+"""Every release that ships, against what is known of it: a table of facts, and its whole plan as a recipe."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from data.machines import machine
+from data.profiles import SHIPPED, device, shipped
+from data.releases import FACTS, Fact
+from golden import hold
+from xpusetup.aim import make_target
+from xpusetup.emit.recipe import render_recipe
+from xpusetup.model import Layout, Plan, Request
+from xpusetup.plan import make_plan
+from xpusetup.profile import Profile, SkippedComponent, SourceComponent, WheelComponent
+from xpusetup.settings import Settings
+
+if TYPE_CHECKING:
+    from xpusetup.profile import Component, Vendored
+
+
+def component(name: str, profile: str) -> Component:
+    return next(part for part in shipped(profile).components if part.name == name)
+
+
+def source(name: str, profile: str) -> SourceComponent:
+    found = component(name, profile)
+    assert isinstance(found, SourceComponent)
+    return found
+
+
+def vendored(name: str, profile: str) -> Vendored | None:
+    return next((item for item in source("torch", profile).vendored if item.name == name), None)
+
+
+def fact_of(name: str) -> Fact:
+    """Read a profile as a row of the table."""
+    profile = shipped(name)
+    assert profile.toolkit is not None
+    assert profile.arch is not None
+    torch, vision, audio = (source(each, name) for each in ("torch", "vision", "audio"))
+    ops, tla = vendored("torch-xpu-ops", name), vendored("sycl-tla", name)
+    assert ops is not None
+    return Fact(
+        torch=(Version(torch.version).public, (torch.rev or "")[:12], torch.confidence),
+        ops=((ops.rev or "")[:12], ops.confidence),
+        vision=(Version(vision.version).public, (vision.rev or "")[:12]),
+        audio=(Version(audio.version).public, (audio.rev or "")[:12]),
+        triton=triton_of(name),
+        tier=profile.tier,
+        cmake=profile.cmake.removeprefix(">="),
+        gcc=profile.gcc.removeprefix(">="),
+        bundle=" ".join(profile.toolkit.packages.apt),
+        scripts=" ".join(script.removesuffix("/latest/env/vars.sh") for script in profile.toolkit.scripts),
+        arch=",".join(profile.arch.default),
+        tla=tla.tag if tla else "",
+        abi=torch.environment.get("_GLIBCXX_USE_CXX11_ABI"),
+        frontend=torch.frontend,
+    )
+
+
+def triton_of(name: str) -> tuple[str, str, str] | None:
+    triton = component("triton", name)
+    if isinstance(triton, SkippedComponent):
+        return None
+    assert isinstance(triton, WheelComponent)
+    return triton.distribution, triton.version, triton.confidence
+
+
+def test_every_release_is_in_the_table() -> None:
+    assert {name for name in SHIPPED if name.startswith("torch-")} == set(FACTS)
+    assert len(FACTS) == 11
+    assert set(SHIPPED) - set(FACTS) == {"sim", "cpu-2.13", "main"}
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_the_profile_says_what_is_known(name: str) -> None:
+    assert fact_of(name) == FACTS[name]
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_a_release_hangs_together(name: str) -> None:
+    profile = shipped(name)
+    torch = source("torch", name)
+    assert torch.tag == f"v{Version(torch.version).public}"
+    assert torch.version.startswith(f"{name.removeprefix('torch-')}.")
+    assert {part.version.endswith("+xpu") for part in profile.components if part.kind == "source"} == {True}
+    assert torch.inspect.xpu
+    assert torch.inspect.abi == 1
+    assert SpecifierSet(profile.python).contains("3.11.9")
+    assert profile.toolkit is not None
+    accepted = SpecifierSet(profile.toolkit.accepts)
+    assert accepted.contains(profile.toolkit.preferred)
+    assert not accepted.contains("2022.1")
+
+
+@pytest.mark.parametrize("name", [*FACTS, "main"])
+def test_wheels_bring_the_run_time_that_they_were_compiled_for(name: str) -> None:
+    """A compiler newer than the run-time libraries, or of another year, makes wheels that do not load."""
+    profile = shipped(name)
+    runtime, toolkit = profile.runtime_requirements, profile.toolkit
+    assert toolkit is not None
+    assert (toolkit.runtime == "wheels") == (runtime is not None)
+    if runtime is None:
+        return
+    pins = pins_of(runtime.pins)
+    sycl = Version(pins["intel-sycl-rt"])
+    assert f"{sycl.major}.{sycl.minor}" == toolkit.preferred
+    assert not SpecifierSet(toolkit.accepts).contains(f"{sycl.major}.{sycl.minor + 1}")
+    assert not SpecifierSet(toolkit.accepts).contains(f"{sycl.major - 1}.3")
+    building = pins_of(profile.build_requirements.pins)
+    assert {name: version for name, version in building.items() if pins.get(name, version) != version} == {}
+
+
+def pins_of(pins: list[str]) -> dict[str, str]:
+    found = map(Requirement, pins)
+    return {pin.name: next(iter(pin.specifier)).version for pin in found}
+
+
+@pytest.mark.parametrize("name", SHIPPED)
+def test_one_environment_serves_every_step(name: str) -> None:
+    """What our own steps use is among the requirements; Triton and old third parties need a CMake before 4."""
+    profile = shipped(name)
+    pins = pins_of(profile.build_requirements.pins)
+    assert {"pip", "build", "ninja", "packaging", "pyelftools", "setuptools", "wheel"} <= set(pins)
+    assert Version(pins["setuptools"]) < Version("81")
+    if profile.cmake:
+        assert Version(pins["cmake"]) in SpecifierSet(f"{profile.cmake},<4")
+
+
+def test_what_moves_is_pinned_by_a_lock_alone() -> None:
+    assert {name for name in SHIPPED if shipped(name).tier == "moving"} == {"main"}
+    torch = source("torch", "main")
+    assert (torch.ref, torch.rev, torch.reason) == ("main", None, "a branch: resolved by a lock")
+    files = {name: source(name, "main").pin_file for name in ("vision", "audio")}
+    assert files == {name: f".github/ci_commit_pins/{name}.txt" for name in files}
+    assert shipped("main").published is None
+
+
+def test_the_cpu_profile_needs_no_toolkit() -> None:
+    profile = shipped("cpu-2.13")
+    assert (profile.accelerator, profile.toolkit, profile.arch, profile.runtime_requirements) == (
+        "cpu",
+        None,
+        None,
+        None,
+    )
+    assert source("vision", "cpu-2.13").rev == source("vision", "torch-2.13").rev
+    assert source("audio", "cpu-2.13").rev == source("audio", "torch-2.13").rev
+
+
+def plan_of(profile: Profile) -> Plan:
+    facts = machine(toolkits={"found": []})
+    target = make_target(profile, facts, device(profile.accelerator), Request(), Settings())
+    return make_plan(profile, Request(), target, Layout())
+
+
+def locked(profile: Profile) -> Profile:
+    """Give a profile as a lock leaves it, as far as a plan cares: branches have a commit."""
+    parts = [
+        part.model_copy(update={"rev": "0" * 40}) if part.kind == "source" and part.ref else part
+        for part in profile.components
+    ]
+    return profile.model_copy(update={"components": parts})
+
+
+def test_golden_recipes() -> None:
+    hold("plans", {f"{name}.txt": render_recipe(plan_of(locked(shipped(name)))) for name in SHIPPED})
+
+
+def test_one_recipe_in_the_order_of_the_releases_guide() -> None:
+    lines = render_recipe(plan_of(shipped("torch-2.4"))).splitlines()
+    told = (
+        "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh",
+        "export USE_XPU=1",
+        "export _GLIBCXX_USE_CXX11_ABI=1",
+        "$ROOT/venv/bin/python setup.py bdist_wheel --dist-dir $ROOT/src/torch.wheel",
+    )
+    start = lines.index("torch.build: torch 2.4.1+xpu from source")
+    places = [lines.index(f"    {line}", start) for line in told]
+    assert places == sorted(places)

@@ -1,0 +1,111 @@
+"""What commands make of an environment in which something was replaced: stamps that go, rows of status, variables."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.profiles import shipped
+from data.targets import NEW, SIM, plan_for
+from test_distributions import guarded, put
+from xpusetup.commands.inspecting import env, status
+from xpusetup.commands.prepare import Prepared, forget_replaced
+from xpusetup.commands.purpose import INSTALL
+from xpusetup.commands.replaced import list_replaced
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.effects.root import Root, lock_document
+from xpusetup.model import Layout, Request
+from xpusetup.plan.install import make_install_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.model import Plan
+
+BUILT = {"torch.build", "torch.install", "runtime", "triton.install", "guard", "verify.smoke"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    """Make a root in which a build of torch-2.14 is done, as far as its stamps and its guard say."""
+    for folder in ("stamps", "results", "venv/bin"):
+        (tmp_path / folder).mkdir(parents=True)
+    (tmp_path / "venv/bin/python").touch()
+    infos = [put(tmp_path / "packages", "torch", "2.14.1+xpu"), put(tmp_path / "packages", "umf", "1.1.0")]
+    (tmp_path / "results/guard.json").write_text(json.dumps(guarded(tmp_path / "packages", *infos)))
+    for name in BUILT:
+        (tmp_path / "stamps" / name).write_text("key\n")
+    return Root(tmp_path)
+
+
+def stamps(root: Root) -> set[str]:
+    return {path.name for path in (root / "stamps").iterdir()}
+
+
+def prepared(root: Root, plan: Plan) -> Prepared:
+    return Prepared(root=root, plan=plan, scripts={}, identities={})
+
+
+def test_nothing_is_forgotten_where_nothing_changed(root: Root) -> None:
+    assert forget_replaced(prepared(root, plan_for("torch-2.14"))) == []
+    assert stamps(root) == BUILT
+
+
+@pytest.mark.parametrize(
+    ("folder", "gone"),
+    [("torch-2.14.1+xpu", "torch.install"), ("umf-1.1.0", "runtime")],
+)
+def test_what_was_replaced_is_installed_again_and_guarded_anew(root: Root, folder: str, gone: str) -> None:
+    name, was = folder.split("-")
+    (root / f"packages/{folder}.dist-info").rename(root / f"packages/{name}-9.dist-info")
+    assert forget_replaced(prepared(root, plan_for("torch-2.14"))) == [f"{name} {was} was replaced by 9"]
+    assert stamps(root) == BUILT - {gone, "guard"}
+
+
+def test_an_installation_ends_what_a_build_installed(root: Root) -> None:
+    (root / "manifest.json").write_text(json.dumps({"made_by": "build"}))
+    plan = make_install_plan(shipped("torch-2.14"), Request(), NEW, Layout())
+    assert forget_replaced(replace(prepared(root, plan), purpose=INSTALL)) == []
+    assert stamps(root) == {"torch.build", "guard", "verify.smoke"}
+
+
+def test_rows(root: Root) -> None:
+    assert list_replaced(root) == []
+    old = root / "packages/torch-2.14.1+xpu.dist-info"
+    for path in old.iterdir():
+        path.unlink()
+    old.rmdir()
+    put(root / "packages", "torch", "2.9.0", INSTALLER="pip\n", REQUESTED="")
+    (row,) = list_replaced(root)
+    assert list(row) == ["name", "was", "now", "when", "by", "culprit", "why"]
+    assert (row["name"], row["was"], row["now"], row["by"]) == ("torch", "2.14.1+xpu", "2.9.0", "pip")
+    assert row["when"][4] == row["when"][7] == "-"
+
+
+def test_status_and_variables(root: Root) -> None:
+    where = Where(profile="sim", root=str(root.path))
+    layout = Layout(venv=f"{root.path}/venv")
+    (root / "profile.lock.json").write_text(lock_document(shipped("sim"), SIM, layout, {}))
+    (root / "manifest.json").write_text(json.dumps({"made_by": "install", "verified": True}))
+    (root / "packages/umf-1.1.0.dist-info").rename(root / "packages/umf-2.dist-info")
+    result = status(where)
+    assert (result.code, [row["name"] for row in result.data["replaced"]]) == (1, ["umf"])
+    assert result.data["fix"].startswith(f"xpusetup install {open_workspace(where).options}")
+    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]
+    (root / "venv/xpusetup-constraints.txt").touch()
+    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"
+    assert "UV_CONSTRAINT" not in env(where, build=True).data["set"]
+
+
+def test_constraints_for_uv_are_added_to_those_that_are_set(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    (root / "profile.lock.json").write_text(lock_document(shipped("sim"), SIM, Layout(), {}))
+    ours = root / "venv/xpusetup-constraints.txt"
+    ours.touch()
+    where = Where(profile="sim", root=str(root.path))
+    monkeypatch.setenv("UV_CONSTRAINT", f"{ours} mine.txt")
+    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"mine.txt {ours}"
+    monkeypatch.setenv("UV_CONSTRAINT", f"mine.txt {ours}")
+    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]

@@ -1,0 +1,95 @@
+"""What steps say that they found."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from xpusetup.events import parse_summary
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+summary: Any = importlib.import_module("summary")
+check_configure: Any = importlib.import_module("check_configure")
+fetch_source: Any = importlib.import_module("fetch_source")
+inspect_wheel: Any = importlib.import_module("inspect_wheel")
+verify_device: Any = importlib.import_module("verify_device")
+
+
+def test_what_a_helper_says_is_what_people_see(capsys: pytest.CaptureFixture[str]) -> None:
+    summary.say_summary("v2.5.1 a8d6afb", "", "412 MiB", "Größe")
+    said = capsys.readouterr().out
+    assert said == "= v2.5.1 a8d6afb | 412 MiB | Gr\\xf6\\xdfe\n"
+    assert parse_summary(said) == "v2.5.1 a8d6afb · 412 MiB · Gr\\xf6\\xdfe"
+
+
+@pytest.mark.parametrize(
+    ("size", "text"),
+    [
+        (0, "0 B"),
+        (1023, "1023 B"),
+        (1024, "1.0 KiB"),
+        (412 << 20, "412 MiB"),
+        (9_771_050_598, "9.1 GiB"),
+        (1 << 45, "32768 GiB"),
+    ],
+)
+def test_sizes(size: int, text: str) -> None:
+    assert summary.render_size(size) == text
+
+
+@pytest.mark.parametrize(
+    ("number", "noun", "text"), [(1, "library", "1 library"), (2, "library", "2 libraries"), (0, "check", "0 checks")]
+)
+def test_counts(number: int, noun: str, text: str) -> None:
+    assert summary.count(number, noun) == text
+
+
+@pytest.mark.parametrize(
+    ("cache", "arch", "told"),
+    [
+        ({"USE_XPU": "ON", "GLIBCXX_USE_CXX11_ABI": "1"}, "pvc", ["XPU on", "C++11 ABI", "pvc"]),
+        ({"USE_XPU": "1", "_GLIBCXX_USE_CXX11_ABI": "0"}, "", ["XPU on", "old C++ ABI", ""]),
+        ({"USE_XPU": "OFF"}, "pvc", ["XPU off", "", ""]),
+        ({}, "", ["XPU off", "", ""]),
+    ],
+)
+def test_configure(cache: dict[str, str], arch: str, told: list[str]) -> None:
+    assert check_configure.describe(cache, arch) == told
+
+
+def test_a_tree(tmp_path: Path) -> None:
+    tree = tmp_path / "torch"
+    for module in ("", "modules/third_party/a/", "modules/third_party/a/modules/b/"):
+        folder = tree / ".git" / module
+        (folder / "objects/pack").mkdir(parents=True)
+        (folder / "HEAD").touch()
+        (folder / "objects/pack/x.pack").write_bytes(b"x" * 1024)
+    (tree / ".git/logs").mkdir()
+    (tree / ".git/logs/HEAD").touch()
+    assert fetch_source.describe(tree) == ["3.0 KiB", "2 submodules"]
+    inner = tree / "third_party/torch-xpu-ops"
+    assert not fetch_source.lies_in_another(inner)
+    (tree / ".git" / fetch_source.MARK).touch()
+    assert fetch_source.lies_in_another(inner)
+    assert not fetch_source.lies_in_another(tree)
+
+
+def test_a_tree_of_loose_objects_has_no_size(tmp_path: Path) -> None:
+    (tmp_path / ".git/objects").mkdir(parents=True)
+    assert fetch_source.describe(tmp_path) == ["", ""]
+
+
+def document(*levels: str, libraries: int = 0, devices: tuple[str, ...] = ()) -> dict[str, Any]:
+    checks = [{"level": level} for level in levels]
+    return {"checks": checks, "libraries": [{}] * libraries, "devices": [{"name": name} for name in devices]}
+
+
+def test_inspected_and_verified() -> None:
+    assert inspect_wheel.summarise(document("ok", "ok", libraries=1)) == ("1 library", "2 checks")
+    assert inspect_wheel.summarise(document("ok", "fail", libraries=14)) == ("14 libraries", "1 of 2 checks failed")
+    assert verify_device.summarise(document("ok", devices=("Max 1100", "other"))) == ("1 check", "Max 1100")
+    assert verify_device.summarise(document("crash", "skip")) == ("1 of 2 checks failed",)

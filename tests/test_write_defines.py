@@ -1,0 +1,71 @@
+"""How CMake is told where vendored sources lie, in both ways of building."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from data.profiles import shipped
+from data.targets import NEW, NEW_KIT
+from xpusetup.model import Layout, Request, Step
+from xpusetup.plan import make_plan
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+write_defines: Any = importlib.import_module("write_defines")
+
+DEFINE = "FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA=@ROOT@/src/torch/third_party/sycl-tla"
+
+
+def steps_of(profile: str) -> dict[str, Step]:
+    target = replace(NEW, toolkit=replace(NEW_KIT, version="2025.3"))
+    return {step.id: step for step in make_plan(shipped(profile), Request(), target, Layout()).steps}
+
+
+def write(path: Path, monkeypatch: pytest.MonkeyPatch, *defines: str) -> None:
+    words = [word for define in defines for word in ("--define", define)]
+    monkeypatch.setattr(sys, "argv", ["write_defines.py", *words, "--into", str(path)])
+    write_defines.main()
+
+
+def test_a_file_of_cache_variables(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "torch.cmake"
+    write(path, monkeypatch, "A-B=/a/b", "C=/c")
+    lines = path.read_text().splitlines()
+    assert [line.partition(" CACHE ")[0] for line in lines] == ['set(A-B "/a/b"', 'set(C "/c"']
+    assert all(line.endswith(" FORCE)") for line in lines)
+
+
+def test_what_is_there_keeps_its_date(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "torch.cmake"
+    write(path, monkeypatch, "A=/a")
+    before = path.stat()
+    write(path, monkeypatch, "A=/a")
+    assert path.stat().st_mtime_ns == before.st_mtime_ns
+    write(path, monkeypatch, "A=/b")
+    assert '"/b"' in path.read_text()
+
+
+@pytest.mark.parametrize("definition", ["", "A", "A=", "=/a"])
+def test_no_definition(definition: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with pytest.raises(SystemExit):
+        write(tmp_path / "torch.cmake", monkeypatch, definition)
+    assert not (tmp_path / "torch.cmake").exists()
+
+
+@pytest.mark.parametrize("step", ["torch.configure", "torch.build"])
+def test_setup_py_reads_a_file_and_the_new_front_end_an_option(step: str) -> None:
+    old, new = steps_of("torch-2.13")[step], steps_of("torch-2.14")[step]
+    assert any(argv[1].endswith("write_defines.py") and DEFINE in argv for argv in old.run if len(argv) > 1)
+    assert dict(old.env)["CMAKE_PROJECT_TOP_LEVEL_INCLUDES"] == "@ROOT@/src/torch.cmake"
+    assert any(f"-Ccmake.define.{DEFINE}" in argv for argv in new.run)
+    assert "CMAKE_PROJECT_TOP_LEVEL_INCLUDES" not in dict(new.env)
+
+
+def test_without_vendored_sources_nothing_is_told() -> None:
+    env = dict(steps_of("torch-2.9")["torch.build"].env)
+    assert "CMAKE_PROJECT_TOP_LEVEL_INCLUDES" not in env

@@ -1,0 +1,97 @@
+"""What a build will cost, from what earlier ones of the same profile took; None where nothing is known."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.lanes import lane_of, make_startable
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from xpusetup.model import Step
+
+WELL = {"ran", "no-device"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class History:
+    """What a root tells of its builds: the last seconds of each step, and the bytes on disk when it was finished."""
+
+    seconds: Mapping[str, float]
+    disk: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Estimate:
+    """The seconds of a build, and the bytes it will fetch, have on disk and need as memory; `unknown`: steps never run.
+
+    `bytes` is 0 where no step needs the network, else None: what pip and git transfer is nowhere counted.
+    """
+
+    seconds: float | None
+    bytes: int | None
+    disk: int | None
+    memory: int | None
+    jobs: int | None
+    unknown: tuple[str, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Give the estimate as it stands in JSON."""
+        return {**asdict(self), "unknown": list(self.unknown)}
+
+
+def parse_journal(text: str) -> dict[str, float]:
+    """Read how long each step took when it last went well; lines that can't be read count for nothing."""
+    return dict(filter(None, map(_parse_record, text.splitlines())))
+
+
+def _parse_record(line: str) -> tuple[str, float] | None:
+    try:
+        record = json.loads(line)
+        return (str(record["step"]), float(record["seconds"])) if record["state"] in WELL else None
+    except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
+        return None
+
+
+def merge_histories(histories: Sequence[History]) -> History:
+    """Take each value from the first history that has it."""
+    seconds = {step: value for one in reversed(histories) for step, value in one.seconds.items()}
+    return History(seconds=seconds, disk=next((one.disk for one in histories if one.disk is not None), None))
+
+
+def make_estimate(
+    steps: Sequence[Step], todo: Collection[str], history: History, *, jobs: int, memory_per_job: float
+) -> Estimate:
+    """Estimate what is still to do of a plan; `jobs` 0 means not known, `memory_per_job` is in bytes."""
+    unknown = tuple(step.id for step in steps if step.id in todo and step.id not in history.seconds)
+    fetches = any(lane_of(step) == "network" for step in steps if step.id in todo)
+    return Estimate(
+        seconds=None if unknown else round(simulate(steps, todo, history.seconds), 1),
+        bytes=None if fetches else 0,
+        disk=history.disk,
+        memory=int(jobs * memory_per_job) if jobs else None,
+        jobs=jobs or None,
+        unknown=unknown,
+    )
+
+
+def simulate(steps: Sequence[Step], todo: Collection[str], seconds: Mapping[str, float]) -> float:
+    """Give how long the steps take in their two lanes, each as long as it took before."""
+    done = {step.id for step in steps if step.id not in todo}
+    ends: dict[str, float] = {}
+    time = 0.0
+    while True:
+        for step in make_startable(steps, done=done, running=ends):
+            ends[step.id] = time + seconds[step.id]
+        if not ends:
+            return time
+        time = min(ends.values())
+        done |= _ended(ends, time)
+        ends = {step: end for step, end in ends.items() if step not in done}
+
+
+def _ended(ends: Mapping[str, float], time: float) -> set[str]:
+    return {step for step, end in ends.items() if end <= time}

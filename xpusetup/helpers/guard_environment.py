@@ -1,0 +1,96 @@
+"""Guards an environment: writes down what must stay, and makes pip keep to it there.
+
+The constraint file keeps `pip install` of something else from replacing torch; the record tells `status` later what was
+replaced all the same.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+from importlib.metadata import distribution
+from pathlib import Path
+
+from install_published import write
+from installed import canonical, installed, names_of, packages
+from pip_settings import write_constraint
+from wheel_files import fail
+
+HEAD = """\
+# What xpusetup installed here. pip keeps to it because pip.conf of this environment names it; uv where UV_CONSTRAINT
+# does.
+# To be rid of it, take this file's name out of pip.conf.
+"""
+
+
+def main() -> None:
+    """Write constraints, pip's setting and the record."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--pin", action="append", required=True, help="a distribution that must be there and stay")
+    parser.add_argument("--keep", action="append", default=[], help="one that must stay if it is there")
+    parser.add_argument("--conflict", nargs="+", action="append", default=[], metavar=("OF", "WHY"))
+    parser.add_argument("--constraints", type=Path, required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    names = guarded(options.pin, options.keep)
+    there = installed()
+    pins = "".join(f"{there[name].name}=={there[name].version}\n" for name in names)
+    temporary = options.constraints.with_name(f".{options.constraints.name}.{os.getpid()}")
+    temporary.write_text(HEAD + pins, encoding="utf-8")
+    temporary.replace(options.constraints)
+    try:
+        settings = write_constraint(str(options.constraints))
+    except ValueError as error:
+        fail(str(error), "mend that file, or remove it")
+    write(options.out, document(names, options.conflict, settings))
+    print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
+
+
+def guarded(pinned: list[str], kept: list[str]) -> list[str]:
+    """Give the names to guard: those asked for, and what they pin to one version themselves (run-time libraries)."""
+    there = installed()
+    if absent := [name for name in pinned if canonical(name) not in there]:
+        fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
+    needed = {name for one in pinned for name in names_of(there[canonical(one)].requires, pinned=True)}
+    wanted = {canonical(name) for name in (*pinned, *kept)} | needed
+    return sorted(name for name in wanted if name in there)
+
+
+def document(names: list[str], conflicts: list[list[str]], settings: Path) -> dict[str, object]:
+    """Give the record: what was installed, by its list of files, and what must not come beside it."""
+    return {
+        "schema": 1,
+        "packages": str(packages()),
+        "settings": str(settings),
+        "distributions": [record(name) for name in names],
+        "conflicts": [
+            {"name": canonical(name), "of": canonical(of), "why": why}
+            for of, why, *names in conflicts
+            for name in names
+        ],
+    }
+
+
+def record(name: str) -> dict[str, object]:
+    """Give one distribution with the hash, size and time of its list of files."""
+    found = distribution(name)
+    path = Path(str(getattr(found, "_path", ""))) / "RECORD"
+    seen = path.stat() if path.exists() else None
+    return {
+        "name": name,
+        "version": found.version,
+        "record": str(path) if seen else "",
+        "sha256": digest(path) if seen else "",
+        "size": seen.st_size if seen else 0,
+        "changed": seen.st_mtime_ns if seen else 0,
+    }
+
+
+def digest(path: Path) -> str:
+    import hashlib  # noqa: PLC0415 - beside its one use
+
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+if __name__ == "__main__":
+    main()

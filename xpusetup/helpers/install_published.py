@@ -1,0 +1,135 @@
+"""Installs published wheels, with what they require, in place of what stands in the environment.
+
+In this order, so that what can't be done touches nothing: resolve, part what owns the same folders, install, install
+again what had the same version (its files may have been overwritten).
+"""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import json
+import os
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from installed import Found, canonical, installed, names_of
+from installers import environment, run, ways
+from remove_conflicts import add_options, refuse_foreign, removals, remove
+from wheel_files import fail, find_wheel
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+CUDA = ("nvidia-", "cuda-")
+MISSING = re.compile(r"No matching distribution found for (\S+)|there (?:is|are) no versions? of (\S+)")
+
+
+def main() -> None:
+    """Look, and unless only that was asked, install."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--look", action="store_true", help="only say what would be done, and what stands in the way")
+    parser.add_argument("--wheels", type=Path, help="the folder that they lie in")
+    parser.add_argument("--wheel", action="append", required=True, metavar="NAME==VERSION")
+    parser.add_argument("--index", default="", help="where else to look for what they require")
+    parser.add_argument("--constraints", default="", help="our own, which are renewed afterwards")
+    parser.add_argument("--out", type=Path, required=True)
+    add_options(parser)
+    options = parser.parse_args()
+    wanted = dict(pin.split("==", 1) for pin in options.wheel)
+    before = installed()
+    gone = removals(before, options.remove)
+    replaced = {name: before[canonical(name)] for name in wanted if canonical(name) in before}
+    refuse_foreign([*(found for found, _why in gone), *replaced.values()])
+    same = {name for name, found in replaced.items() if found.version == wanted[name]}
+    removed = describe(gone, {name: found for name, found in replaced.items() if name not in same}, wanted)
+    left: list[str] = []
+    if not options.look:
+        wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
+        install(options, wheels, gone, same)
+        left = orphans(installed())
+    write(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
+
+
+def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
+    """Say what leaves the environment, and why, and what becomes of an editable one's folder."""
+    changed = [(found, f"{name} {wanted[name]} takes its place") for name, found in replaced.items()]
+    told = [
+        {"name": found.name, "version": found.version, "why": why + _kept(found)} for found, why in (*gone, *changed)
+    ]
+    for row in told:
+        print(f"{row['name']} {row['version']}: {row['why']}", flush=True)
+    return told
+
+
+def _kept(found: Found) -> str:
+    return f"; it was editable, and its sources stay in {found.source}" if found.source else ""
+
+
+def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tuple[Found, str]], same: set[str]) -> None:
+    """Resolve, remove, install: with the first installer that can, from the first places that have everything."""
+    paths = tuple(wheels.values())
+    complaints: list[str] = []
+    for way in ways():
+        env = environment(way, options.constraints)
+        base = (*way.command, "install", *way.python)
+        for places in ((), ("--extra-index-url", options.index)) if options.index else ((),):
+            code, lines = run((*base, "--dry-run", *places, *paths), env)
+            complaints += lines if code else []
+            if code == 0:
+                remove(gone)
+                again = tuple(wheels[name] for name in sorted(same))
+                finish(run((*base, *places, *paths), env)[0])
+                force = "--reinstall" if way.name == "uv" else "--force-reinstall"
+                finish(run((*base, "--no-deps", force, *again), env)[0] if again else 0)
+                return
+    refuse_incomplete(complaints)
+
+
+def finish(code: int) -> None:
+    """End where an installation failed that was resolved before."""
+    if code:
+        fail("the wheels could not be installed; the lines above say why", "the same command goes on here")
+
+
+def refuse_incomplete(complaints: list[str]) -> None:
+    """End with what could not be found; nothing was touched yet."""
+    missing = sorted({found[1] or found[2] for line in complaints if (found := MISSING.search(line))})
+    what = (
+        f"nowhere is there {', '.join(missing)}" if missing else (complaints or ["no installer said why"])[-1].strip()
+    )
+    fail(
+        f"what the wheels require cannot be installed: {what}. The environment was not touched",
+        "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
+    )
+
+
+def orphans(there: dict[str, Found]) -> list[str]:
+    """Name the libraries of a CUDA torch that nothing here requires any more; they are harmless, and large."""
+    needed = {name for found in there.values() for name in names_of(found.requires)}
+    return sorted(name for name in there if name.startswith(CUDA) and name not in needed)
+
+
+def tidy(left: list[str]) -> str:
+    """Give the command that removes what nothing requires, and say it."""
+    if not left:
+        return ""
+    own = importlib.util.find_spec("pip")
+    begin = f"{sys.executable} -m pip uninstall" if own else f"uv pip uninstall --python {sys.executable}"
+    command = f"{begin} {' '.join(left)}"
+    print(f"nothing requires these any more: {command}", flush=True)
+    return command
+
+
+def write(path: Path, document: Mapping[str, object]) -> None:
+    """Write a JSON document whole."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+if __name__ == "__main__":
+    main()

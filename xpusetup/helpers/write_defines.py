@@ -1,0 +1,31 @@
+"""Writes a CMake file that sets cache variables, for builds that take no definition on their command line."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+
+from wheel_files import fail
+
+
+def main() -> None:
+    """Write the file where its text is not there yet."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--define", action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("--into", type=Path, required=True)
+    options = parser.parse_args()
+    text = "".join(map(render_define, options.define))
+    if not options.into.exists() or options.into.read_text() != text:  # CMake configures anew where its date changes
+        options.into.write_text(text)
+
+
+def render_define(definition: str) -> str:
+    """Give the line that puts a path into CMake's cache, over what is there."""
+    name, _, path = definition.partition("=")
+    if not name or not path:
+        fail(f"{definition!r} is no NAME=PATH", "mend `define` in the profile")
+    return f'set({name} "{path}" CACHE PATH "where the vendored source lies" FORCE)\n'
+
+
+if __name__ == "__main__":
+    main()

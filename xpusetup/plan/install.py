@@ -1,0 +1,123 @@
+"""The plan that takes a release's published wheels instead of compiling: pure, as the plan of a build is."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
+
+from xpusetup.errors import UsageError
+from xpusetup.model import ROOT, Plan, Step
+from xpusetup.plan.conflicts import conflicts_among, removal_options
+from xpusetup.plan.context import Context, file_name
+from xpusetup.plan.environment import make_venv
+from xpusetup.plan.guard import constraints_file, make_guard
+from xpusetup.plan.verify import make_verify
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.model import Layout, Request, Target
+    from xpusetup.profile import Profile, Published
+
+PUBLISHED = f"{ROOT}/published"
+INSTALL = "wheels.install"
+OF_INSTALL = (".download", INSTALL)
+
+
+def make_install_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
+    """Give the steps that install what was published. Raises UsageError where nothing was."""
+    if profile.published is None:
+        raise UsageError(
+            f"{profile.name} names no published wheels",
+            fix=f"build it instead: xpusetup build --profile {profile.name}",
+        )
+    target = replace(target, toolkit=None)  # published wheels bring their own runtime
+    steps = tuple(_steps(Context(profile, request, target, layout), profile.published))
+    return Plan(profile=profile.name, target=target, layout=layout, steps=steps)
+
+
+def published_pins(profile: Profile) -> list[str]:
+    """Give what was published, pinned."""
+    return list(profile.published.wheels) if profile.published else []
+
+
+def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
+    """Give distribution and version of what was published, by the name that its steps have."""
+    names = {canonicalize_name(part.distribution): part.name for part in profile.components if part.kind != "skip"}
+    pins = [Requirement(pin) for pin in published_pins(profile)]
+    return {
+        names.get(canonicalize_name(pin.name), canonicalize_name(pin.name)): (
+            pin.name,
+            next(iter(pin.specifier)).version,
+        )
+        for pin in pins
+    }
+
+
+def _steps(context: Context, published: Published) -> Iterator[Step]:
+    wheels = published_wheels(context.profile)
+    distributions = [distribution for distribution, _version in wheels.values()]
+    yield make_venv(context, published.wheels)
+    yield _make_survey(context)
+    for name, (distribution, version) in wheels.items():
+        yield _make_download(context, published, name, (distribution, version))
+    yield _make_install(context, published)
+    yield make_guard(context, distributions, INSTALL)
+    if context.request.verify != "off":
+        yield make_verify(context, "guard")
+
+
+def _helper(context: Context, *options: str) -> tuple[str, ...]:
+    pins = published_wheels(context.profile).values()
+    conflicts = conflicts_among([distribution for distribution, _version in pins], context.target.accelerator)
+    return context.helper(
+        "install_published.py",
+        *options,
+        *(word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}")),
+        *removal_options(conflicts),
+    )
+
+
+def _make_survey(context: Context) -> Step:
+    result = f"{context.layout.results}/survey.json"
+    return Step(
+        id="survey",
+        title="what stands in the environment",
+        run=(_helper(context, "--look", "--out", result),),
+        after=("venv",),
+        makes=(result,),
+    )
+
+
+def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str]) -> Step:
+    distribution, version = pin
+    named = ("--distribution", distribution, "--version", version, "--index", published.index)
+    return Step(
+        id=f"{name}.download",
+        title=f"{distribution} {version}, as published",
+        run=(context.helper("fetch_wheel.py", *named, "--into", PUBLISHED),),
+        needs=("network",),
+        after=("survey",),
+        makes=(f"{PUBLISHED}/{file_name(distribution)}-{version}-*.whl",),
+        component=name,
+    )
+
+
+def _make_install(context: Context, published: Published) -> Step:
+    wheels = published_wheels(context.profile)
+    result = f"{context.layout.results}/installed.json"
+    places = ("--wheels", PUBLISHED, "--index", published.index, "--constraints", constraints_file(context.layout))
+    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
+    records = (f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values())
+    return Step(
+        id=INSTALL,
+        title="in place of what conflicts with them",
+        run=(_helper(context, *places, "--out", result), *context.movable()),
+        needs=("network",),
+        after=tuple(f"{name}.download" for name in wheels),
+        locks=("venv",),
+        makes=(*records, result),
+    )
