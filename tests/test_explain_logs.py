@@ -122,7 +122,8 @@ def test_what_ci_systems_put_before_lines(prefix: str) -> None:
 
 
 def test_colours_inside_of_words() -> None:
-    log = "\x1b[01m\x1b[Kx.cpp:1:\x1b[m\x1b[K \x1b[01;31m\x1b[Kfatal error: \x1b[m\x1b[KKilled sig\x1b[Knal terminated program cc1plus"
+    log = "\x1b[01m\x1b[Kg++:\x1b[m\x1b[K \x1b[01;31m\x1b[Kfatal error: \x1b[m\x1b[K"
+    log += "Killed sig\x1b[Knal terminated program cc1plus"
     assert ids(explained(log, chunk=7)) == ["compile.oom_kill"]
 
 

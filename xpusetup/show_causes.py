@@ -37,10 +37,13 @@ def show_explained(console: Console, data: Mapping[str, Any], *, verbose: bool) 
         _show_context(console, data)
 
 
-def show_cause(console: Console, cause: Mapping[str, Any], indent: int) -> None:
-    """Print a cause and what to do."""
+def show_cause(console: Console, cause: Mapping[str, Any], indent: int, log: str = "") -> None:
+    """Print a cause and what to do; with the name of a log also the line there."""
     said = "  (a warning: what was asked for is not wholly there)" if cause["level"] == "warning" else ""
     _row(console, indent, "Cause", f"{cause['cause']} ({cause['id']}, {cause['confidence']} confidence){said}")
+    if log:
+        line = textwrap.shorten(cause["text"], LONGEST)
+        console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause['line']}[/]  {escape(line)}")
     _row(console, indent, "Fix", cause["fix"])
     for command in cause["commands"]:
         console.print(" " * (indent + COLUMN) + escape(command))

@@ -41,7 +41,8 @@ WEAK = re.compile(
     re.IGNORECASE,
 )
 NONE = re.compile(
-    r"^HEAD is now at|\b(?:0|no|without) errors?\b|\b(?:errors?|failures?): 0\b|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
+    r"^HEAD is now at|\b(?:0|no|without) errors?\b|\b(?:errors?|failures?): 0\b"
+    r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
     r"|警告|附注|備考|предупреждение",
     re.IGNORECASE,
 )

@@ -1,7 +1,7 @@
 """Where in a block a signature can match at all: plain searches, which C does at gigabytes a second.
 
-A few hundred words would still be too many, so those that share a root are looked for by it, and told apart in the lines
-where it is found. A root is common in what compilers say when they fail and rare in what they say when they don't.
+A few hundred words would still be too many, so those that share a root are looked for by it, and told apart in the
+lines where it is found. A root is common in what compilers say when they fail, and rare in what they say otherwise.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ GENERAL = (
         "not found",
     ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
-    *("fehler", "erreur"),
+    *("fehler", "erreur", "xception: "),
 )
 """Words of any error at all."""
 

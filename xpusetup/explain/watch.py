@@ -35,7 +35,7 @@ class Watcher:
 
     def _take(self, line: str) -> Match | None:
         self._count += 1
-        self._lines.append(clean(strip_codes(line.encode()).decode("utf-8", "replace")))
+        self._lines.append(line)
         low = line.lower()
         if any(word in low for word in self._words):
             self._open = DOWN
@@ -46,7 +46,7 @@ class Watcher:
 
     def _match(self) -> Match | None:
         """Try the lines at hand, any of which may be the one that a failure begins in."""
-        lines = tuple(self._lines)
+        lines = tuple(clean(strip_codes(line.encode()).decode("utf-8", "replace")) for line in self._lines)
         numbers = tuple(range(self._count - len(lines) + 1, self._count + 1))
         windows = [Window(lines, numbers, at) for at in range(len(lines))]
         tried = (match_line(signature, window) for signature in self._signatures for window in windows)
