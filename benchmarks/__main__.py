@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.explain import measure_explain
 from benchmarks.help import measure_help
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "noop", "runner", "lanes", "vision")
-SHORT = ("help", "noop", "runner", "lanes")
+NAMES = ("help", "explain", "noop", "runner", "lanes", "vision")
+SHORT = ("help", "explain", "noop", "runner", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -44,6 +45,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
     env = caller(folder)
     if "help" in names:
         yield from measure_help(folder, env)
+    if "explain" in names:
+        yield from measure_explain(folder, env)
     if {"noop", "runner"} & set(names):
         place, _ = make_place(folder, "sim", "simxpu", env)
         if "noop" in names:

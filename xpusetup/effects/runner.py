@@ -142,24 +142,25 @@ def _has_ended(run: Run, one: Running) -> bool:
     if lines:
         _say_output(run, one, lines)
         if not ended and (why := one.watch(lines)):
-            ended = _stop(run, one, why)
+            _stop(run, one, why)
+            ended = True
     elif one.silent_for(SILENCE):
         _observe(run, "output", one.step, count=one.count, total=one.total)
     return ended
 
 
-def _stop(run: Run, one: Running, why: str) -> bool:
-    """End a step whose log says that going on is a waste; it counts as failed."""
+def _stop(run: Run, one: Running, why: str) -> None:
+    """End a step whose log says that going on is a waste; it counts as failed, whatever its exit status."""
     _observe(run, "note", one.step, text=f"{one.step.id} is stopped: {why}")
+    one.stopped = why
     end_trees([one.process.pid])
     one.process.wait()
-    return True
 
 
 def _finish(run: Run, work: Work, one: Running) -> None:
     one.close()
     step, seconds = one.step, one.seconds
-    state = _state_of(step, one.process.returncode)
+    state: State = "failed" if one.stopped else _state_of(step, one.process.returncode)
     if state == "no-device":
         write_absent(run.root, step.id, one.key)
         work.outcome.no_device = True

@@ -28,7 +28,7 @@ GRACE = 1.5
 class Running:
     """A step that was started. `summary`, `count` and `total` are what its log has told so far.
 
-    `watch` is told each line, and says why the step should be stopped, or nothing.
+    `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
     """
 
     step: Step
@@ -42,6 +42,7 @@ class Running:
     summary: str = ""
     count: int = 0
     total: int = 0
+    stopped: str = ""
     _rest: bytes = b""
 
     @property

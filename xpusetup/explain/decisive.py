@@ -20,7 +20,7 @@ WORDS = (
 
 STRONG = re.compile(
     rf"^\s*xpusetup: \S"
-    rf"|^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt|NotFound)(?:: |$)"
+    rf"|^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|NotFound)(?:: |$)"
     rf"|^\s*(?:ERROR|Error|ERR|E): \S|^CMake Error|\*ERROR\*"
     rf"|(?:^|[\s:(])(?:{WORDS})\s?[:：]\s?\S"
     rf"|: (?:command )?not found$|: command not found\b|^(?:\S+: )?No space left on device|\bNo space left on device\b"

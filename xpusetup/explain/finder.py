@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING
 
+from xpusetup.explain.speech import cut_speech
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
@@ -69,6 +71,10 @@ ENGLISH = bytes(range(0xC0)) + b"\xe2"
 ANY = -1
 """Stands for any error among the numbers of signatures."""
 
+NAMES = b"rror"
+SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"\r", b"\n", b""}
+"""What follows this root where it is said; in names of files and classes it is something else."""
+
 PIECE = 28_000
 """bytes.find is fastest below 30,000 bytes (CPython picks its method by size)."""
 
@@ -113,9 +119,10 @@ class Finder:
     def find(self, block: Block) -> Mapping[int, set[int]]:
         """Give, by where their line begins, the numbers of signatures that are worth a try there."""
         low = _without_flags(block.data.lower())
+        speech = cut_speech(low, block.start, block.end)
         found: dict[int, set[int]] = defaultdict(set)
-        for place, group in self._places(low, block):
-            begin, end = line_around(low, place)
+        for place, group in self._places(speech.text):
+            begin, end = line_around(low, speech.origin(place))
             if numbers := group.numbers_in(low[begin : end + 1]):
                 found[begin] |= numbers
         return found
@@ -124,16 +131,15 @@ class Finder:
         """Give a finder that looks for these numbers no more."""
         return Finder(_left(self.plain, done), {script: _left(groups, done) for script, groups in self.local.items()})
 
-    def _places(self, low: bytes, block: Block) -> Iterator[tuple[int, Group]]:
-        for start in range(block.start, block.end, PIECE):
-            stop = min(start + PIECE, block.end)
-            piece = low[start : stop + LONGEST]
+    def _places(self, text: bytes) -> Iterator[tuple[int, Group]]:
+        for start in range(0, len(text), PIECE):
+            piece = text[start : start + PIECE + LONGEST]
             for needle, group in self._wanted(piece):
                 place = piece.find(needle)
-                while 0 <= place < stop - start:
-                    yield start + place, group
-                    after = piece.find(b"\n", place)
-                    place = piece.find(needle, max(after, place + 1))
+                while 0 <= place < PIECE:
+                    if needle != NAMES or piece[place + len(NAMES) : place + len(NAMES) + 1] in SAID:
+                        yield start + place, group
+                    place = piece.find(needle, place + len(needle))
 
     def _wanted(self, piece: bytes) -> Iterator[tuple[bytes, Group]]:
         yield from self.plain.items()

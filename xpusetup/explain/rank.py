@@ -22,7 +22,7 @@ BUILD = "xpusetup build"
 
 @dataclass(frozen=True, kw_only=True)
 class Explanation:
-    """Why it failed: causes, best first; the first line that tells of an error; how many errors come after the cause."""
+    """Why it failed: causes, best first; the first line that tells of an error; how many errors come later."""
 
     causes: tuple[Match, ...]
     first_error: Telling | None

@@ -31,8 +31,9 @@ WRAPPED = 60
 
 @dataclass(frozen=True)
 class Match:
-    """A failure that is known, and where it was first seen. `level`: what it is there; `unsure`: an error that was said
-    as a warning, as a download that is tried again.
+    """A failure that is known, and where it was first seen.
+
+    `level` is what it is there; `unsure` an error that was said as a warning, as a download that is tried again.
     """
 
     signature: Signature
