@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
+from itertools import accumulate
 
-WORK = (
-    *(b"building ", b"linking ", b"generating ", b"running ", b"compiling ", b"copying ", b"performing ", b"scanning "),
-    *(b"creating ", b"built ", b"completed ", b"re-running ", b"/", b"cd ", b": && ", b"install "),
+WORK = re.compile(
+    rb"(?:\d{4}-\d\d-\d\d[t ][\d:.,]+z? |#\d+ \d+\.\d+ )?"
+    rb"(?:\[[\d/ %]{2,16}\] (?:building |linking |generating |running |compiling |copying |performing |scanning "
+    rb"|creating |built |completed |re-running |install |cd |: && |/)"
+    rb"|-- |[ \d]*\|)"
 )
-"""How ninja and CMake's make begin to tell what is at work, after [12/345]."""
+"""Progress of ninja and of CMake's make, status lines of CMake, source that a compiler quotes; with times before them."""
 
 
 @dataclass(frozen=True)
@@ -22,30 +26,20 @@ class Speech:
 
     def origin(self, place: int) -> int:
         """Give where a place of the text is in the block."""
-        line = bisect_right(self.starts, place) - 1
+        line = min(bisect_right(self.starts, place), len(self.origins)) - 1
         return self.origins[line] + place - self.starts[line]
 
 
 def cut_speech(low: bytes, start: int, end: int) -> Speech:
-    """Leave out lines of progress, CMake's status lines and quoted source: most of a long log, and never a complaint."""
-    kept: list[bytes] = []
-    starts: list[int] = []
-    origins: list[int] = []
-    place, length = start, 0
-    for line in low[start:end].split(b"\n"):
-        if not _is_work(line):
-            kept.append(line)
-            starts.append(length)
-            origins.append(place)
-            length += len(line) + 1
-        place += len(line) + 1
-    return Speech(b"\n".join(kept), starts, origins)
+    """Leave out progress, status lines and quoted source: most of a long log, and never a complaint.
 
-
-def _is_work(line: bytes) -> bool:
-    if line.startswith(b"["):
-        told = line.find(b"] ", 0, 20)
-        return told > 0 and line.startswith(WORK, told + 2) and b"\r" not in line[:-1]
-    if line.startswith(b" "):
-        return line.lstrip(b" 0123456789").startswith(b"|") and b"\r" not in line[:-1]
-    return line.startswith(b"-- ") and b"\r" not in line[:-1]
+    Where a terminal's progress bars share lines with what came after them, nothing is left out.
+    """
+    part = low[start:end]
+    if b"\r" in part:
+        return Speech(part, [0], [start])
+    lines = part.split(b"\n")
+    places = accumulate((len(line) + 1 for line in lines), initial=start)
+    said = [(place, line) for place, line in zip(places, lines, strict=False) if not WORK.match(line)]
+    starts = accumulate((len(line) + 1 for _place, line in said), initial=0)
+    return Speech(b"\n".join([line for _place, line in said]), list(starts), [place for place, _line in said])
