@@ -73,7 +73,7 @@ ANY = -1
 
 NAMES = b"rror"
 SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"\r", b"\n", b""}
-"""What follows this root where it is said; in names of files and classes it is something else."""
+"""What follows this root where it is said; in flags (-Werror=), names of files and classes it is something else."""
 
 PIECE = 28_000
 """bytes.find is fastest below 30,000 bytes (CPython picks its method by size)."""
@@ -118,7 +118,7 @@ class Finder:
 
     def find(self, block: Block) -> Mapping[int, set[int]]:
         """Give, by where their line begins, the numbers of signatures that are worth a try there."""
-        low = _without_flags(block.data.lower())
+        low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)
         found: dict[int, set[int]] = defaultdict(set)
         for place, group in self._places(speech.text):
@@ -148,11 +148,6 @@ class Finder:
             for script, groups in self.local.items():
                 if any(lead in leads for lead in SCRIPTS[script]):
                     yield from groups.items()
-
-
-def _without_flags(low: bytes) -> bytes:
-    """Hide the `error` of compiler flags, which stands in every line of a verbose build. Lengths stay."""
-    return low.replace(b"-werror", b"-w_____").replace(b"-wno-error", b"-wno-_____")
 
 
 def line_around(data: bytes, place: int) -> tuple[int, int]:
