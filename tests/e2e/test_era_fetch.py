@@ -74,6 +74,7 @@ def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:
     repos = {url: path for url, path in stand.upstreams.repos.items() if url != ASMJIT}
     built = fetch(replace(stand, upstreams=replace(stand.upstreams, repos=repos)), tmp_path / "root")
     assert "external/asmjit" in built.failure
+    assert built.document["result"]["failure"]["causes"][0]["phase"] in {"clone", "submodule"}
     assert "xpusetup: " in built.failure
     assert fetch(stand, tmp_path / "root").result["ran"] == ["torch.fetch"]
     assert is_whole(tmp_path / "root", stand)
