@@ -5,6 +5,10 @@ every goal is a limit on that ratio: `ok` means ratio <= goal. `n` says how ofte
 
     help            `xpusetup --help` beside the `--help` of a plain Typer program with the same commands, options and
                     texts and empty bodies, both started by the same kind of script.
+    explain_speed   `xpusetup explain`, its start included, on the 100 MB log of a build that was killed in the end,
+                    beside 50 MB a second.
+    explain_reading the same beside a loop of Python over the lines that looks for one word.
+    explain_memory  its peak of resident memory, beside 64 MiB; explain_line_memory: on one line of 100 MB.
     noop            `xpusetup build` with nothing changed, beside making the wheel again from a clean tree, as a fresh
                     checkout and a CI do it: `rm -rf build && python setup.py bdist_wheel`, with the variables of the
                     profile, a ready environment and a compiler for each processor. That flatters the reference: what

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.doctor import measure_doctor
+from benchmarks.explain import measure_explain
 from benchmarks.help import measure_help
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
@@ -22,8 +23,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "noop", "runner", "doctor", "lanes", "vision")
-SHORT = ("help", "noop", "runner", "doctor", "lanes")
+NAMES = ("help", "explain", "noop", "runner", "doctor", "lanes", "vision")
+SHORT = ("help", "explain", "noop", "runner", "doctor", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -45,6 +46,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
     env = caller(folder)
     if "help" in names:
         yield from measure_help(folder, env)
+    if "explain" in names:
+        yield from measure_explain(folder, env)
     if {"noop", "runner", "doctor"} & set(names):
         place, _ = make_place(folder, "sim", "simxpu", env)
         if "noop" in names:

@@ -40,7 +40,6 @@ def measure_doctor(folder: Path, place: Place, env: Mapping[str, str]) -> list[R
     return [
         make_row("doctor_cold", cold, theirs, goal=1.0, unit="s"),
         make_row("doctor_cold_time", cold, [COLD] * ROUNDS, goal=1.0, unit="s"),
-        make_row("doctor_facts", facts, theirs, goal=0.25, unit="s"),
         make_row("doctor_facts_time", facts, [FACTS] * ROUNDS, goal=1.0, unit="s"),
     ]
 

@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import sys
 import threading
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
 
+from xpusetup import checks
+from xpusetup.checks import pytorch, shell
 from xpusetup.effects import notes, probe_kernel, probe_network, probe_places, probe_python, probe_torch, probe_userland
 from xpusetup.effects import probe as probe_module
 from xpusetup.effects.probe import Ask, probe
@@ -18,7 +22,6 @@ from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from xpusetup.facts import Facts
 
@@ -319,3 +322,12 @@ def test_sections_are_probed_at_the_same_time(slash: Path, monkeypatch: pytest.M
     monkeypatch.setattr(probe_places, "probe_caches", meet)
     facts = probe(["tree", "caches"])
     assert facts.notes == {}
+
+
+def test_what_checks_ask_of_the_shell_is_written_down() -> None:
+    """A variable that a check reads and no probe writes down would never be seen."""
+    folder = Path(checks.__file__).parent
+    text = "".join(path.read_text() for path in folder.glob("*.py"))
+    asked = set(re.findall(r'variable\(question, "(\w+)"\)', text)) | {"CC", "CXX", *shell.LISTS, *pytorch.FALLBACK}
+    assert len(asked) > 10
+    assert asked <= set(probe_module.TOLD)

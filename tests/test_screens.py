@@ -58,6 +58,11 @@ def text_of(console: Console) -> str:
         ("build-not-verified", "build", {**screens.BUILT, "verified": None}, False),
         ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
         ("build-failed", "build", screens.FAILED, False),
+        ("build-failed-known", "build", {**screens.FAILED, "failure": screens.KILLED_FAILURE}, False),
+        ("explain", "explain", screens.EXPLAINED, False),
+        ("explain-verbose", "explain", screens.EXPLAINED, True),
+        ("explain-unknown", "explain", screens.UNEXPLAINED, False),
+        ("explain-nothing", "explain", {**screens.UNEXPLAINED, "first_error_line": None}, True),
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
         ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
@@ -189,7 +194,7 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 
 def test_every_command_has_a_screen() -> None:
-    commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "setup", "xpusetup"}
+    commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles
     assert shipped("sim").name == "sim"

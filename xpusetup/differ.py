@@ -18,7 +18,16 @@ if TYPE_CHECKING:
     from xpusetup.model import Finding
 
 ALWAYS = (
-    *("taken", "notes.*", "system.user", "system.uid", "system.groups*", "system.joined*"),
+    *(
+        "taken",
+        "notes.*",
+        "kernel.version",
+        "system.kernel",
+        "system.user",
+        "system.uid",
+        "system.groups*",
+        "system.joined*",
+    ),
     *("resources.memory_available", "resources.disks*", "caches*", "torch.report.seconds", "kernel.messages*"),
     *("userland.level_zero.devices[[]*].uuid", "gaudi.cards[[]*].used_by", "kernel.cmdline", "network.reach*"),
     *("environment.SLURM*", "environment.TMPDIR"),

@@ -7,6 +7,7 @@ component's own build would otherwise download.
 
 from __future__ import annotations
 
+import re
 from typing import Annotated, Literal
 
 from packaging.requirements import Requirement
@@ -57,7 +58,13 @@ def _specifiers(text: str) -> str:
     return text
 
 
+PLAIN_PIN = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*==\d+(\.\d+)*")
+"""What nearly every pin looks like: a profile has a hundred, and reading them as requirements takes time."""
+
+
 def _exact(text: str) -> str:
+    if PLAIN_PIN.fullmatch(text):
+        return text
     requirement = Requirement(text)
     if [spec.operator for spec in requirement.specifier] != ["=="] or "*" in str(requirement.specifier):
         raise ValueError("must be pinned exactly, as in name==1.2.3")

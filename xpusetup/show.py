@@ -209,6 +209,12 @@ def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     show_doctor(console, data, verbose=verbose)
 
 
+def _show_explained(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_causes import show_explained  # noqa: PLC0415 - a screen of its own
+
+    show_explained(console, data, verbose=verbose)
+
+
 def duration(seconds: float) -> str:
     """Give a time as people say it: 9 s, 1:12, 2:41:07."""
     whole = round(seconds)
@@ -230,6 +236,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "doctor": _show_doctor,
     "setup": _show_setup,
     "xpusetup": _show_way,
+    "explain": _show_explained,
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -10,6 +11,7 @@ from rich.table import Table
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
 from xpusetup.show import MARKS, chosen, duration, prose, verified
+from xpusetup.show_causes import show_cause
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -95,16 +97,24 @@ def _wheels(data: Mapping[str, Any]) -> str:
 def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
     go_on = failure["go_on"]
     console.print(f"\n [red]✗ {failure['step']} failed[/] after {duration(go_on['seconds'])}\n")
+    if failure["causes"]:
+        show_cause(console, failure["causes"][0], indent=3, log=Path(failure["log"]).name)
+    else:
+        _show_words(console, failure)
+    count, total = go_on["reached"]
+    console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
+    console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
+    console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
+
+
+def _show_words(console: Console, failure: Mapping[str, Any]) -> None:
+    """Print what the log says by itself, where no cause is known."""
     if failure["first_error"]:
         console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
         console.print(f"            [dim]line {failure['first_error_line']} of the log[/]")
     if failure["last_lines"]:
         lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure["last_lines"]]
         console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
-    count, total = go_on["reached"]
-    console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
-    console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
-    console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
 
 
 def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:

@@ -38,6 +38,7 @@ FAILED: dict[str, Any] = {
     "failure": {
         "step": "torch.build",
         "log": f"{ROOT}/logs/torch.build.log",
+        "causes": [],
         "first_error_line": 48211,
         "first_error": "icpx: error: unable to execute command: Killed",
         "last_lines": [
@@ -50,6 +51,41 @@ FAILED: dict[str, Any] = {
         "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
     },
 }
+CAUSES: list[dict[str, Any]] = [
+    {
+        "id": "compile.oom_kill",
+        "phase": "compile",
+        "level": "error",
+        "line": 48211,
+        "text": "icpx: error: unable to execute command: Killed",
+        "cause": "the kernel killed the compiler: out of memory",
+        "fix": "Fewer jobs, or more memory or swap, or a shorter list of architectures.",
+        "commands": ["xpusetup build --profile torch-2.5 --jobs 2"],
+        "source": "https://github.com/pytorch/pytorch/issues/49078",
+        "confidence": "high",
+        "caused_by": None,
+    }
+]
+EXPLAINED: dict[str, Any] = {
+    "log": "torch.build.log",
+    "causes": [
+        *CAUSES,
+        {**CAUSES[0], "id": "compile.frontend_signal", "line": 48212, "caused_by": "compile.oom_kill"},
+        {**CAUSES[0], "id": "compile.disk_full", "line": 48300, "cause": "a file system is full: the build folder's"},
+    ],
+    "first_error_line": 48211,
+    "first_error": "icpx: error: unable to execute command: Killed",
+    "context": [
+        {"line": 48210, "text": "/opt/intel/oneapi/compiler/2024.1/bin/icpx -c [x].cpp"},
+        {"line": 48211, "text": "icpx: error: unable to execute command: Killed"},
+        {"line": 48212, "text": "ninja: build stopped: subcommand failed."},
+    ],
+    "later_errors": 12,
+    "later_errors_more": False,
+    "lines": 203877,
+}
+UNEXPLAINED = {**EXPLAINED, "causes": [], "later_errors": 1}
+KILLED_FAILURE = {**FAILED["failure"], "causes": CAUSES}
 UNKNOWN_FAILURE = {
     **FAILED["failure"],
     "first_error_line": None,

@@ -157,7 +157,7 @@ def make_tiny(folder: Path) -> Tiny:
     return Tiny(profile, repository, rev.stdout.strip(), caller(folder / "home", **redirect))
 
 
-def wait_until(condition: Callable[[], bool], *, seconds: float = 60) -> None:
+def wait_until(condition: Callable[[], bool], *, seconds: float = 300) -> None:
     """Wait for something that happens soon."""
     end = time.monotonic() + seconds
     while not condition():

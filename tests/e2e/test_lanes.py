@@ -189,7 +189,7 @@ def test_both_are_interrupted(pair: Pair, number: signal.Signals) -> None:
     process = subprocess.Popen(words, env=pair.env, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
     wait_until(lambda: all((pair.signs / name).exists() for name in ("building", "fetching")))
     os.kill(process.pid, number)
-    out, _ = process.communicate(timeout=60)
+    out, _ = process.communicate(timeout=300)
     assert process.returncode == 130
     assert json.loads(out)["error"]["message"] == "interrupted during first.build and second.fetch"
     assert alive(pair.root) == []

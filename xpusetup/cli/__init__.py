@@ -46,6 +46,7 @@ app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
 app.command()(preparing.setup)
+app.command()(diagnosis.explain)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)

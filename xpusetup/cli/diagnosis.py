@@ -1,4 +1,4 @@
-"""doctor: what is wrong here."""
+"""doctor and explain: what is wrong here, and what went wrong there."""
 
 from __future__ import annotations
 
@@ -48,3 +48,18 @@ def doctor(
         return redact_result(result) if json else result
 
     finish("doctor", work, json=json, verbose=verbose)
+
+
+def explain(
+    log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say which line of a log matters, why, and what to do."""
+
+    def work() -> Result:
+        from xpusetup.commands.explain import explain as make
+
+        return make(log)
+
+    finish("explain", work, json=json, verbose=verbose)

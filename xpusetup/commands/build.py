@@ -14,6 +14,7 @@ from xpusetup.commands.ending import (
     describe_time,
     record_disk,
 )
+from xpusetup.commands.explain import describe_failure, watch_step
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
@@ -28,7 +29,6 @@ from xpusetup.effects.root import open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
 from xpusetup.errors import NoDeviceError, UsageError
 from xpusetup.events import Event
-from xpusetup.explain.first_error import find_first_error
 from xpusetup.model import ROOT
 from xpusetup.plan.environment import find_changes
 from xpusetup.settings import make_network
@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
 
-LAST_LINES = 12
 SHOWN_CHANGES = 4
 WITHHELD = {
     *("CC", "CXX", "CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS", "LD_LIBRARY_PATH", "LD_PRELOAD", "LIBRARY_PATH"),
@@ -101,6 +100,7 @@ def _run(
         tuning=tuned,
         observe=observe,
         require_device=request.verify == "require",
+        watch=watch_step,
     )
 
 
@@ -200,7 +200,7 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
     }
     if outcome.failed:
         going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
-        data["failure"] = {**_failure(prepared, outcome.failed), "go_on": going_on}
+        data["failure"] = describe_failure(prepared.root, outcome.failed, going_on)
         return Result(purpose.command, data, code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"
@@ -224,28 +224,3 @@ def use_environment(venv: Path) -> str:
     if (venv / "bin/activate").exists():
         return f"source {venv}/bin/activate"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
-
-
-def _failure(prepared: Prepared, step: str) -> dict[str, Any]:
-    log = prepared.root.log(step)
-    found = _first_error(log)
-    return {
-        "step": step,
-        "log": str(log),
-        "first_error_line": found[0] if found else None,
-        "first_error": found[1] if found else "",
-        "last_lines": _tail(log),
-        "again": f"bash {prepared.root.script(step)}",
-    }
-
-
-def _first_error(log: Path) -> tuple[int, str] | None:
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        return find_first_error(lines)
-
-
-def _tail(log: Path) -> list[str]:
-    from collections import deque  # noqa: PLC0415 - failures only
-
-    with log.open(encoding="utf-8", errors="replace") as lines:
-        return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]

@@ -49,7 +49,6 @@ def every_profile() -> tuple[Profile, ...]:
     return tuple(load_profile(name) for name in profile_names())
 
 
-@cache
 def shipped() -> tuple[Profile, ...]:
     """Load the releases that ship with the program."""
-    return tuple(load_profile(name) for name in profile_names() if name.startswith("torch-"))
+    return tuple(profile for profile in every_profile() if profile.name.startswith("torch-"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import append_line
 from xpusetup.effects.root import Root, see, write_absent
-from xpusetup.effects.running import Running, end_steps, start_step, wait_for_any
+from xpusetup.effects.running import Running, end_steps, end_trees, start_step, wait_for_any
 from xpusetup.errors import InterruptedRunError
 from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
@@ -51,7 +51,10 @@ class Outcome:
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
-    """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS."""
+    """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS.
+
+    `watch` gives, for a step, what is told its lines and says why it should be stopped.
+    """
 
     root: Root
     plan: Plan
@@ -61,6 +64,7 @@ class Run:
     tuning: Mapping[str, str]
     observe: Callable[[Event], None]
     require_device: bool = False
+    watch: Callable[[Step], Callable[[list[str]], str]] = lambda _step: lambda _lines: ""
 
 
 @dataclass(kw_only=True)
@@ -127,7 +131,9 @@ def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
 def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None:
     _observe(run, "start", step, text=status.why)
     key = current_key(step, seen)
-    work.running.append(start_step(run.root, step, key, lock=run.lock, tuning=run.tuning))
+    one = start_step(run.root, step, key, lock=run.lock, tuning=run.tuning)
+    one.watch = run.watch(step)
+    work.running.append(one)
 
 
 def _has_ended(run: Run, one: Running) -> bool:
@@ -135,15 +141,26 @@ def _has_ended(run: Run, one: Running) -> bool:
     lines = one.read_lines()  # after the question, so that the last lines are among them
     if lines:
         _say_output(run, one, lines)
+        if not ended and (why := one.watch(lines)):
+            _stop(run, one, why)
+            ended = True
     elif one.silent_for(SILENCE):
         _observe(run, "output", one.step, count=one.count, total=one.total)
     return ended
 
 
+def _stop(run: Run, one: Running, why: str) -> None:
+    """End a step whose log says that going on is a waste; it counts as failed, whatever its exit status."""
+    _observe(run, "note", one.step, text=f"{one.step.id} is stopped: {why}")
+    one.stopped = why
+    end_trees([one.process.pid])
+    one.process.wait()
+
+
 def _finish(run: Run, work: Work, one: Running) -> None:
     one.close()
     step, seconds = one.step, one.seconds
-    state = _state_of(step, one.process.returncode)
+    state: State = "failed" if one.stopped else _state_of(step, one.process.returncode)
     if state == "no-device":
         write_absent(run.root, step.id, one.key)
         work.outcome.no_device = True

@@ -14,7 +14,7 @@ from xpusetup.effects.files import cannot_write
 from xpusetup.events import parse_progress, parse_summary
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import BinaryIO
 
     from xpusetup.effects.root import Root
@@ -26,18 +26,23 @@ GRACE = 1.5
 
 @dataclass(kw_only=True)
 class Running:
-    """A step that was started. `summary`, `count` and `total` are what its log has told so far."""
+    """A step that was started. `summary`, `count` and `total` are what its log has told so far.
+
+    `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
+    """
 
     step: Step
     key: str
     process: subprocess.Popen[bytes]
     log: BinaryIO
     handle: int | None
+    watch: Callable[[list[str]], str] = lambda _lines: ""
     began: float = field(default_factory=time.monotonic)
     heard: float = field(default_factory=time.monotonic)
     summary: str = ""
     count: int = 0
     total: int = 0
+    stopped: str = ""
     _rest: bytes = b""
 
     @property

@@ -1,10 +1,10 @@
-"""The first line of a log that tells of an error."""
+"""The first line of a log that tells of an error, where nothing more is known."""
 
 from __future__ import annotations
 
 import pytest
 
-from xpusetup.explain.first_error import find_first_error
+from logs import explained
 
 HARMLESS = [
     "-- Performing Test COMPILER_HAS_WERROR - Success",
@@ -22,12 +22,8 @@ TELLING = [
     "x.cpp:1:10: fatal error: sycl/sycl.hpp: No such file or directory",
     "ERROR: Could not find a version that satisfies the requirement x",
     "fatal: unable to access 'https://example.org/'",
-    "FAILED: caffe2/x.o",
-    "make[2]: *** [all] Error 2",
-    "make: *** No rule to make target",
     "ModuleNotFoundError: No module named 'pkg_resources'",
     "urllib3.exceptions.ReadTimeoutError: timed out",
-    "subprocess.CalledProcessError: Command died",
     "icpx: error: unable to execute command: Killed",
     "/bin/sh: 1: icpx: command not found",
     "/r/steps/torch.build.sh: line 40:  8123 Killed                  python setup.py",
@@ -39,20 +35,36 @@ TELLING = [
 ]
 
 
+POINTING = [
+    "FAILED: caffe2/x.o",
+    "make[2]: *** [all] Error 2",
+    "make: *** No rule to make target",
+    "subprocess.CalledProcessError: Command died",
+]
+
+
+def log_with(*lines: str) -> str:
+    return "".join(f"{text}\n" for text in (*HARMLESS, *lines))
+
+
 @pytest.mark.parametrize("line", TELLING)
 def test_telling(line: str) -> None:
-    assert find_first_error([*(f"{text}\n" for text in HARMLESS), f"{line}\n", "error: later\n"]) == (10, line)
+    first = explained(log_with(line, "g++: error: later")).first_error
+    assert first is not None
+    assert (first.line, first.text) == (10, line)
 
 
-def test_cmake_says_where_and_then_what() -> None:
-    lines = ["-- Configuring\n", "CMake Error at CMakeLists.txt:12 (message):\n", "\n", "  No SYCL compiler.\n"]
-    assert find_first_error(lines) == (2, "CMake Error at CMakeLists.txt:12 (message): No SYCL compiler.")
+@pytest.mark.parametrize("line", POINTING)
+def test_pointing(line: str) -> None:
+    """What only says that something failed is told where nothing says more."""
+    alone = explained(log_with(line)).first_error
+    assert alone is not None
+    assert (alone.line, alone.text) == (10, line)
+    better = explained(log_with(line, "g++: error: this")).first_error
+    assert better is not None
+    assert better.text == "g++: error: this"
 
 
 @pytest.mark.parametrize("line", HARMLESS)
 def test_harmless(line: str) -> None:
-    assert find_first_error([line]) is None
-
-
-def test_no_lines() -> None:
-    assert find_first_error([]) is None
+    assert explained(line).first_error is None

@@ -1,0 +1,65 @@
+"""What a log says: every failure of the catalogue, its real wordings, and nothing where nothing went wrong."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from logs import WENT_WELL, explained, ids, noise, signatures, wordings
+from xpusetup.explain.signatures import Signature, parse_signatures
+
+AROUND = "-- Configuring done\n[1/2] Building CXX object x.cpp.o\n{}\n[2/2] Linking CXX executable x\n"
+
+
+@pytest.mark.parametrize("signature", signatures(), ids=lambda known: known.id)
+def test_every_example_is_found(signature: Signature) -> None:
+    found = explained(AROUND.format(signature.example))
+    match = next(match for match in found.causes if match.signature == signature)
+    assert match.line == 3
+    assert found.causes[0].line == 3
+
+
+@pytest.mark.parametrize("wording", wordings(), ids=lambda wording: f"{wording['id']}-{wording['source'][-40:]}")
+def test_real_wordings(wording: dict[str, Any]) -> None:
+    found = explained("\n".join(noise(40)) + "\n" + wording["lines"] + "\n" + "\n".join(noise(40, 2)))
+    assert ids(found)[:1] == [wording["id"]], found.causes
+    assert 40 < found.causes[0].line <= 40 + wording["lines"].count("\n") + 1
+
+
+def test_wordings_name_signatures() -> None:
+    known = {signature.id for signature in signatures()}
+    assert {wording["id"] for wording in wordings()} <= known
+    assert all(wording["source"].startswith("http") for wording in wordings())
+
+
+@pytest.mark.parametrize("path", WENT_WELL, ids=lambda path: path.stem)
+def test_nothing_is_wrong_in_a_log_of_success(path: Path) -> None:
+    assert ids(explained(path.read_bytes())) == []
+
+
+def test_noise_is_noise() -> None:
+    found = explained("\n".join(noise(2000)))
+    assert (ids(found), found.first_error, found.lines) == ([], None, 2000)
+
+
+def test_there_are_twenty_such_logs() -> None:
+    assert len(WENT_WELL) >= 20
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        (('confidence = "high"', 'confidence = "sure"'), "'high', 'medium' or 'low'"),
+        (("words = [", "wrods = ["), "wrods"),
+        (('id = "clone.rpc_failed"', 'id = "clone.url_error"'), "stand twice: ['clone.url_error']"),
+        (('follows = ["clone.rpc_failed"', 'follows = ["clone.nothing"'), "that nothing has: ['clone.nothing']"),
+    ],
+)
+def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> None:
+    text = (Path(__file__).parents[1] / "xpusetup/data/signatures.toml").read_text(encoding="utf-8")
+    assert change[0] in text
+    with pytest.raises(ValueError, match="validation error") as caught:
+        parse_signatures(text.replace(*change, 1))
+    assert words in str(caught.value)

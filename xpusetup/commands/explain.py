@@ -1,0 +1,72 @@
+"""explain: the line of a log that matters, why, and what to do."""
+
+from __future__ import annotations
+
+from collections import deque
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.commands.result import Result
+from xpusetup.effects.files import package_text
+from xpusetup.effects.logs import STDIN, read_log, read_stdin
+from xpusetup.explain.rank import explain as explain_chunks
+from xpusetup.explain.signatures import parse_signatures
+from xpusetup.explain.watch import Watcher
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.effects.root import Root
+    from xpusetup.explain.signatures import Signature
+    from xpusetup.model import Step
+
+LAST_LINES = 12
+
+
+def explain(log: str) -> Result:
+    """Explain a log; `-` and nothing mean stdin. Says so where it knows no cause; that too is a result."""
+    chunks = read_log(Path(log)) if log not in {"", STDIN} else read_stdin()
+    name = log if log not in {"", STDIN} else "stdin"
+    return Result("explain", {"log": name, **explain_chunks(chunks, known_signatures()).document()})
+
+
+def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[str, Any]:
+    """Say why a step failed, where that is known, and what its log says by itself."""
+    log = root.log(step)
+    told = explain_chunks(read_log(log), known_signatures()).document(going_on["command"])
+    return {
+        "step": step,
+        "log": str(log),
+        "causes": told["causes"],
+        "first_error_line": told["first_error_line"],
+        "first_error": told["first_error"],
+        "last_lines": _last_lines(log),
+        "again": f"bash {root.script(step)}",
+        "go_on": going_on,
+    }
+
+
+def _last_lines(log: Path) -> list[str]:
+    with log.open(encoding="utf-8", errors="replace") as lines:
+        return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]
+
+
+def watch_step(step: Step) -> Callable[[list[str]], str]:
+    """Give what is told the lines of a step while it runs, and says why it should be stopped, or nothing.
+
+    Only what needs the toolkit is watched: without it nobody asked for XPU.
+    """
+    if "toolkit" not in step.needs:
+        return lambda _lines: ""
+    watcher = Watcher(known_signatures())
+
+    def look(lines: list[str]) -> str:
+        match = watcher.feed(lines)
+        return match.signature.cause if match else ""
+
+    return look
+
+
+def known_signatures() -> tuple[Signature, ...]:
+    """Read the catalogue that the package brings."""
+    return parse_signatures(package_text("data/signatures.toml"))
