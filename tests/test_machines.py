@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import cache
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
@@ -29,6 +30,7 @@ SOMETIMES = {"torch", "tree"}
 """Sections that a machine may have nothing of."""
 
 
+@cache
 def doctor(name: str) -> dict[str, Any]:
     return examine_machine(Where(profile=OUTCOMES[name].asked), Asked(facts=(str(HERE / f"{name}.json"),))).data
 
