@@ -247,7 +247,9 @@ def test_a_broken_extension_is_told_from_a_broken_torch(tmp_path: Path) -> None:
         "extension demo (demo-extension 1.2) cannot be loaded: ImportError: libdemo.so: cannot open; torch itself can"
     )
     assert (code, first_trouble(document)) == (1, ("autoload.import", "fail", seen))
-    assert said == f"fail  import torch: {seen}\n"
+    *lines, summary = said.splitlines()
+    assert lines == [f"fail  import torch: {seen}"]
+    assert summary == f"= 1 of {len(IDS)} checks failed"
     assert document["versions"]["extensions"] == {"demo": "demo-extension 1.2"}
 
 
@@ -274,7 +276,9 @@ def test_the_cpu_computes_as_the_cpu(tmp_path: Path, torch_python: str) -> None:
     code, document, said = run_helper(torch_python, tmp_path, "--device", "cpu", env=dict(os.environ))
     assert (code, document["verified"], document["device"]) == (0, True, "cpu")
     assert [(check["id"], check["level"]) for check in document["checks"]] == [(name, "ok") for name in IDS]
-    assert len(said.splitlines()) == len(IDS)
+    *lines, summary = said.splitlines()
+    assert len(lines) == len(IDS)
+    assert summary.startswith(f"= {len(IDS)} checks | ")
     assert document["versions"]["torch"].split(".")[0] == "2"
 
 

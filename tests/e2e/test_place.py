@@ -47,7 +47,7 @@ def test_a_mirror_by_the_site_file_alone(tiny: Tiny, site: dict[str, str], tmp_p
     options = ("build", *tiny.options(tmp_path / "root"), "--verify", "off", "--json")
     without = xpusetup(*options, env={**site, "XDG_CONFIG_HOME": str(tmp_path / "none")})
     assert without.document["result"]["failed"] == "requirements"
-    assert xpusetup(*options, env=site).result["ran"][-1] == "tiny.install"
+    assert xpusetup(*options, env=site).result["ran"][-1] == "guard"
     assert "network" not in json.loads((tmp_path / "root/profile.lock.json").read_text())["asked"]["settings"]
     file = Path(site["XDG_CONFIG_HOME"]) / "xpusetup/site.toml"
     file.write_text(file.read_text().replace("[network]", '[network]\npip_extra_index = ["https://other.invalid"]'))
