@@ -135,12 +135,15 @@ class Tiny:
         return ("--profile", str(self.profile), "--root", str(root))
 
 
-def make_tiny(folder: Path) -> Tiny:
-    """Make the project as a git repository behind an address that only git's own settings resolve."""
+def make_tiny(folder: Path, **files: str) -> Tiny:
+    """Make the project as a git repository behind an address that only git's own settings resolve.
+
+    `files` take the place of its own or come on top; a name's `_` before its ending stands for the dot.
+    """
     repository = folder / "upstream"
     repository.mkdir(parents=True)
-    (repository / "setup.py").write_text(SETUP)
-    (repository / "tiny.c").write_text(SOURCE)
+    for name, text in {"setup_py": SETUP, "tiny_c": SOURCE, **files}.items():
+        (repository / ".".join(name.rsplit("_", 1))).write_text(text)
     git = ("git", "-c", "user.name=t", "-c", "user.email=t@t.invalid", "-c", "init.defaultBranch=main")
     for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one"), ("tag", "v1.0")):
         subprocess.run((*git, *words), cwd=repository, check=True, capture_output=True)

@@ -20,6 +20,12 @@ KILLED = "#!/bin/sh\nkill -9 $$\n"
 FULL = '#!/bin/sh\nexec as "$@" -o /dev/full\n'
 OLD_ABI = "#include <string>\nnamespace c10 { std::string name() { return {}; } }\n"
 NEW_ABI = "#include <string>\nnamespace c10 { std::string name(); }\nint main() { return c10::name().size(); }\n"
+TWO_ABIS = """
+import subprocess
+old = ("g++", "-D_GLIBCXX_USE_CXX11_ABI=0", "-shared", "-fPIC", "old.cpp", "-o", "libold.so")
+subprocess.run(old, check=True)
+subprocess.run(("g++", "new.cpp", "-o", "new", "-L.", "-lold"), check=True)
+"""
 
 
 @pytest.fixture(scope="module")
@@ -62,15 +68,14 @@ def test_a_broken_build_ends_with_its_cause(
     assert explained["causes"][0]["line"] == failure["causes"][0]["line"]
 
 
-def test_two_abis(tmp_path: Path) -> None:
-    (tmp_path / "old.cpp").write_text(OLD_ABI)
-    (tmp_path / "new.cpp").write_text(NEW_ABI)
-    old = ("g++", "-D_GLIBCXX_USE_CXX11_ABI=0", "-shared", "-fPIC", "old.cpp", "-o", "libold.so")
-    subprocess.run(old, cwd=tmp_path, check=True)
-    new = ("g++", "new.cpp", "-o", "new", "-L.", "-lold")
-    log = subprocess.run(new, cwd=tmp_path, check=False, capture_output=True, text=True).stderr
-    (tmp_path / "link.log").write_text(log)
-    found = xpusetup("explain", str(tmp_path / "link.log"), "--json", env=caller(tmp_path / "home")).result
+def test_two_abis_in_one_build(tmp_path: Path) -> None:
+    tiny = make_tiny(tmp_path / "tiny", setup_py=TWO_ABIS, old_cpp=OLD_ABI, new_cpp=NEW_ABI)
+    options = (*tiny.options(tmp_path / "root"), "--verify", "off")
+    ended = xpusetup("build", *options, env=tiny.env)
+    assert ended.code == 1
+    assert "link.undefined_cxx11" in ended.out[ended.out.rindex("tiny.build failed") :]
+    log = tmp_path / "root/logs/tiny.build.log"
+    found = xpusetup("explain", str(log), "--json", env=tiny.env).result
     assert found["causes"][0]["id"] == "link.undefined_cxx11"
 
 
