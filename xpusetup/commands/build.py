@@ -14,8 +14,6 @@ from xpusetup.commands.ending import (
     describe_time,
     record_disk,
 )
-from xpusetup.commands.explain import describe_failure, watch_step
-from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
@@ -37,7 +35,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xpusetup.commands.workspace import Where
-    from xpusetup.model import Request
+    from xpusetup.model import Request, Step
 
 SHOWN_CHANGES = 4
 WITHHELD = {
@@ -65,7 +63,9 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
 def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose) -> Result:
     """Run the plan of a purpose, going on where its last run stopped."""
     observe = _with_file(options)
-    if purpose is BUILD:
+    if purpose is BUILD and workspace.revs:
+        from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
+
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
     tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
@@ -100,7 +100,7 @@ def _run(
         tuning=tuned,
         observe=observe,
         require_device=request.verify == "require",
-        watch=watch_step,
+        watch=_watch,
     )
 
 
@@ -114,6 +114,12 @@ def _device(workspace: Workspace, prepared: Prepared) -> str:
     ours = [card.product for card in cards if card.product.family.accelerator == workspace.profile.accelerator]
     aimed = [product for product in ours if product.family.target_in(prepared.plan.target.arch)]
     return " and ".join(dict.fromkeys(product.name or product.title() for product in aimed)) or workspace.device.title
+
+
+def _watch(step: Step) -> Callable[[list[str]], str]:
+    from xpusetup.commands.explain import watch_step  # noqa: PLC0415 - a build that is done runs no step
+
+    return watch_step(step)
 
 
 def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
@@ -199,6 +205,8 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         **describe_time(outcome),
     }
     if outcome.failed:
+        from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
+
         going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
         data["failure"] = describe_failure(prepared.root, outcome.failed, going_on)
         return Result(purpose.command, data, code=1)
