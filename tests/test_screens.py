@@ -71,6 +71,7 @@ def text_of(console: Console) -> str:
         ("profiles-lock", "profiles lock", screens.LOCKED, False),
         ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
         ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
+        ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
         ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
         ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
         ("verify-failing", "verify", screens.VERIFY, True),

@@ -127,6 +127,9 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
         why = f": {escape(step['why'])}" if step["why"] else ""
         table.add_row(step["id"], _needs(step["needs"]), state + why, escape(step["title"]))
     console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
+    for note in data["notes"]:
+        prose(console, "   ", note, first=" [yellow]![/] ")
+    console.print("\n" if data["notes"] else "", end="")
     console.print(table)
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:

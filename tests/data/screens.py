@@ -125,6 +125,7 @@ def step_rows() -> list[dict[str, Any]]:
 
 PLAN: dict[str, Any] = {
     "explain": False,
+    "notes": [],
     "profile": "torch-2.5",
     "root": ROOT,
     "steps": step_rows(),
