@@ -6,7 +6,10 @@ import importlib
 import math
 import platform
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 LIMITS = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
 """Relative difference of one operator: rounding of the result, with room for another order of summation."""
@@ -23,6 +26,10 @@ class Outcome:
     limit: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     own_fault: bool = False  # whatever failed before, this does not follow from it
+
+
+class Absent(Exception):  # noqa: N818, a finding
+    """What this torch or this device does not have; the text says what, and since which release others have it."""
 
 
 class Difference(NamedTuple):
@@ -54,6 +61,18 @@ class Bench:
     def synchronize(self) -> None:
         if hasattr(self.module, "synchronize"):
             self.module.synchronize()
+
+
+class Check(NamedTuple):
+    """One thing to find out, and from which level of verification on it is asked.
+
+    `run` may raise: Absent where there is nothing to try, NotImplementedError where the device does not support it.
+    """
+
+    id: str
+    title: str
+    run: Callable[[Bench], Outcome]
+    level: str = "quick"
 
 
 def compare(case: str, got: Any, expected: Any, limit: float) -> Difference:
