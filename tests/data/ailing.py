@@ -326,6 +326,29 @@ SOFTWARE: dict[str, Doc] = {
             },
         },
     ),
+    "two-sycl-runtimes": but(
+        STATION,
+        {
+            "environment": {"LD_LIBRARY_PATH": ONE_LIB, "SETVARS_COMPLETED": "1"},
+            "torch.libraries": {
+                **STATION["torch"]["libraries"],
+                "libur_loader.so.0": "/home/me/venv/lib/libur_loader.so.0",
+            },
+            "torch.runtime": {
+                "sycl": "/home/me/venv/lib/libsycl.so.9",
+                "own": "/home/me/venv/lib/libur_loader.so.0",
+                "first": f"{ONE_LIB}/libur_loader.so.0",
+                "lacks": ["LIBUR_LOADER_0.12", "urDeviceWaitExp"],
+            },
+            "torch.report": {
+                **dict.fromkeys(("version", "xpu", "cuda", "compiled", "available", "count", "cxx11_abi")),
+                "error": "ImportError: libsycl.so.9: undefined symbol: urDeviceWaitExp, version LIBUR_LOADER_0.12",
+                "messages": [],
+                "seconds": 1.1,
+                "devices": [],
+            },
+        },
+    ),
     "two-oneapi-on-the-path": but(
         healthy(UBUNTU_24, B580, release=""),
         {

@@ -32,6 +32,12 @@ OLD_KERNEL = {"release": "6.8.0-31-generic", "claims": {"e20b": []}}
 REFUSED = "xe 0000:03:00.0: Your graphics device e20b is not properly supported by xe in this"
 NPU = [{"name": "torch_npu", "value": "torch_npu:_autoload", "distribution": "torch_npu", "version": "2.13.0"}]
 SIM = [{"name": "simxpu", "value": "simxpu:_autoload", "distribution": "simxpu", "version": "0.1.0"}]
+RUNTIME = {
+    "sycl": "/home/me/venv/lib/libsycl.so.9",
+    "own": "/home/me/venv/lib/libur_loader.so.0",
+    "first": "/opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0",
+    "lacks": [],
+}
 BROKEN = "RuntimeError: Failed to load the backend extension: simxpu. You can disable; because OSError: libx.so"
 
 
@@ -290,6 +296,19 @@ BUILDING: list[Case] = [
         {**shell(LD_LIBRARY_PATH="/opt/intel/oneapi/compiler/2025.3/lib"), **said(available=False, count=0)},
         "",
         "fail: /opt/intel/oneapi",
+    ),
+    ("runtime.ur_mixed", {}, "", ""),
+    (
+        "runtime.ur_mixed",
+        torch(runtime=RUNTIME),
+        "",
+        "ok: /opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0 has all",
+    ),
+    (
+        "runtime.ur_mixed",
+        torch(runtime={**RUNTIME, "lacks": ["LIBUR_LOADER_0.12", "urDeviceWaitExp"]}),
+        "",
+        "fail: /opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0 lacks urDeviceWaitExp and 1 more",
     ),
     ("setvars.set_u", {}, "", ""),
     ("setvars.set_u", shell(SHELLOPTS="braceexpand:nounset"), "info: SHELLOPTS", ""),

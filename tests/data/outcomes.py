@@ -121,6 +121,7 @@ OUTCOMES: dict[str, Outcome] = {
     "filter-hides-it": _kept("umd.device_filter_env"),
     # the environment and what is in it
     "setvars-beside-wheels": _kept("setvars.with_wheel"),
+    "two-sycl-runtimes": _kept("runtime.ur_mixed"),
     "two-oneapi-on-the-path": Outcome(way=("wheel", "torch-2.14"), told=("setvars.ld_duplicates",)),
     "conda-libstdcxx": _kept("setvars.conda_libstdcxx"),
     "cpu-torch": Outcome(run=("torch.is_xpu_build",), way=("wheel", "torch-2.14")),

@@ -79,6 +79,7 @@ CHECKS: tuple[Check, ...] = (
     Check("oneapi.ocloc", toolkit_parts.check_ocloc, ("toolkits",), BUILD),
     Check("oneapi.ocloc_knows_arch", toolkit_parts.check_ocloc_targets, ("toolkits",), BUILD),
     Check("oneapi.no_space_left_cache", toolkit_parts.check_caches, ("caches",), RUN),
+    Check("runtime.ur_mixed", shell.check_runtime, ("torch",), RUN),
     Check("setvars.with_wheel", shell.check_with_wheel, ("environment", "torch"), RUN),
     Check("setvars.completed", toolkit.check_setvars, ("environment",)),
     Check("setvars.set_u", shell.check_nounset, ("environment",), BUILD),

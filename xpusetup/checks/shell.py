@@ -28,6 +28,19 @@ def check_with_wheel(question: Question) -> Answer | None:
     return Answer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
 
 
+def check_runtime(question: Question) -> Answer | None:
+    """Hold the Unified Runtime that is found first against what the libsycl of the environment asks for."""
+    torch = question.facts.torch
+    if torch is None or torch.runtime is None or not is_xpu(question):
+        return None
+    seen, brought = torch.runtime, distribution(question, "intel-cmplr-lib-ur")
+    if not seen.lacks:
+        return Answer("ok", f"{seen.first} has all that {seen.sycl} asks for")
+    function = next((name for name in seen.lacks if name.startswith("ur")), seen.lacks[0])
+    more = f" and {len(seen.lacks) - 1} more" if len(seen.lacks) > 1 else ""
+    return Answer("fail", f"{seen.first} lacks {function}{more}", {"own": f"{seen.own} {brought}".strip()})
+
+
 def check_nounset(question: Question) -> Answer | None:
     """Look for a shell whose scripts run under set -u."""
     if question.profile.toolkit is None or "nounset" not in variable(question, "SHELLOPTS").split(":"):

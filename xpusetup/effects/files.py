@@ -28,6 +28,14 @@ def package_text(name: str) -> str:
     return package_file(name).read_text(encoding="utf-8")
 
 
+def read_bytes(path: Path) -> bytes:
+    """Read a file; nothing where there is none or it can't be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
 def read_text(path: Path) -> str | None:
     """Read a small text file; None where there is none that may be read."""
     try:

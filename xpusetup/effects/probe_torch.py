@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ValidationError
 
 from xpusetup.effects import files
+from xpusetup.effects.probe_runtime import probe_runtime
 from xpusetup.effects.process import run_process
 from xpusetup.facts import EntryPoint, ImportReport, Torch
 from xpusetup.outputs.tools import parse_entry_points, parse_torch_version
@@ -89,7 +90,7 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
     versions, doubled = _distributions(kept)
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
-    entries = list(_entries(kept))
+    entries, libraries = list(_entries(kept)), _libraries(prefix)
     return Torch(
         python=str(_interpreter(prefix)),
         prefix=str(prefix),
@@ -102,7 +103,8 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
         xpu=said.get("xpu", "") if said else None,
         cuda=said.get("cuda", "") if said else None,
         sycl=_sonames(home / "lib/libc10_xpu.so") if home else [],
-        libraries=_libraries(prefix),
+        libraries=libraries,
+        runtime=probe_runtime(libraries),
         glibcxx=_glibcxx(prefix / "lib/libstdc++.so.6") if _kind(prefix) == "conda" else None,
         glibcxx_system=_system_glibcxx(sysroot) if _kind(prefix) == "conda" else None,
     )
@@ -155,24 +157,17 @@ def _libraries(prefix: Path) -> dict[str, str]:
 
 
 def _sonames(library: Path) -> list[str]:
-    return sorted({found.decode() for found in SYCL.findall(_bytes(library))})
+    return sorted({found.decode() for found in SYCL.findall(files.read_bytes(library))})
 
 
 def _glibcxx(library: Path) -> int | None:
-    return max((int(number) for number in GLIBCXX.findall(_bytes(library))), default=None)
+    return max((int(number) for number in GLIBCXX.findall(files.read_bytes(library))), default=None)
 
 
 def _system_glibcxx(sysroot: Sysroot) -> int | None:
     places = ("/usr/lib/x86_64-linux-gnu", "/usr/lib64", "/usr/lib")
     found = (sysroot.path(f"{place}/libstdc++.so.6") for place in places)
     return next((level for path in found if (level := _glibcxx(path)) is not None), None)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except OSError:
-        return b""
 
 
 def _import(python: str, notes: Notes) -> ImportReport | None:

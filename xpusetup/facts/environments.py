@@ -61,15 +61,28 @@ class ImportReport(Fact):
     cxx11_abi: bool | None = None
 
 
+class Runtime(Fact):
+    """The Unified Runtime that the library path puts before the environment's own.
+
+    `first` is that one, `own` the environment's, `sycl` the libsycl that asks for functions; `lacks` are those that
+    `own` has and `first` has not, symbol versions included.
+    """
+
+    sycl: str
+    own: str
+    first: str
+    lacks: list[str] = []
+
+
 class Torch(Fact):
     """The torch of an environment, read from its files; nothing is imported for that.
 
     `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
     `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
     and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
-    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds. `glibcxx` is
-    the highest version in the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for
-    GLIBCXX_3.4.30.
+    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `runtime`
+    what hides one of them. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system` that
+    in the system's: 30 stands for GLIBCXX_3.4.30.
     """
 
     python: str
@@ -84,6 +97,7 @@ class Torch(Fact):
     cuda: str | None = None
     sycl: list[str] = []
     libraries: dict[str, str] = {}
+    runtime: Runtime | None = None
     glibcxx: int | None = None
     glibcxx_system: int | None = None
     report: ImportReport | None = None
