@@ -15,7 +15,21 @@ TEXT = (Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text()
 TEXTS = parse_check_texts(TEXT)
 IDS = [check.id for check in CHECKS]
 GAPS = {
-    *("user", "toolkit", "apt", "apt_source", "rpm", "rpm_source", "key", "page", "gcc", "python", "minor", "mend"),
+    *(
+        "user",
+        "toolkit",
+        "apt",
+        "apt_source",
+        "rpm",
+        "rpm_source",
+        "key",
+        "page",
+        "gcc",
+        "python",
+        "minor",
+        "own",
+        "mend",
+    ),
     *(
         "collected",
         "kernel",
