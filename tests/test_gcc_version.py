@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from xpusetup.checks.toolchain import gcc_version
-from xpusetup.effects.probe_tools import parse_compiler_version
+from xpusetup.outputs.tools import parse_compiler_version
 
 
 @pytest.mark.parametrize(

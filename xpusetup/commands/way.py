@@ -11,7 +11,6 @@ from xpusetup.checks.registry import about_machine, all_checks, examine, root_ca
 from xpusetup.commands.knowledge import check_texts, gpu_table, known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_settings
-from xpusetup.effects.probe import Ask, probe
 from xpusetup.errors import XpuError
 from xpusetup.way.machine import find_cards, is_wsl, other_gpus, unknown_gpus
 from xpusetup.way.obstacles import with_obstacles
@@ -38,6 +37,8 @@ INTEL = (
 
 def show_way() -> Result:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
+    from xpusetup.effects.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
+
     return way_of(probe(ASKED, Ask(imports=False)))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import re
 import shutil
 from concurrent.futures import ThreadPoolExecutor
 from typing import TYPE_CHECKING
@@ -11,7 +10,7 @@ from typing import TYPE_CHECKING
 from xpusetup.effects.notes import PATIENCE, ask
 from xpusetup.effects.process import run_process
 from xpusetup.facts import Tool, Toolkits, ToolkitSeen
-from xpusetup.outputs.tools import parse_ocloc_targets
+from xpusetup.outputs.tools import parse_compiler_version, parse_ocloc_targets
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -23,7 +22,6 @@ if TYPE_CHECKING:
 
 PROGRAMS = ("gcc", "g++", "clang++", "git", "cmake", "ninja", "uv", "ccache")
 PARTS = ("compiler", "mkl", "pti", "ccl", "mpi", "umf", "tcm", "tbb", "dnnl", "ocloc", "dpl")
-COMPILER = re.compile(r"Compiler (\d+\.\d+(?:\.\d+)*)")
 
 
 def probe_programs() -> list[Tool]:
@@ -100,12 +98,6 @@ def _compilers(sysroot: Sysroot, place: str) -> Iterator[str]:
             if path.resolve() not in seen:
                 seen.add(path.resolve())
                 yield f"{place}/{path.relative_to(base)}"
-
-
-def parse_compiler_version(text: str) -> str | None:
-    """Read the version from what icpx says: "Intel(R) oneAPI DPC++/C++ Compiler 2025.3.1 (2025.3.1.2025...)"."""
-    found = COMPILER.search(text)
-    return found[1] if found else None
 
 
 def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:

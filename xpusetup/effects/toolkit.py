@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.notes import PATIENCE
-from xpusetup.effects.probe_tools import parse_compiler_version
 from xpusetup.effects.process import run_process
 from xpusetup.emit.activation import render_activation
 from xpusetup.errors import NotReadyError
 from xpusetup.facts import ToolkitSeen
 from xpusetup.model import Toolkit
+from xpusetup.outputs.tools import parse_compiler_version
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
