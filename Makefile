@@ -1,12 +1,13 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
+# make e2e-long   the tests that take minutes for what a shorter one shows as well
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e bench clean
+.PHONY: help demo test lint unit e2e e2e-long bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -39,7 +40,10 @@ unit: .venv/dev
 	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
 
 e2e: .venv/dev
-	$(BIN)/pytest -q -m e2e -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -q -m 'e2e and not long' -n $(WORKERS) --dist loadgroup
+
+e2e-long: .venv/dev
+	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)

@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.e2e
 WHOLE_ELSEWHERE = {"torch-2.5", "torch-2.14"}
 """In test_eras.py."""
+BY_NAME = {"torch-2.6", "torch-2.7", "torch-2.13"}
+"""Built by `make e2e-long`: no test of a single rule needs them, and their plans are golden files."""
 
 
 def group(name: str) -> pytest.MarkDecorator:
@@ -30,7 +32,7 @@ def group(name: str) -> pytest.MarkDecorator:
 
 
 NAMES = [
-    pytest.param(name, marks=group(name))
+    pytest.param(name, marks=[group(name), *([pytest.mark.long] if name in BY_NAME else [])])
     for name in (f"torch-{release}" for release in RELEASES)
     if name not in WHOLE_ELSEWHERE
 ]
