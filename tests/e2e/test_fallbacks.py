@@ -141,7 +141,10 @@ def test_a_log_and_a_release_on_the_screen(tmp_path: Path) -> None:
     env = caller(tmp_path / "home")
     (tmp_path / "x.log").write_text(LOG)
     said = xpusetup("verify", "--fallbacks", "--log", str(tmp_path / "x.log"), "--release", "2.4", env=env)
-    assert (said.code, "| `aten::linalg_eig.out`                     | Enabled      |" in said.out) == (0, True)
+    assert (said.code, re.search(r"^\| `aten::linalg_eig\.out` +\| Enabled +\|$", said.out, re.MULTILINE) is None) == (
+        0,
+        False,
+    )
     published = xpusetup("verify", "--fallbacks", "--release", "2.4", env=env)
     for path in (Path(__file__).parents[1] / "golden/fallbacks").glob("2.4-*.md"):
         assert f"\n{path.read_text()}" in published.out

@@ -7,6 +7,8 @@ cannot do at all costs no other.
 
 from __future__ import annotations
 
+import importlib
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import checks_numbers
@@ -35,6 +37,16 @@ def train_transformer(torch: Any, device: str) -> None:
     scores = head(block(torch.randn(2, 6, 32).to(device))).flatten(0, 1)
     torch.nn.functional.cross_entropy(scores, (torch.arange(12) % 7).to(device)).backward()
     torch.nn.utils.clip_grad_norm_(parameters, 1.0)
+    optimizer.step()
+
+
+def train_resnet(torch: Any, device: str) -> None:
+    """Take a step as the guide's examples do, on small noise: the operators are those of large pictures."""
+    model = importlib.import_module("resnet").make_resnet50(10).to(device).train()
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.001, momentum=0.9)
+    with torch.autocast(device.partition(":")[0], dtype=torch.bfloat16):
+        scores = model(torch.randn(2, 3, 64, 64).to(device))
+    torch.nn.functional.cross_entropy(scores.float(), torch.arange(2).to(device)).backward()
     optimizer.step()
 
 
@@ -148,7 +160,9 @@ ALGEBRA: dict[str, Callable[[Any, str], object]] = {
     "svd": lambda t, d: t.linalg.svd(_square(t, d)),
     "triangular_solve": lambda t, d: t.triangular_solve(_y(t, d), _square(t, d)),
 }
+RESNET = (Workload("train ResNet-50 under autocast", {"train": train_resnet}),)
 WORKLOADS = (
+    *(RESNET if Path(__file__).with_name("resnet.py").exists() else ()),
     Workload("train a small convolutional model", {"train": train_convolutions}),
     Workload("train a transformer block with AdamW", {"train": train_transformer}),
     Workload("generation and segmentation", {"generate": generate, "segment": segment}),
