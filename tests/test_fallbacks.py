@@ -194,6 +194,14 @@ def test_a_run_on_xpu_and_one_elsewhere() -> None:
     assert "cannot tell silent fallbacks" in other.notes[0]
 
 
+def test_the_first_release_says_nothing_of_its_list() -> None:
+    run = {**XPU_RUN, "torch": "2.4.1+xpu", "forced": []}
+    assert [(one.name, one.how, one.calls) for one in run_tables(KNOWN, run)[0].operators] == [
+        ("aten::add.out", "Enabled", 12),
+        ("aten::take", "Enabled", 4),
+    ]
+
+
 def screen(asked: Asked, *, terminal: bool) -> str:
     console = Console(
         width=100, no_color=True, force_terminal=terminal, file=StringIO(), highlight=False, soft_wrap=True, _environ={}

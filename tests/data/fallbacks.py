@@ -51,7 +51,7 @@ def seen(name: str, calls: int = 1, *, kernel: str | None = None, **more: bool) 
 
 def workload(title: str, *operators: dict[str, Any], **more: Any) -> dict[str, Any]:
     """Give one workload of a run."""
-    empty: dict[str, Any] = {"own": 9, "unseen": [], "unnamed": 0, "errors": {}}
+    empty: dict[str, Any] = {"own": {"aten::mm.out": 9, "aten::take": 4}, "unseen": [], "unnamed": 0, "errors": {}}
     return {"title": title, "operators": list(operators), **empty, **more}
 
 

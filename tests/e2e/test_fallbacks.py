@@ -84,7 +84,7 @@ def test_the_cpu_falls_back_to_nothing(torch_python: str, tmp_path: Path) -> Non
     workloads = json.loads(out.read_text())["workloads"]
     assert [one["operators"] for one in workloads] == [[]] * len(workloads)
     assert [one["errors"] for one in workloads] == [{}] * len(workloads)
-    assert all(one["own"] > 20 and not one["unseen"] for one in workloads)
+    assert all(len(one["own"]) > 20 and not one["unseen"] for one in workloads)
 
 
 SPEAK = """
@@ -115,7 +115,7 @@ def test_what_is_said_while_a_workload_runs(torch_python: str) -> None:
         "aten::nll_loss2d_forward": (False, True),
     }
     assert list(found["errors"]) == ["fail"]
-    assert found["own"] > 0
+    assert found["own"]
     assert "aten::roll" in done.stderr, "what C++ wrote is passed on"
 
 

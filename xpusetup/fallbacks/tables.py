@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 Origin = Literal["published", "built-in list", "run", "log"]
 HEAD = ("Aten operation", "CPU fallback")
 XPU = "xpu"
+SILENT = ("2.4",)
+"""Releases whose built-in list says nothing of itself, by no variable."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, order=True)
 class Operator:
     """An operator, how it gets to the CPU, the XPU releases with which it does, and the first one after them.
 
@@ -84,6 +86,9 @@ def _run_table(known: Known, document: Mapping[str, Any], workload: Mapping[str,
         for seen in workload["operators"]
         for how in [_judge(known, document, seen, release)]
     )
+    if document["device"] == XPU and release in SILENT:
+        listed = {name: calls for name, calls in workload["own"].items() if known.is_listed(name, release)}
+        rows = tuple(sorted((*rows, *(_operator(known, name, "Enabled", calls) for name, calls in listed.items()))))
     title = f"{document['device']}, PyTorch {document['torch']}: {workload['title']}"
     errors = tuple(f"{name}: {error}" for name, error in workload["errors"].items())
     return Table(title, "run", rows, render_markdown(rows), "", _notes_of(document, workload), errors)

@@ -109,7 +109,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
     return {
         "title": workload.title,
         "operators": list(found.values()),
-        "own": len(set(recorder.calls) - set(found)),
+        "own": {name: calls for name, calls in sorted(recorder.calls.items()) if name not in found},
         "unseen": sorted(recorder.unseen),
         "unnamed": heard.named("once").total(),
         "errors": errors,
