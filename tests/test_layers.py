@@ -34,6 +34,7 @@ LEVELS = (
         "plan",
         "checks",
         "explain",
+        "fallbacks",
         "changes",
         "keys",
         "aim",

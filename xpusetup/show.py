@@ -215,6 +215,12 @@ def _show_explained(console: Console, data: Mapping[str, Any], verbose: bool) ->
     show_explained(console, data, verbose=verbose)
 
 
+def _show_fallbacks(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    from xpusetup.show_fallbacks import show_fallbacks  # noqa: PLC0415 - a screen of its own
+
+    show_fallbacks(console, data)
+
+
 def duration(seconds: float) -> str:
     """Give a time as people say it: 9 s, 1:12, 2:41:07."""
     whole = round(seconds)
@@ -230,6 +236,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "install": _show_install,
     "plan": _show_plan,
     "verify": _show_verify,
+    "verify --fallbacks": _show_fallbacks,
     "status": _show_status,
     "env": _show_env,
     "emit": _show_emit,

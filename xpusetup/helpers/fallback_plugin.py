@@ -1,0 +1,74 @@
+"""A pytest plugin: which operators ran on the CPU in which tests, as one JSON document. Works under pytest-xdist.
+
+    PYTHONPATH=helpers python -m pytest -p fallback_plugin --fallbacks-out fallbacks.json tests/
+
+Warnings name operators that fell back, the texts of failed tests name those that ended the program.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from fallback_messages import Message, find_messages
+
+if TYPE_CHECKING:
+    import warnings
+
+    import pytest
+
+QUIET = "always:.*The operator .+ backend .*fall(ing)? back"
+"""Each test has to say it anew, and a suite that makes warnings errors has to end as it would on another device."""
+
+
+class Collector:
+    """What the tests of one session said; under xdist the workers' warnings and reports all come to the controller."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.seen: dict[Message, dict[str, int]] = {}
+
+    def hear(self, text: str, test: str) -> None:
+        for message in find_messages(text):
+            tests = self.seen.setdefault(message, {})
+            tests[test] = tests.get(test, 0) + 1
+
+    def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
+        self.hear(str(warning_message.message), nodeid)
+
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
+        if report.failed:
+            heard = {message: None for message in find_messages(report.longreprtext) if message.kind == "refused"}
+            for message in heard:
+                tests = self.seen.setdefault(message, {})
+                tests[report.nodeid] = tests.get(report.nodeid, 0) + 1
+
+    def pytest_sessionfinish(self) -> None:
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
+        temporary.write_text(json.dumps(self.document(), indent=2) + "\n", encoding="utf-8")
+        temporary.replace(self.path)
+
+    def document(self) -> dict[str, Any]:
+        rows = sorted(self.seen.items())
+        return {
+            "messages": [
+                {**message._asdict(), "count": sum(tests.values()), "tests": sorted(tests)} for message, tests in rows
+            ]
+        }
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    group = parser.getgroup("fallbacks", "operators that run on the CPU")
+    group.addoption("--fallbacks-out", type=Path, metavar="FILE", help="write them to this file")
+    # Read when PyTorch is loaded, which a conftest.py may do: after this nothing is early enough.
+    os.environ.setdefault("PYTORCH_DEBUG_XPU_FALLBACK", "1")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    config.addinivalue_line("filterwarnings", QUIET)
+    path = config.getoption("--fallbacks-out")
+    if path is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Collector(path.absolute()), "fallback_collector")
