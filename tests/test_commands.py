@@ -12,11 +12,11 @@ import pytest
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
-from xpusetup.commands import build
 from xpusetup.commands.gate import failing, gate
 from xpusetup.commands.inspecting import env, status
 from xpusetup.commands.plan import _row
 from xpusetup.commands.prepare import Prepared, parse_target
+from xpusetup.commands.tuning import choose_tuning
 from xpusetup.commands.workspace import Where, Workspace, open_workspace
 from xpusetup.effects.files import hash_file
 from xpusetup.effects.git import read_tree
@@ -139,7 +139,7 @@ def test_the_gate() -> None:
 def tuned(monkeypatch: pytest.MonkeyPatch, workspace: Workspace, *, facts: Any, jobs: int = 0, word: str = "") -> Any:
     monkeypatch.setenv("MAX_JOBS", word)
     prepared = Prepared(root=Root(workspace.root), plan=plan_for("sim"), scripts={}, identities={}, facts=facts)
-    return build.tuning(workspace, prepared, jobs).get("MAX_JOBS")
+    return choose_tuning(workspace, prepared, jobs).get("MAX_JOBS")
 
 
 def test_jobs(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:

@@ -86,8 +86,8 @@ def test_a_journal() -> None:
         *(record("b", 9.0), record("b", 5.5), record("b", 1.0, "failed"), record("c", 2, "no-device")),
         *(record("f", None), "[]", "{}", '{"step": "b", "sta'),
     ]
-    assert parse_journal("\n".join(lines)) == {"b": 5.5, "c": 2.0}
-    assert parse_journal("") == {}
+    assert parse_journal("\n".join(lines)).seconds == {"b": 5.5, "c": 2.0}
+    assert parse_journal("") == History(seconds={})
 
 
 def test_the_nearest_history_counts() -> None:

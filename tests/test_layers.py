@@ -29,6 +29,7 @@ LEVELS = (
         "platforms",
         "outputs",
         "redact",
+        "jobs",
     ),
     (
         "plan",

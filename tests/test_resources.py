@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data.machines import GIB, machine
-from xpusetup.checks.resources import choose_jobs, memory_limit
+from data.machines import machine
+from xpusetup.jobs import GIB, choose_jobs, memory_limit
 
 if TYPE_CHECKING:
     from xpusetup.facts import Resources
@@ -38,7 +38,7 @@ def resources(**values: Any) -> Resources:
     ],
 )
 def test_choose_jobs(values: dict[str, Any], each: float, jobs: int) -> None:
-    assert choose_jobs(resources(**values), each) == jobs
+    assert choose_jobs(resources(**values), each * GIB) == jobs
 
 
 @pytest.mark.parametrize(("limit", "wanted"), [(None, 4), (2, 2), (8, 4)])

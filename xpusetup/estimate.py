@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.jobs import Load
 from xpusetup.lanes import lane_of, make_startable
 
 if TYPE_CHECKING:
@@ -18,10 +19,11 @@ WELL = {"ran", "no-device"}
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What a root tells of its builds: the last seconds of each step, and the bytes on disk when it was finished."""
+    """What a root tells of its builds: the last seconds and load of each step, and the bytes on disk at the end."""
 
     seconds: Mapping[str, float]
     disk: int | None = None
+    loads: Mapping[str, Load] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -43,23 +45,39 @@ class Estimate:
         return {**asdict(self), "unknown": list(self.unknown)}
 
 
-def parse_journal(text: str) -> dict[str, float]:
-    """Read how long each step took when it last went well; lines that can't be read count for nothing."""
-    return dict(filter(None, map(_parse_record, text.splitlines())))
+def parse_journal(text: str) -> History:
+    """Read what each step took when it last went well; lines that can't be read count for nothing."""
+    records = [record for line in text.splitlines() if (record := _parse_record(line))]
+    return History(
+        seconds={step: seconds for step, seconds, _ in records},
+        loads={step: load for step, _, load in records if load is not None},
+    )
 
 
-def _parse_record(line: str) -> tuple[str, float] | None:
+def _parse_record(line: str) -> tuple[str, float, Load | None] | None:
     try:
         record = json.loads(line)
-        return (str(record["step"]), float(record["seconds"])) if record["state"] in WELL else None
+        if record["state"] not in WELL:
+            return None
+        return str(record["step"]), float(record["seconds"]), _parse_load(record.get("load"))
     except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
         return None
 
 
+def _parse_load(numbers: list[int] | None) -> Load | None:
+    if numbers is None:
+        return None
+    jobs, growth, heaviest = map(int, numbers)
+    return Load(jobs=jobs, growth=growth, heaviest=heaviest)
+
+
 def merge_histories(histories: Sequence[History]) -> History:
     """Take each value from the first history that has it."""
-    seconds = {step: value for one in reversed(histories) for step, value in one.seconds.items()}
-    return History(seconds=seconds, disk=next((one.disk for one in histories if one.disk is not None), None))
+    return History(
+        seconds={step: value for one in reversed(histories) for step, value in one.seconds.items()},
+        disk=next((one.disk for one in histories if one.disk is not None), None),
+        loads={step: load for one in reversed(histories) for step, load in one.loads.items()},
+    )
 
 
 def make_estimate(

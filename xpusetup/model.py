@@ -156,7 +156,10 @@ class Wheel:
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made."""
+    """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
+
+    A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
+    """
 
     step: str
     key: str
@@ -164,3 +167,4 @@ class Record:
     time: float
     seconds: float = 0.0
     made: tuple[str, ...] = ()
+    load: tuple[int, int, int] | None = None

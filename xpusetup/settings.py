@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 from pydantic import Field, ValidationError
 
 from xpusetup.errors import UsageError
+from xpusetup.jobs import STALL
 from xpusetup.load import describe
 from xpusetup.model import Provider
 from xpusetup.profile import Operand, Strict, Text
@@ -56,6 +57,7 @@ class SettingsFile(Strict):
     build_dir: Text = ""
     prefix: Text = ""
     jobs: int | None = Field(default=None, ge=1)
+    stall_seconds: float = Field(default=STALL, gt=0)
     arch: list[Operand] = []
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()

@@ -101,10 +101,20 @@ def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
         show_cause(console, failure["causes"][0], indent=3, log=Path(failure["log"]).name)
     else:
         _show_words(console, failure)
+    if failure["tried"]:
+        console.print(f"   [bold]Tried[/]    {_tried(failure)}")
     count, total = go_on["reached"]
     console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
     console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
+
+
+def _tried(failure: Mapping[str, Any]) -> str:
+    """Say with how many jobs it was tried; the last was one more than is in the list."""
+    first: list[int] = failure["tried"]
+    last = first[-1] // 2
+    heaviest = f"; the largest process alone took {_size(failure['heaviest'])}" if failure["heaviest"] else ""
+    return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
 
 
 def _show_words(console: Console, failure: Mapping[str, Any]) -> None:

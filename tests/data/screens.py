@@ -49,6 +49,8 @@ FAILED: dict[str, Any] = {
         ],
         "again": f"bash {ROOT}/steps/torch.build.sh",
         "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
+        "tried": [],
+        "heaviest": 0,
     },
 }
 CAUSES: list[dict[str, Any]] = [
@@ -85,7 +87,7 @@ EXPLAINED: dict[str, Any] = {
     "lines": 203877,
 }
 UNEXPLAINED = {**EXPLAINED, "causes": [], "later_errors": 1}
-KILLED_FAILURE = {**FAILED["failure"], "causes": CAUSES}
+KILLED_FAILURE = {**FAILED["failure"], "causes": CAUSES, "tried": [14, 7], "heaviest": 18 << 30}
 UNKNOWN_FAILURE = {
     **FAILED["failure"],
     "first_error_line": None,

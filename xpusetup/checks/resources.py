@@ -2,25 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from xpusetup.checks.question import Answer, Question
-
-if TYPE_CHECKING:
-    from xpusetup.facts import Resources
-
-GIB = 1 << 30
-
-
-def memory_limit(resources: Resources) -> int:
-    """Give the memory that a build may use in bytes: the machine's, or its control group's if that is less."""
-    return min(resources.memory, resources.memory_limit or resources.memory)
-
-
-def choose_jobs(resources: Resources, gib_per_job: float) -> int:
-    """Give how many compile jobs fit both the processors and the memory; at least one."""
-    cpus = resources.cpus if resources.cpu_limit is None else min(resources.cpus, max(1, int(resources.cpu_limit)))
-    return max(1, min(cpus, int(memory_limit(resources) / (gib_per_job * GIB))))
+from xpusetup.jobs import GIB, choose_jobs, memory_limit
 
 
 def check_memory(question: Question) -> Answer | None:
@@ -28,7 +11,7 @@ def check_memory(question: Question) -> Answer | None:
     resources, each = question.facts.resources, question.profile.memory_per_job_gib
     if resources is None or question.goal == "run":
         return None
-    limit, jobs = memory_limit(resources), choose_jobs(resources, each)
+    limit, jobs = memory_limit(resources), choose_jobs(resources, each * GIB)
     seen = f"{jobs} job{'' if jobs == 1 else 's'} at {each:g} GiB each, {limit / GIB:.0f} GiB of memory"
     return Answer("warn" if limit < 2 * each * GIB else "ok", seen)
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.checks.question import Answer, Question
-from xpusetup.checks.resources import GIB
 from xpusetup.checks.toolkit import usable_toolkits, words_of
+from xpusetup.jobs import GIB
 
 if TYPE_CHECKING:
     from xpusetup.facts import ToolkitSeen

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,20 +12,23 @@ from xpusetup.commands.ending import (
     describe_going_on,
     describe_proof,
     describe_time,
+    describe_tried,
     record_disk,
 )
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
+from xpusetup.commands.tuning import choose_tuning, make_fewer
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variable, variables
+from xpusetup.effects.environment import short_path, variables
+from xpusetup.effects.load import Watch
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
-from xpusetup.errors import NoDeviceError, UsageError
+from xpusetup.errors import NoDeviceError
 from xpusetup.events import Event
 from xpusetup.model import ROOT
 from xpusetup.plan.environment import find_changes
@@ -68,7 +71,7 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
-    tuned = tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
@@ -78,7 +81,9 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         write_prepared(workspace, request, prepared)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
-        outcome = run_plan(_run(prepared, request, lock, {**tuned, **network}, observe))
+        load = Watch(patience=workspace.settings.stall_seconds)
+        run = _run(prepared, request, lock, {**tuned, **network}, observe)
+        outcome = run_plan(replace(run, load=load))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
@@ -101,6 +106,7 @@ def _run(
         observe=observe,
         require_device=request.verify == "require",
         watch=_watch,
+        fewer=make_fewer(prepared.root),
     )
 
 
@@ -172,22 +178,6 @@ def _with_file(options: BuildOptions) -> Callable[[Event], None]:
     return observe
 
 
-def tuning(workspace: Workspace, prepared: Prepared, jobs: int) -> dict[str, str]:
-    """Give the variables that no key sees: how many jobs a compiling step runs."""
-    from xpusetup.checks.resources import choose_jobs  # noqa: PLC0415 - a build that is done needs none
-
-    wanted = jobs or workspace.settings.jobs or _max_jobs(variable("MAX_JOBS"))
-    if not wanted and prepared.facts is not None and prepared.facts.resources is not None:
-        wanted = choose_jobs(prepared.facts.resources, workspace.profile.memory_per_job_gib)
-    return {"MAX_JOBS": str(wanted), "CMAKE_BUILD_PARALLEL_LEVEL": str(wanted)} if wanted else {}
-
-
-def _max_jobs(text: str) -> int:
-    if text and not text.isdigit():
-        raise UsageError(f"MAX_JOBS is {text!r}, which is no number of jobs", fix="unset MAX_JOBS, or use --jobs N")
-    return int(text or 0)
-
-
 def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, jobs: int) -> Result:
     purpose = prepared.purpose
     verified = read_manifest(prepared.root).get("verified")
@@ -208,7 +198,8 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
         going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
-        data["failure"] = describe_failure(prepared.root, outcome.failed, going_on)
+        tried = describe_tried(outcome)
+        data["failure"] = {**describe_failure(prepared.root, outcome.failed, going_on), **tried}
         return Result(purpose.command, data, code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"

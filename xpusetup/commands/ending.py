@@ -33,6 +33,11 @@ def describe_time(outcome: Outcome) -> dict[str, Any]:
     return {"seconds": round(outcome.seconds, 3), "took": outcome.took}
 
 
+def describe_tried(outcome: Outcome) -> dict[str, Any]:
+    """Give with how many jobs the memory was too small, and how many bytes the largest process took at the end."""
+    return {"tried": outcome.tried.get(outcome.failed, []), "heaviest": outcome.heaviest}
+
+
 def describe_proof(root: Root) -> dict[str, Any]:
     """Give what was verified last: the device's name and the number of checks."""
     seen = read_document(root / "results/verify.json")

@@ -46,6 +46,12 @@ def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[st
     }
 
 
+def lacked_memory(log: Path) -> bool:
+    """Say whether a step ended because there was too little memory for its jobs, as far as its log tells."""
+    causes = explain_chunks(read_log(log), known_signatures()).causes
+    return bool(causes) and causes[0].signature.memory
+
+
 def _last_lines(log: Path) -> list[str]:
     with log.open(encoding="utf-8", errors="replace") as lines:
         return [line.rstrip("\n") for line in deque(lines, maxlen=LAST_LINES)]

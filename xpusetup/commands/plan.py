@@ -6,11 +6,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.checks.resources import GIB
-from xpusetup.commands.build import tuning
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
+from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects import files
 from xpusetup.effects.history import read_history
@@ -19,6 +18,7 @@ from xpusetup.emit.recipe import recipe_of
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
 from xpusetup.estimate import make_estimate
+from xpusetup.jobs import GIB
 from xpusetup.model import ROOT
 from xpusetup.plan import make_plan
 
@@ -69,8 +69,8 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
     known = read_history(seen.root.path, profile.name)
     expected = int(profile.disk_gib * GIB) if profile.disk_gib is not None else None
     history = replace(known, disk=expected if known.disk is None else known.disk)
-    jobs = int(tuning(workspace, seen, 0).get("MAX_JOBS", "0"))
-    return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=profile.memory_per_job_gib * GIB)
+    jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen.root)
+    return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
 
 
 def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.effects import files
@@ -30,6 +31,4 @@ def _builds(path: Path, profile: str) -> bool:
 
 def _read_root(path: Path) -> History:
     disk = read_document(path / DISK).get("bytes")
-    return History(
-        seconds=parse_journal(files.read_text(path / JOURNAL) or ""), disk=disk if isinstance(disk, int) else None
-    )
+    return replace(parse_journal(files.read_text(path / JOURNAL) or ""), disk=disk if isinstance(disk, int) else None)

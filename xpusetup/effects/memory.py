@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
-from pathlib import PurePosixPath
+import re
 from typing import NamedTuple
 
+from xpusetup.effects.groups import own_groups, read_number
 from xpusetup.effects.sysroot import Sysroot
 
 KIB = 1024
-GROUPS = "/sys/fs/cgroup"
+LIMITS = ("memory.max", "memory.high", "memory.limit_in_bytes")
+"""Above `high` processes are not killed but slowed until nothing moves: for a build that is a limit as well."""
+IN_USE = ("memory.current", "memory.usage_in_bytes")
+PRESSURE = re.compile(r"^some avg10=([\d.]+)", re.MULTILINE)
 
 
 class Memory(NamedTuple):
@@ -28,6 +32,29 @@ def read_memory(sysroot: Sysroot | None = None) -> Memory | None:
     return machine
 
 
+def read_pressure(sysroot: Sysroot | None = None) -> float:
+    """Give the share of the last ten seconds, in per cent, in which some process waited for memory.
+
+    That of the nearest control group that keeps count, else the machine's; 0 where the kernel does not count.
+    """
+    sysroot = sysroot or Sysroot.from_environment()
+    places = (*(f"{group}/memory.pressure" for group in own_groups(sysroot, "memory")), "/proc/pressure/memory")
+    texts = (sysroot.read(place) for place in places)
+    found = next((match for text in texts if text and (match := PRESSURE.search(text))), None)
+    return float(found[1]) if found else 0.0
+
+
+def read_limit(sysroot: Sysroot) -> int | None:
+    """Give the tightest limit from our own control group upwards, in bytes; None where there is none."""
+    limits = (_limit_of(sysroot, group) for group in own_groups(sysroot, "memory"))
+    return min((limit for limit in limits if limit is not None), default=None)
+
+
+def _read_group(sysroot: Sysroot) -> Memory | None:
+    found = (_memory_of(sysroot, group) for group in own_groups(sysroot, "memory"))
+    return min((memory for memory in found if memory), key=lambda memory: memory.total, default=None)
+
+
 def _read_machine(sysroot: Sysroot) -> Memory | None:
     fields = (line.split() for line in (sysroot.read("/proc/meminfo") or "").splitlines())
     sizes = {words[0]: int(words[1]) * KIB for words in fields if len(words) > 1 and words[1].isdigit()}
@@ -36,19 +63,17 @@ def _read_machine(sysroot: Sysroot) -> Memory | None:
     return Memory(sizes["MemTotal:"] - sizes["MemAvailable:"], sizes["MemTotal:"])
 
 
-def _read_group(sysroot: Sysroot) -> Memory | None:
-    """Find the tightest limit from our own group upwards: a batch job's lies some levels above its processes."""
-    lines = (sysroot.read("/proc/self/cgroup") or "").splitlines()
-    own = PurePosixPath(next((line.removeprefix("0::") for line in lines if line.startswith("0::")), "/"))
-    found = [_read_limit(sysroot, f"{GROUPS}{str(group).rstrip('/')}") for group in (own, *own.parents)]
-    return min((memory for memory in found if memory), key=lambda memory: memory.total, default=None)
-
-
-def _read_limit(sysroot: Sysroot, folder: str) -> Memory | None:
-    limit, used = ((sysroot.read(f"{folder}/memory.{name}") or "").strip() for name in ("max", "current"))
-    if not (limit.isdigit() and used.isdigit()):
+def _memory_of(sysroot: Sysroot, group: str) -> Memory | None:
+    limit = _limit_of(sysroot, group)
+    used = next((count for name in IN_USE if (count := read_number(sysroot, f"{group}/{name}")) is not None), None)
+    if limit is None or used is None:
         return None
-    stat = dict(
-        line.split(" ", 1) for line in (sysroot.read(f"{folder}/memory.stat") or "").splitlines() if " " in line
-    )
-    return Memory(int(used) - int(stat.get("inactive_file", 0)), int(limit))
+    lines = (sysroot.read(f"{group}/memory.stat") or "").splitlines()
+    stat = dict(line.split(" ", 1) for line in lines if " " in line)
+    dropped = int(stat.get("total_inactive_file", stat.get("inactive_file", 0)))
+    return Memory(max(0, used - dropped), limit)
+
+
+def _limit_of(sysroot: Sysroot, group: str) -> int | None:
+    limits = (read_number(sysroot, f"{group}/{name}") for name in LIMITS)
+    return min((limit for limit in limits if limit is not None), default=None)

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING
 import psutil
 
 from xpusetup.effects import probe_disk
+from xpusetup.effects.groups import read_processors
+from xpusetup.effects.memory import read_limit
 from xpusetup.facts import Resources, System
 
 if TYPE_CHECKING:
@@ -69,27 +71,10 @@ def probe_resources(sysroot: Sysroot, places: Mapping[Path, Sequence[Held]]) -> 
     memory, swap = psutil.virtual_memory(), psutil.swap_memory()
     return Resources(
         cpus=len(os.sched_getaffinity(0)),
-        cpu_limit=_cpu_limit(sysroot),
+        cpu_limit=read_processors(sysroot),
         memory=memory.total,
         memory_available=memory.available,
-        memory_limit=_memory_limit(sysroot),
+        memory_limit=read_limit(sysroot),
         swap=swap.total,
         disks=probe_disk.probe_disks(places, sysroot.read("/proc/self/mounts") or ""),
     )
-
-
-def _cpu_limit(sysroot: Sysroot) -> float | None:
-    quota, _, period = (sysroot.read("/sys/fs/cgroup/cpu.max") or "").strip().partition(" ")
-    if quota.isdecimal() and period.isdecimal():
-        return int(quota) / int(period)
-    quota = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_quota_us") or "").strip()
-    period = (sysroot.read("/sys/fs/cgroup/cpu/cpu.cfs_period_us") or "").strip()
-    return int(quota) / int(period) if quota.isdecimal() and period.isdecimal() else None
-
-
-def _memory_limit(sysroot: Sysroot) -> int | None:
-    for path in ("/sys/fs/cgroup/memory.max", "/sys/fs/cgroup/memory/memory.limit_in_bytes"):
-        text = (sysroot.read(path) or "").strip()
-        if text.isdecimal() and int(text) < 1 << 60:  # version 1 writes "no limit" as a number near 2**63
-            return int(text)
-    return None

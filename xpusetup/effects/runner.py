@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import append_line
+from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
-from xpusetup.effects.running import Running, end_steps, end_trees, start_step, wait_for_any
+from xpusetup.effects.running import Running, end_steps, end_trees, keep_log, start_step, wait_for_any
 from xpusetup.errors import InterruptedRunError
 from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from xpusetup.model import Plan, Step
 
 NO_DEVICE = 4
+JOBS = ("MAX_JOBS", "CMAKE_BUILD_PARALLEL_LEVEL")
+"""How many compile at a time: read by setup.py and by CMake, handed on by steps that compile."""
 NOTE = "note: "
 """What a helper's line begins with that people have to see, not only who reads the log."""
 SILENCE = 60.0
@@ -37,7 +40,8 @@ SILENCE = 60.0
 class Outcome:
     """What a run did: the steps that ran, those that were done already, and how it ended.
 
-    `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts.
+    `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
+    with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -47,13 +51,16 @@ class Outcome:
     seconds: float = 0.0
     took: dict[str, float] = field(default_factory=dict)
     reached: tuple[int, int] = (0, 0)
+    tried: dict[str, list[int]] = field(default_factory=dict)
+    heaviest: int = 0
 
 
 @dataclass(frozen=True, kw_only=True)
 class Run:
     """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS.
 
-    `watch` gives, for a step, what is told its lines and says why it should be stopped.
+    `watch` gives, for a step, what is told its lines and says why it should be stopped. `fewer` says with how many jobs
+    a step that failed is tried again, 0 for not at all. `load` looks at the memory.
     """
 
     root: Root
@@ -65,6 +72,8 @@ class Run:
     observe: Callable[[Event], None]
     require_device: bool = False
     watch: Callable[[Step], Callable[[list[str]], str]] = lambda _step: lambda _lines: ""
+    fewer: Callable[[Running], int] = lambda _one: 0
+    load: Watch = field(default_factory=Watch)
 
 
 @dataclass(kw_only=True)
@@ -97,6 +106,9 @@ def _run_lanes(run: Run, work: Work) -> None:
     _advance(run, work)
     while work.running:
         wait_for_any(work.running)
+        for one in run.load.look(work.running, time.monotonic()):
+            one.strained = True
+            _stop(run, one, STANDS_STILL)
         ended = [one for one in work.running if _has_ended(run, one)]
         for one in ended:
             work.running.remove(one)
@@ -137,7 +149,7 @@ def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None
 
 
 def _has_ended(run: Run, one: Running) -> bool:
-    ended = one.process.poll() is not None
+    ended = one.poll() is not None
     lines = one.read_lines()  # after the question, so that the last lines are among them
     if lines:
         _say_output(run, one, lines)
@@ -161,17 +173,35 @@ def _finish(run: Run, work: Work, one: Running) -> None:
     one.close()
     step, seconds = one.step, one.seconds
     state: State = "failed" if one.stopped else _state_of(step, one.process.returncode)
+    if state == "failed" and (jobs := run.fewer(one)):
+        _try_again(run, work, one, jobs)
+        return
     if state == "no-device":
         write_absent(run.root, step.id, one.key)
         work.outcome.no_device = True
     work.outcome.ran.append(step.id)
-    work.outcome.took[step.id] = round(seconds, 3)
+    work.outcome.took[step.id] = round(seconds + work.outcome.took.get(step.id, 0), 3)
     _observe(run, "end", step, state=state, seconds=seconds, text=one.summary, count=one.count, total=one.total)
     _journal(run, one, state, seconds)
     if state == "failed":
         _fail(run, work, one)
     else:
         work.done.add(step.id)
+
+
+def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
+    """Start a step anew where the memory was too small for its jobs: what was compiled stays, so it goes on there."""
+    step, were = one.step, f"{one.jobs}-jobs"
+    said = f"it goes on with {jobs}, and what it said lies in {step.id}.log.{were}"
+    _observe(run, "note", step, text=f"{step.id}: too little memory for {one.jobs} jobs; {said}")
+    _journal(run, one, "short", one.seconds)
+    work.outcome.took[step.id] = work.outcome.took.get(step.id, 0) + one.seconds
+    work.outcome.tried.setdefault(step.id, []).append(one.jobs)
+    keep_log(run.root.log(step.id), were)
+    tuning = {name: str(jobs) if name in JOBS else value for name, value in run.tuning.items()}
+    again = start_step(run.root, step, one.key, lock=run.lock, tuning=tuning)
+    again.watch = run.watch(step)
+    work.running.append(again)
 
 
 def _state_of(step: Step, code: int) -> State:
@@ -184,6 +214,7 @@ def _fail(run: Run, work: Work, one: Running) -> None:
     """Let a compile go on to its end, so that nothing of it is lost; end a download, which resumes."""
     if not work.outcome.failed:
         work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
+        work.outcome.heaviest = one.heaviest
     if lane_of(one.step) == "work":
         _end_all(run, work, f"{one.step.id} failed")
     for other in work.running:
@@ -218,7 +249,6 @@ def _journal(run: Run, one: Running, state: str, seconds: float) -> None:
     from xpusetup.model import Record  # noqa: PLC0415
 
     step = one.step
-    record = Record(
-        step=step.id, key=one.key, state=state, time=time.time(), seconds=round(seconds, 3), made=step.makes
-    )
+    took, load = round(seconds, 3), (one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None
+    record = Record(step=step.id, key=one.key, state=state, time=time.time(), seconds=took, made=step.makes, load=load)
     append_line(run.root / "journal.jsonl", json.dumps(asdict(record)))

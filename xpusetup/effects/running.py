@@ -11,15 +11,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import cannot_write
+from xpusetup.effects.memory import read_memory
 from xpusetup.events import parse_progress, parse_summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
     from typing import BinaryIO
 
     from xpusetup.effects.root import Root
     from xpusetup.model import Step
 
+KIB = 1024
 PAUSE = 0.1
 GRACE = 1.5
 
@@ -29,6 +32,8 @@ class Running:
     """A step that was started. `summary`, `count` and `total` are what its log has told so far.
 
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
+    `jobs` compile at a time, 0 where that is not known; `before` and `most` are the memory in use when it began and at
+    most since, `heaviest` its largest process once it has ended, in bytes; `strained`: it stood still for want of it.
     """
 
     step: Step
@@ -43,12 +48,26 @@ class Running:
     count: int = 0
     total: int = 0
     stopped: str = ""
+    jobs: int = 0
+    before: int = 0
+    most: int = 0
+    heaviest: int = 0
+    strained: bool = False
     _rest: bytes = b""
 
     @property
     def seconds(self) -> float:
         """How long it has been at work."""
         return time.monotonic() - self.began
+
+    def poll(self) -> int | None:
+        """Give the exit status once it has ended, None before; with it comes what its largest process needed."""
+        if self.process.returncode is None:
+            pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
+            if pid:
+                self.process.returncode = os.waitstatus_to_exitcode(status)
+                self.heaviest = usage.ru_maxrss * KIB
+        return self.process.returncode
 
     def read_lines(self) -> list[str]:
         """Give the whole lines that its log has got since the last call."""
@@ -80,8 +99,7 @@ class Running:
 def start_step(root: Root, step: Step, key: str, *, lock: int, tuning: Mapping[str, str]) -> Running:
     """Start a step's script. It inherits the root's lock, and writes its log itself so that it can outlive us."""
     path = root.log(step.id)
-    if path.exists():
-        path.replace(path.with_suffix(".log.old"))
+    keep_log(path, "old")
     try:
         stream = path.open("ab")
     except OSError as error:
@@ -97,7 +115,18 @@ def start_step(root: Root, step: Step, key: str, *, lock: int, tuning: Mapping[s
             start_new_session=True,
             pass_fds=(lock,),
         )
-    return Running(step=step, key=key, process=process, log=path.open("rb"), handle=_open_handle(process.pid))
+    jobs = int(tuning.get("MAX_JOBS", "0")) if "compiler" in step.needs else 0
+    handle, memory = _open_handle(process.pid), read_memory() if jobs else None
+    used = memory.used if memory else 0
+    return Running(
+        step=step, key=key, process=process, log=path.open("rb"), handle=handle, jobs=jobs, before=used, most=used
+    )
+
+
+def keep_log(path: Path, name: str) -> None:
+    """Put the log of an earlier run aside, under its name and this one."""
+    if path.exists():
+        path.replace(path.with_suffix(f".log.{name}"))
 
 
 def _open_handle(pid: int) -> int | None:

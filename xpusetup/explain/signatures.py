@@ -25,6 +25,7 @@ class Signature(Strict):
     phase: Phase
     level: Weight = "error"
     abort: bool = False
+    memory: bool = False
     cause: str
     fix: str
     commands: list[str] = []

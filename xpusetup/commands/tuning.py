@@ -1,0 +1,61 @@
+"""What no key sees: how many jobs compile at a time, at first and after the memory was too small for so many."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.effects.environment import variable
+from xpusetup.effects.runner import JOBS
+from xpusetup.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from xpusetup.commands.prepare import Prepared
+    from xpusetup.commands.workspace import Workspace
+    from xpusetup.effects.root import Root
+    from xpusetup.effects.running import Running
+
+
+def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[str, str]:
+    """Give the variables that say how many jobs a compiling step runs: as asked for, else by memory."""
+    from xpusetup.jobs import choose_jobs  # noqa: PLC0415 - a build that is done needs none
+
+    jobs = asked or workspace.settings.jobs or _max_jobs(variable("MAX_JOBS"))
+    if not jobs and prepared.facts is not None and prepared.facts.resources is not None:
+        jobs = choose_jobs(prepared.facts.resources, memory_per_job(workspace, prepared.root))
+    return render_jobs(jobs) if jobs else {}
+
+
+def render_jobs(jobs: int) -> dict[str, str]:
+    """Give the variables for so many jobs."""
+    return dict.fromkeys(JOBS, str(jobs))
+
+
+def memory_per_job(workspace: Workspace, root: Root) -> float:
+    """Give the bytes that a compile job needs: as earlier builds of the profile measured it, else its own guess."""
+    from xpusetup.effects.history import read_history  # noqa: PLC0415 - a build that is done needs none
+    from xpusetup.jobs import GIB, measured_per_job  # noqa: PLC0415 - same
+
+    profile = workspace.profile
+    return measured_per_job(read_history(root.path, profile.name).loads.values(), profile.memory_per_job_gib * GIB)
+
+
+def _max_jobs(text: str) -> int:
+    if text and not text.isdigit():
+        raise UsageError(f"MAX_JOBS is {text!r}, which is no number of jobs", fix="unset MAX_JOBS, or use --jobs N")
+    return int(text or 0)
+
+
+def make_fewer(root: Root) -> Callable[[Running], int]:
+    """Give what says with how many jobs a step that failed is tried again: half as many, where memory was the cause."""
+
+    def fewer(one: Running) -> int:
+        from xpusetup.commands.explain import lacked_memory  # noqa: PLC0415 - failures only
+        from xpusetup.jobs import fewer_jobs  # noqa: PLC0415 - same
+
+        if "compiler" not in one.step.needs or fewer_jobs(one.jobs) == 0:
+            return 0
+        return fewer_jobs(one.jobs) if one.strained or lacked_memory(root.log(one.step.id)) else 0
+
+    return fewer
