@@ -75,6 +75,7 @@ def test_what_is_raised(error: Exception, expected: tuple[str, str, str]) -> Non
         (["device.memory"], "ops.coverage", "device.memory"),
         (["ops.coverage"], "api.mem_get_info", "ops.coverage"),
         (["numbers.matmul"], "api.mem_get_info", None),
+        (["numbers.finite"], "api.gradient_checkpointing", "numbers.finite"),
         (["numbers.conv"], "models.resnet50", "numbers.conv"),
         (["numbers.conv", "amp.dtype"], "models.train_amp", "numbers.conv"),
         (["amp.dtype"], "models.train_amp", "amp.dtype"),
