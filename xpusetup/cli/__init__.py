@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, diagnosis, options, preparing, profiles, using
+from xpusetup.cli import building, diagnosis, options, preparing, profiles, using, verifying
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -41,7 +41,7 @@ app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
-app.command()(using.verify)
+app.command()(verifying.verify)
 app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
