@@ -30,6 +30,7 @@ LEVELS = (
         "outputs",
         "redact",
         "jobs",
+        "launcher",
     ),
     (
         "plan",

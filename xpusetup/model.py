@@ -93,7 +93,8 @@ class Step:
 
     `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
-    tree whose commit date becomes SOURCE_DATE_EPOCH.
+    tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
+    a compiler cache can stand before them; CMake is told by variables of its own.
     """
 
     id: str
@@ -107,6 +108,7 @@ class Step:
     makes: tuple[str, ...] = ()
     dated_by: str = ""
     component: str = ""
+    launched: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ Until = Annotated[
 ]
 Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST")]
 Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
+Launcher = Annotated[str, typer.Option("--launcher", help="A compiler cache.", metavar="auto|ccache|sccache|none")]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]

@@ -18,7 +18,7 @@ from xpusetup.commands.ending import (
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import choose_tuning, make_fewer
+from xpusetup.commands.tuning import cache_variables, choose_tuning, find_launcher, make_fewer
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
@@ -51,9 +51,10 @@ WITHHELD = {
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to run a plan. `jobs` 0: as many as processors and memory allow."""
+    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto."""
 
     jobs: int = 0
+    launcher: str = "none"
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
@@ -71,7 +72,9 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
+    launcher = find_launcher(options.launcher)
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned |= cache_variables(prepared, launcher)
     network = make_network(workspace.settings.network, variables())
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
@@ -83,14 +86,20 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds)
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
-        outcome = run_plan(replace(run, load=load))
+        outcome = run_plan(replace(run, load=load, launcher=launcher))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
             if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
-    return _make_result(workspace, prepared, outcome, request, options.jobs)
+    return _make_result(workspace, prepared, outcome, request, options)
+
+
+def render_options(options: BuildOptions) -> tuple[str, ...]:
+    """Give the words that run a plan in the same way again."""
+    jobs = ("--jobs", str(options.jobs)) if options.jobs else ()
+    return (*jobs, *(("--launcher", options.launcher) if options.launcher not in {"auto", "none"} else ()))
 
 
 def _run(
@@ -178,7 +187,9 @@ def _with_file(options: BuildOptions) -> Callable[[Event], None]:
     return observe
 
 
-def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, jobs: int) -> Result:
+def _make_result(
+    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
+) -> Result:
     purpose = prepared.purpose
     verified = read_manifest(prepared.root).get("verified")
     data: dict[str, Any] = {
@@ -193,11 +204,13 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
         "elsewhere": describe_elsewhere(prepared),
         "proof": describe_proof(prepared.root) if verified else None,
         **describe_time(outcome),
+        "cached": outcome.cached,
     }
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
-        going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
+        tuned = render_options(options)
+        going_on = describe_going_on(workspace, request, outcome, tuned=tuned, command=purpose.command)
         tried = describe_tried(outcome)
         data["failure"] = {**describe_failure(prepared.root, outcome.failed, going_on), **tried}
         return Result(purpose.command, data, code=1)
