@@ -15,6 +15,7 @@ from dataclasses import asdict
 from functools import partial
 
 import checks_numbers
+import device_suite
 from device_bench import Bench, Check, Outcome, describe_device, describe_error
 
 PASSING = ("ok", "info", "warn")
@@ -41,6 +42,7 @@ CHECKS = (
     Check("autoload.import", "import torch", check_import),
     Check("device.available", "available", check_available),
     *checks_numbers.CHECKS,
+    *device_suite.CHECKS,
 )
 
 

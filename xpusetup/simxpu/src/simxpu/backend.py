@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ from torch.accelerator import (
 from simxpu import _C
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from torch.types import Device
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "set_device",
     "set_rng_state",
     "set_stream",
+    "stream",
     "synchronize",
 ]
 
@@ -63,6 +67,7 @@ device_count = _C.device_count
 mem_get_info = get_memory_info
 set_device = set_device_index
 default_generators = (_C.default_generator(),)
+_initialized = True  # without it gradient checkpointing computes again with other random numbers
 
 
 class device(device_index):  # noqa: N801, PyTorch's name
@@ -80,6 +85,11 @@ class DeviceProperties:
 
 def is_available() -> bool:
     return device_count() > 0
+
+
+def stream(stream: torch.Stream | None) -> AbstractContextManager[object]:
+    """`with torch.simxpu.stream(...)`, where a stream is its own context by now."""
+    return nullcontext() if stream is None else stream
 
 
 def is_initialized() -> bool:
