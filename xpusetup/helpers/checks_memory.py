@@ -100,7 +100,7 @@ def pinned_cases(bench: Bench) -> Iterator[Case]:
 
 
 CHECKS = (
-    Check("memory.counters", "counters of memory", check_counters),
+    Check("memory.counters", "counters of memory", check_counters, "smoke"),
     Check("memory.info", "free and total memory", check_info, "smoke"),
     Check("memory.pinned", "pinned memory", check_pinned, "smoke"),
 )

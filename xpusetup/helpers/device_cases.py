@@ -8,11 +8,13 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_bench import LIMITS, Absent, Bench, Outcome
+from device_bench import LIMITS, Absent, Bench, Outcome, describe_error, is_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
+LACKING = "Backend doesn't support"
+"""How PyTorch says that a device out of its tree left out a part of its interface."""
 NAMED = 3
 """So many cases are named after the first one that is wrong."""
 
@@ -81,9 +83,12 @@ def run_cases(bench: Bench, cases: Iterable[Case]) -> Outcome:
         return Outcome("fail", f"{describe_first(wrong, 'wrong')} of {len(verdicts)} cases", limit)
     if lacking:
         raise NotImplementedError(f"{describe_first(lacking, 'unsupported')} of {len(verdicts)} cases")
+    return Outcome("ok", f"{len(verdicts)} cases{describe_worst(verdicts)}", limit)
+
+
+def describe_worst(verdicts: list[Verdict]) -> str:
     worst = max(verdicts, key=lambda one: one.share)
-    shown = f", the worst: {worst.name}, relative {worst.relative:.1e}" if worst.relative else ", all equal"
-    return Outcome("ok", f"{len(verdicts)} cases{shown}", limit)
+    return f", the worst: {worst.name}, relative {worst.relative:.1e}" if worst.relative else ", all equal"
 
 
 def describe_first(verdicts: list[Verdict], kind: str) -> str:
@@ -100,8 +105,8 @@ def judge_case(bench: Bench, case: Case) -> Verdict:
     try:
         wrong, relative = differ(bench, case.ours(), expected, case.limit)
     except Exception as error:  # noqa: BLE001, whatever a driver throws is a finding about this case
-        text = f"{type(error).__name__}: {(str(error).splitlines() or [''])[0][:200]}"
-        if isinstance(error, NotImplementedError) or " not implemented for '" in text:
+        text = describe_error(error)
+        if is_unsupported(error) or LACKING in text:
             return Verdict(case.name, unsupported=text)
         return Verdict(case.name, wrong=text)
     return Verdict(case.name, wrong, relative=relative, share=relative / (case.limit or 1.0))

@@ -68,9 +68,11 @@ def raw_kernel(name: str, wrong: Any, key: str) -> Iterator[None]:
 def copy_without(*what: str) -> AbstractContextManager[None]:
     """Copy, and forget strides or the conjugate bit, as kernels do that copy bytes."""
 
-    def copy(source: torch.Tensor, target: torch.Tensor, _: bool = False) -> torch.Tensor:  # noqa: FBT001, FBT002
+    def copy(source: torch.Tensor, target: torch.Tensor, _: bool = False) -> torch.Tensor:
         ours, theirs = alias(source), alias(target)
-        if "strides" in what and ours.storage_offset() + ours.numel() <= ours.untyped_storage().nbytes() // max(1, ours.itemsize):
+        if "strides" in what and ours.storage_offset() + ours.numel() <= ours.untyped_storage().nbytes() // max(
+            1, ours.itemsize
+        ):
             ours = ours.as_strided(ours.size(), torch.empty(ours.size()).stride(), ours.storage_offset())
         if "conj" in what and ours.is_conj():
             ours = ours.conj()
@@ -85,7 +87,7 @@ def fill_all_but_one(x: Any, value: Any) -> None:
     ours[:-1] = value
 
 
-def add_without_alpha(x: Any, y: Any, alpha: Any = 1) -> None:
+def add_without_alpha(x: Any, y: Any, **_: Any) -> None:
     x.add_(y)
 
 
@@ -93,19 +95,20 @@ def scatter_of_nothing(x: Any, dim: int, index: Any, value: Any) -> Any:
     return x.scatter(dim, index, value) if index.numel() else torch.full_like(x, 77)
 
 
-def sum_by_float(x: Any, dims: Any, keepdim: bool = False, dtype: Any = None) -> Any:  # noqa: FBT001, FBT002
+def sum_by_float(x: Any, dims: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     right = x.sum(dims or None, keepdim, dtype=dtype)
     return right if x.is_floating_point() or x.is_complex() else right.double().float().to(right.dtype)
 
 
-def sum_in_half(x: Any, dims: Any, keepdim: bool = False, dtype: Any = None) -> Any:  # noqa: FBT001, FBT002
+def sum_in_half(x: Any, dims: Any, keepdim: bool = False, dtype: Any = None) -> Any:
     right = x.sum(dims or None, keepdim, dtype=dtype)
     return right.clamp(max=2048) if x.dtype == torch.float16 and not dims else right
 
 
-def lose_updates(x: Any, indices: Any, values: Any, accumulate: bool = False, unsafe: bool = False) -> None:  # noqa: ARG001, FBT001, FBT002
+def lose_updates(x: Any, indices: Any, values: Any, accumulate: bool = False, *_: Any) -> None:
     """Let threads that meet at one element overwrite each other."""
-    x.copy_(torch.where(torch.zeros_like(x).index_put(tuple(indices), torch.ones_like(values)) > 0, x + values.mean(), x) if accumulate else x.index_put(tuple(indices), values))
+    places = tuple(indices)
+    x.copy_(x.index_put(places, x[places] + values if accumulate else values))
 
 
 def sort_unstably(x: Any, *, stable: bool | None, dim: int = -1, descending: bool = False) -> Any:
@@ -115,7 +118,8 @@ def sort_unstably(x: Any, *, stable: bool | None, dim: int = -1, descending: boo
     return values, x.shape[dim] - 1 - places
 
 
-def attend_to_all(q: Any, k: Any, v: Any, mask: Any = None, dropout: float = 0.0, causal: bool = False, **how: Any) -> Any:  # noqa: ARG001, FBT001, FBT002
+def attend_to_all(q: Any, k: Any, v: Any, mask: Any = None, *_: Any, **how: Any) -> Any:
+    """Leave out that no query may look at what comes after it."""
     return torch.nn.functional.scaled_dot_product_attention(q, k, v, mask, **how)
 
 
@@ -132,14 +136,14 @@ def run_late(x: Any, y: Any) -> Any:
     return sent
 
 
-class EarlyEvent(torch.Event):
+class EarlyEvent(torch.Event):  # type: ignore[misc]
     """An event that is never done."""
 
     def query(self) -> bool:
         return False
 
 
-class StoppedClock(torch.Event):
+class StoppedClock(torch.Event):  # type: ignore[misc]
     def elapsed_time(self, _: Any) -> float:
         return 0.0
 
@@ -177,13 +181,21 @@ BREAKAGES: tuple[tuple[str, str, Callable[[], AbstractContextManager[Any]]], ...
     ("kernels.float64", "matmul", lambda: kernel("mm", lambda x, y: (x.float() @ y.float()).double())),
     ("kernels.indexing", "mask", lambda: kernel("nonzero", lambda x: x.nonzero().flip(0))),
     ("kernels.scatter", "index_put", lambda: kernel("_index_put_impl_", lose_updates)),
-    ("kernels.attention", "mask none", lambda: kernel("scaled_dot_product_attention", lambda q, *_, **__: torch.empty_like(q))),
+    (
+        "kernels.attention",
+        "mask none",
+        lambda: kernel("scaled_dot_product_attention", lambda q, *_, **__: torch.empty_like(q)),
+    ),
     ("kernels.attention", "mask causal", lambda: kernel("scaled_dot_product_attention", attend_to_all)),
     ("kernels.quantised", "int8", lambda: kernel("_int_mm", lambda x, y: torch._int_mm(x, y).clamp(-32768, 32767))),
     ("random.seed", "the same seed", lambda: patch.object(DEVICE, "manual_seed_all", lambda _: None)),
     ("random.seed", "drawn again", lambda: kernel("uniform_", lambda x, *_, **__: x.fill_(0.5))),
     ("random.state", "restored", lambda: patch.object(DEVICE, "set_rng_state", lambda *_: None)),
-    ("random.distributions", "randn", lambda: kernel("normal_", lambda x, mean=0.0, std=1.0, **_: x.normal_(mean, std * 1.02))),
+    (
+        "random.distributions",
+        "randn",
+        lambda: kernel("normal_", lambda x, mean=0.0, std=1.0, **_: x.normal_(mean, std * 1.02)),
+    ),
     ("memory.counters", "allocated", lambda: patch.object(DEVICE, "memory_allocated", lambda: 0)),
     ("memory.counters", "after it was reset", lambda: patch.object(DEVICE, "reset_peak_memory_stats", lambda: None)),
     ("memory.info", "free of", lambda: patch.object(DEVICE, "mem_get_info", lambda: (17 << 30, 16 << 30))),
@@ -191,15 +203,27 @@ BREAKAGES: tuple[tuple[str, str, Callable[[], AbstractContextManager[Any]]], ...
     ("streams.order", "an event is waited for", lambda: raw_kernel("mm", run_late, "PrivateUse1")),
     ("streams.order", "the device is waited for", lambda: event(EarlyEvent)),
     ("streams.time", "between two events", lambda: event(StoppedClock)),
-    ("storage.save", "device of what is loaded", lambda: patch.object(torch.serialization, "default_restore_location", lambda storage, _: storage)),
+    (
+        "storage.save",
+        "device of what is loaded",
+        lambda: patch.object(torch.serialization, "default_restore_location", lambda storage, _: storage),
+    ),
     ("storage.checkpoint", "stream", lambda: without("stream")),
-    ("storage.loader", "batches are pinned", lambda: patch.object(torch.utils.data._utils.pin_memory, "pin_memory", lambda data, _: data)),
+    (
+        "storage.loader",
+        "batches are pinned",
+        lambda: patch.object(torch.utils.data._utils.pin_memory, "pin_memory", lambda data, _: data),
+    ),
     ("training.optimisers", "Adam fused", lambda: kernel("_fused_adam_", lambda *_, **__: NOTHING)),
     ("training.optimisers", "foreach", lambda: kernel("_foreach_addcdiv_.ScalarList", lambda *_: NOTHING)),
     ("training.checkpointing", "dropout", lambda: without("_initialized")),
     ("amp.lists", "bmm", lambda: raw_kernel("bmm", torch.library.fallthrough_kernel, "AutocastPrivateUse1")),
     ("amp.lists", "exp of", lambda: raw_kernel("exp", torch.library.fallthrough_kernel, "AutocastPrivateUse1")),
 )
+
+
+def say(name: str, case: str, outcome: Any) -> None:
+    sys.stdout.write(json.dumps([name, case, outcome.level, outcome.seen]) + "\n")
 
 
 def main(helpers: str) -> None:
@@ -212,10 +236,10 @@ def main(helpers: str) -> None:
     for name, case, broken in BREAKAGES:
         with broken():
             outcome = perform(checks[name], Bench("simxpu"))
-        print(json.dumps([name, case, outcome.level, outcome.seen]), flush=True)
+        say(name, case, outcome)
     for name, check in checks.items():
         outcome = perform(check, Bench("simxpu"))
-        print(json.dumps([name, "", outcome.level, outcome.seen]), flush=True)
+        say(name, "", outcome)
 
 
 if __name__ == "__main__":
