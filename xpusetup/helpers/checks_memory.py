@@ -81,10 +81,9 @@ def pinned_cases(bench: Bench) -> Iterator[Case]:
         return target
 
     def fetch_conjugate() -> Any:
+        # Blocking: without it PyTorch itself loses the conjugate on CUDA (pytorch/pytorch#146286).
         target = torch.zeros(500, dtype=torch.complex64, pin_memory=True)
-        target.copy_(torch.view_as_complex(numbers[:1000].view(500, 2)).to(bench.device).conj(), non_blocking=True)
-        bench.synchronize()
-        return target
+        return target.copy_(torch.view_as_complex(numbers[:1000].view(500, 2)).to(bench.device).conj())
 
     yield fact("what was pinned says so", lambda: numbers.pin_memory().is_pinned(), right=True)
     yield fact("what was not says so", numbers.is_pinned, right=False)

@@ -21,7 +21,8 @@ OPTIMIZERS: dict[str, dict[str, Any]] = {
     "Adagrad": {"lr": 0.05},
     "RMSprop": {"lr": 0.01, "momentum": 0.5},
 }
-FUSED = ("SGD", "Adam", "AdamW", "Adagrad")
+FUSED = ("SGD", "Adam", "AdamW")
+"""The others have no fused form, or one for the CPU alone."""
 STEPS = 4
 
 

@@ -156,7 +156,7 @@ CONJUGATES: dict[str, Callable[..., Any]] = {
     "negative view": lambda _, z, w: z.conj().imag,
     "negative view, then copy": lambda _, z, w: z.conj().imag.clone(),
     "one element": lambda _, z, w: z.conj()[1, 2].item(),
-    "to another precision": lambda torch, z, w: z.conj().to(torch.complex128).to(torch.complex64),
+    "read as pairs": lambda torch, z, w: torch.view_as_real(z.conj().resolve_conj()),
     "a slice": lambda _, z, w: z.conj()[1:, ::2].clone(),
 }
 

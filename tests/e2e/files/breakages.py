@@ -179,7 +179,7 @@ BREAKAGES: tuple[tuple[str, str, Callable[[], AbstractContextManager[Any]]], ...
     ("kernels.elementwise", "relu", lambda: kernel("relu", lambda x: x.nan_to_num(0.0).relu())),
     ("kernels.sorting", "stable", lambda: kernel("sort.stable", sort_unstably)),
     ("kernels.float64", "matmul", lambda: kernel("mm", lambda x, y: (x.float() @ y.float()).double())),
-    ("kernels.indexing", "mask", lambda: kernel("nonzero", lambda x: x.nonzero().flip(0))),
+    ("kernels.indexing", "nonzero", lambda: kernel("nonzero", lambda x: x.nonzero().flip(0))),
     ("kernels.scatter", "index_put", lambda: kernel("_index_put_impl_", lose_updates)),
     (
         "kernels.attention",
