@@ -67,7 +67,6 @@ device_count = _C.device_count
 mem_get_info = get_memory_info
 set_device = set_device_index
 default_generators = (_C.default_generator(),)
-_initialized = True  # without it gradient checkpointing computes again with other random numbers
 
 
 class device(device_index):  # noqa: N801, PyTorch's name
