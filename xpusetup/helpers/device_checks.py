@@ -19,6 +19,7 @@ import checks_api
 import checks_device
 import checks_numbers
 import checks_ops
+import device_suite
 from device_bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
 
 if TYPE_CHECKING:
@@ -35,6 +36,7 @@ CHECKS = (
     *checks_ops.CHECKS,
     *checks_numbers.CHECKS,
     *checks_api.CHECKS,
+    *device_suite.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
