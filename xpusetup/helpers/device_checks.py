@@ -16,7 +16,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import checks_device
+import checks_models
 import checks_numbers
+import checks_training
 from device_bench import Absent, Bench, Check, Outcome, describe_error
 
 if TYPE_CHECKING:
@@ -31,6 +33,8 @@ CHECKS = (
     *checks_device.GATES,
     *checks_device.CHECKS,
     *checks_numbers.CHECKS,
+    *checks_models.CHECKS,
+    *checks_training.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
