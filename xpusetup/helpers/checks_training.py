@@ -171,8 +171,8 @@ def check_learning(bench: Bench) -> Outcome:
         losses.append(float(loss.detach().cpu()))
     known = int((model.eval()(batch).argmax(-1) == labels).sum().cpu())
     good = losses[-1] < LEARNT and known == len(labels)
-    seen = f"loss {losses[0]:.2f} to {losses[-1]:.3f} in {len(losses)} steps, {known} of {len(labels)} labels known; {NOTE}"
-    return Outcome("ok" if good else "fail", seen, f"loss below {LEARNT:g}, all labels known")
+    seen = f"loss {losses[0]:.2f} to {losses[-1]:.3f} in {len(losses)} steps, {known} of {len(labels)} labels known"
+    return Outcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
 
 
 CHECKS = (

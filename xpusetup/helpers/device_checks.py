@@ -15,6 +15,7 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import checks_collectives
 import checks_device
 import checks_models
 import checks_numbers
@@ -35,6 +36,7 @@ CHECKS = (
     *checks_numbers.CHECKS,
     *checks_models.CHECKS,
     *checks_training.CHECKS,
+    *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}

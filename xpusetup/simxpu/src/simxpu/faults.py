@@ -10,6 +10,7 @@ import os
 FAULTS = {
     "amp-noop": "autocast has no effect: results stay float32 (csrc/autocast.cpp)",
     "broken-autoload": "the entry point raises, so that `import torch` fails (this file)",
+    "collective-hang": "the second rank never returns from all_reduce (collectives.py)",
     "no-device": "no device is found, and nothing can be allocated (csrc/device.cpp, csrc/allocator.cpp)",
     "wrong-numbers": "the largest element of each matrix product is 5 % too large (csrc/kernels.cpp)",
 }
