@@ -244,6 +244,12 @@ def _folder(option: str, setting: str, name: str) -> str:
     return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
 
 
+def describe_device(name: str) -> Device:
+    """Give what is known of an accelerator, be it no more than its name."""
+    known = {path.stem for path in files.package_file("data/devices").glob("*.toml")}
+    return load_device(name) if name in known else Device(name=name, title=f"{name} device")
+
+
 def load_device(name: str) -> Device:
     """Load what is known of an accelerator."""
     try:

@@ -46,7 +46,7 @@ def check_import(bench: Bench) -> Outcome:
     if bench.name != "auto":
         return Outcome("ok", f"torch {version}", facts={"torch": version})
     name, why = choose_device(bench.torch)
-    return Outcome("ok", f"torch {version}; device: {why}", facts={"torch": version, "device": name})
+    return Outcome("ok", f"torch {version}; device: {why}", facts={"torch": version, "device": name, "why": why})
 
 
 def check_available(bench: Bench) -> Outcome:

@@ -23,7 +23,7 @@ COSINE = 0.9999
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a check found. `verdict` and `since` follow from what it raised (device_checks.perform)."""
+    """What a check found. Where `verdict` is not given it follows from the level, or from what the check raised."""
 
     level: str
     seen: str
@@ -137,6 +137,11 @@ def describe_device(bench: Bench, index: int) -> dict[str, Any]:
     if name is None and hasattr(module, "get_device_name"):
         name = module.get_device_name(index)
     return {"index": index, "name": str(name or platform.machine()), "total_memory": memory}
+
+
+def is_unsupported(error: Exception) -> bool:
+    """Say whether an error means that this device lacks it; before torch 2.3 a missing dtype was a RuntimeError."""
+    return isinstance(error, NotImplementedError) or "\" not implemented for '" in str(error)
 
 
 def describe_error(error: BaseException) -> str:

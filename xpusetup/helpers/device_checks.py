@@ -15,12 +15,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import checks_api
 import checks_collectives
 import checks_device
 import checks_models
 import checks_numbers
+import checks_ops
 import checks_training
-from device_bench import Absent, Bench, Check, Outcome, describe_error
+from device_bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -33,15 +35,15 @@ GATES = tuple(check.id for check in checks_device.GATES)
 CHECKS = (
     *checks_device.GATES,
     *checks_device.CHECKS,
+    *checks_ops.CHECKS,
     *checks_numbers.CHECKS,
+    *checks_api.CHECKS,
     *checks_models.CHECKS,
     *checks_training.CHECKS,
     *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
-NOT_FOR = "\" not implemented for '"
-"""How a kernel says that it lacks a dtype; before torch 2.3 as a plain RuntimeError."""
 
 
 def perform(check: Check, bench: Bench) -> Outcome:
@@ -56,10 +58,10 @@ def perform(check: Check, bench: Bench) -> Outcome:
     except Absent as error:
         return Outcome("skip", str(error), verdict="absent", since=error.since)
     except Exception as error:  # noqa: BLE001, see above
-        if isinstance(error, NotImplementedError) or NOT_FOR in str(error):
+        if is_unsupported(error):
             return Outcome("fail", describe_error(error), verdict="unsupported")
         return Outcome("crash", describe_error(error), verdict="wrong")
-    return replace(outcome, verdict=VERDICTS.get(outcome.level, "ok"))
+    return replace(outcome, verdict=outcome.verdict or VERDICTS.get(outcome.level, "ok"))
 
 
 def watch(check: Check, bench: Bench, within: float, stacks: TextIO) -> dict[str, Any]:

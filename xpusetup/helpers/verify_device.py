@@ -129,6 +129,13 @@ def write_file(path: Path, text: str) -> None:
     temporary.replace(path)
 
 
+def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None:
+    if options.out:
+        write_file(options.out, json.dumps(document, indent=2) + "\n")
+    if options.junit:
+        write_file(options.junit, render_junit(document))
+
+
 def verify(order: Order, terms: Terms) -> dict[str, Any]:
     extensions = find_extensions()
     results: list[Result] = []
@@ -152,6 +159,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="these checks or areas, of any level")
     parser.add_argument("--skip", action="append", default=[], metavar="ID", help="not these checks or areas")
     parser.add_argument("--list", action="store_true", help="say which checks there are, as JSON")
+    parser.add_argument("--which", action="store_true", help="say which device auto means here, as JSON")
     parser.add_argument("--patience", type=float, default=300, metavar="SECONDS", help="for each check")
     parser.add_argument("--gap", action="append", default=[], metavar="ID=REASON", help="what this device may lack")
     parser.add_argument("--compile-backend", default="", metavar="NAME", help="that of torch.compile")
@@ -182,6 +190,13 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
+def find_device(patience: float) -> dict[str, str]:
+    """Give the device that is here and why it is that one; empty where torch cannot be imported."""
+    with closing(run_checks(Order("auto", GATES[:1], patience))) as found:
+        facts = next(found).facts
+    return {name: facts[name] for name in ("device", "why") if name in facts}
+
+
 def list_checks() -> list[dict[str, str]]:
     gate = dict.fromkeys(GATES, "gate")
     rows = [(one.id, one.title, gate.get(one.id, one.level)) for one in CHECKS]
@@ -195,14 +210,18 @@ def main() -> int:
     if options.list:
         print(json.dumps(list_checks(), indent=2))
         return 0
+    if options.which:
+        print(json.dumps(find_device(options.patience)))
+        return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
     chosen = choose_checks(options.level, options.only, options.skip)
     order = Order(options.device, chosen, options.patience, options.compile_backend, options.collectives)
     document = verify(order, Terms(options.expected, options.gaps))
-    if options.out:
-        write_file(options.out, json.dumps(document, indent=2) + "\n")
-    if options.junit:
-        write_file(options.junit, render_junit(document))
+    try:
+        write_results(options, document)
+    except OSError as error:
+        print(f"error: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     say_summary(*summarise(document))
     return {True: 0, False: 1, None: 4}[document["verified"]]
 
