@@ -18,6 +18,7 @@ MODELS = [
     *("models.infer_fp32", "models.infer_amp_bf16", "models.infer_amp_fp16", "models.infer_compiled"),
     *("models.train_fp32", "models.train_amp_fp16", "models.learns"),
 ]
+GUIDE = "models.guide"
 RANKS = "collectives.two_ranks"
 SIMXPU = ("--device", "simxpu", "--compile-backend", "aot_eager", "--collectives", "simccl")
 
@@ -44,7 +45,9 @@ def verify(demo: Demo, out: Path, *options: str, only: list[str], fault: str = "
 def test_every_model_and_the_ranks_pass(
     demo: Demo, tmp_path: Path, options: tuple[str, ...], compiled: str, ranks: str
 ) -> None:
-    found = verify(demo, tmp_path / "out.json", *options, only=[*MODELS, RANKS])
+    found = verify(demo, tmp_path / "out.json", *options, only=[*MODELS, GUIDE, RANKS])
+    guide = found.pop(GUIDE)
+    assert (guide["level"], guide["seen"].split(":")[0]) == ("skip", "torchvision is not installed")
     assert {name: check["level"] for name, check in found.items()} == dict.fromkeys([*MODELS, RANKS], "ok")
     assert all("random weights, synthetic data" in found[name]["seen"] for name in MODELS)
     assert compiled in found["models.infer_compiled"]["seen"]

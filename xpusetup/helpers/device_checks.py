@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 import checks_api
 import checks_collectives
 import checks_device
+import checks_guide
 import checks_models
 import checks_numbers
 import checks_ops
@@ -40,6 +41,7 @@ CHECKS = (
     *checks_api.CHECKS,
     *checks_models.CHECKS,
     *checks_training.CHECKS,
+    *checks_guide.CHECKS,
     *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
