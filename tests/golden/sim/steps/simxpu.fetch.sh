@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# simxpu.fetch: simxpu  eca12fe8e
+# simxpu.fetch: simxpu  dc935ea58
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash simxpu.fetch.sh
 set -eu
 STEP=simxpu.fetch
@@ -14,5 +14,5 @@ begin
 cd "$ROOT"
 run /usr/bin/python3.11 "$ROOT"/helpers/make_repository.py "$ROOT"/helpers/simxpu "$ROOT"/src/simxpu.git
 run /usr/bin/python3.11 "$ROOT"/helpers/fetch_source.py --repo "$ROOT"/src/simxpu.git --rev \
-  eca12fe8ec0786b333715c9362b21af115abae3a --confidence confirmed --into "$ROOT"/src/simxpu
+  dc935ea588c4502c80ef261dacbe53fbf1107a8a --confidence confirmed --into "$ROOT"/src/simxpu
 finish
