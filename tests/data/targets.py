@@ -35,6 +35,8 @@ SIM = Target(
     python_version="3.11",
     accelerator="simxpu",
     device_expected=True,
+    compile_backend="aot_eager",
+    collective_backend="simccl",
     gaps=("training.placement=accelerate knows no simxpu, and places every model on the CPU",),
 )
 XPU = Target(

@@ -16,7 +16,11 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import checks_api
+import checks_collectives
 import checks_device
+import checks_guide
+import checks_model_training
+import checks_models
 import checks_numbers
 import checks_ops
 import device_suite
@@ -37,6 +41,10 @@ CHECKS = (
     *checks_numbers.CHECKS,
     *checks_api.CHECKS,
     *device_suite.CHECKS,
+    *checks_models.CHECKS,
+    *checks_model_training.CHECKS,
+    *checks_guide.CHECKS,
+    *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# simxpu.fetch: simxpu  b3f6be2c6
+# simxpu.fetch: simxpu  14920a327
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash simxpu.fetch.sh
 set -eu
 STEP=simxpu.fetch
@@ -14,5 +14,5 @@ begin
 cd "$ROOT"
 run /usr/bin/python3.11 "$ROOT"/helpers/make_repository.py "$ROOT"/helpers/simxpu "$ROOT"/src/simxpu.git
 run /usr/bin/python3.11 "$ROOT"/helpers/fetch_source.py --repo "$ROOT"/src/simxpu.git --rev \
-  b3f6be2c6001153ca1546134fb79c413d26f8284 --confidence confirmed --into "$ROOT"/src/simxpu
+  14920a32752e62e3b88c965384bcd7cff9cff9b7 --confidence confirmed --into "$ROOT"/src/simxpu
 finish

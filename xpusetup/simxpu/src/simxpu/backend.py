@@ -134,3 +134,7 @@ def _is_in_bad_fork() -> bool:
 torch.utils.rename_privateuse1_backend("simxpu")
 torch._register_device_module("simxpu", sys.modules[__name__])  # noqa: SLF001, PyTorch's documented way
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+if torch.distributed.is_available():
+    from simxpu import collectives
+
+    collectives.register()
