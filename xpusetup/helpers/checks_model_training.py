@@ -176,7 +176,7 @@ def check_learning(bench: Bench) -> Outcome:
 
 
 CHECKS = (
-    Check("models.train_fp32", "ResNet-50 training float32", check_training, "smoke"),
-    Check("models.train_amp_fp16", "ResNet-50 training AMP float16", check_training_amp, "smoke"),
+    Check("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
+    Check("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
     Check("models.learns", "learns one batch", check_learning, "smoke"),
 )

@@ -100,18 +100,18 @@ def check_inference_compiled(bench: Bench) -> Outcome:
 
 
 CHECKS = (
-    Check("models.infer_fp32", "ResNet-50 inference float32", check_inference, "smoke"),
+    Check("models.infer_fp32", "ResNet-50 inference fp32", check_inference, "smoke"),
     Check(
         "models.infer_amp_bf16",
-        "ResNet-50 inference AMP bfloat16",
+        "ResNet-50 inference AMP bf16",
         partial(check_inference_amp, dtype="bfloat16"),
         "smoke",
     ),
     Check(
         "models.infer_amp_fp16",
-        "ResNet-50 inference AMP float16",
+        "ResNet-50 inference AMP fp16",
         partial(check_inference_amp, dtype="float16"),
         "smoke",
     ),
-    Check("models.infer_compiled", "ResNet-50 inference torch.compile", check_inference_compiled, "smoke"),
+    Check("models.infer_compiled", "ResNet-50 torch.compile", check_inference_compiled, "smoke"),
 )
