@@ -57,6 +57,7 @@ class SettingsFile(Strict):
     prefix: Text = ""
     jobs: int | None = Field(default=None, ge=1)
     arch: list[Operand] = []
+    devices: list[Text] = []
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
     network: NetworkSettings = NetworkSettings()

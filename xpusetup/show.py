@@ -191,6 +191,12 @@ def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
     show_new(console, data)
 
 
+def _show_devices(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_devices import show_devices  # noqa: PLC0415 - a screen of its own
+
+    show_devices(console, data, verbose=verbose)
+
+
 def _show_way(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_way import show_way  # noqa: PLC0415 - a screen of its own
 
@@ -237,6 +243,8 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "setup": _show_setup,
     "xpusetup": _show_way,
     "explain": _show_explained,
+    "devices list": _show_devices,
+    "devices check": _show_devices,
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from packaging.version import Version
 
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_device, load_profile, profile_names
+from xpusetup.commands.workspace import load_device, load_profile, load_settings, profile_names
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
@@ -58,7 +58,7 @@ def show_profile(name: str) -> Result:
 def check_profile(name: str) -> Result:
     """Check a profile. Raises UsageError with every error of the file."""
     profile = load_profile(name)
-    load_device(profile.accelerator)
+    load_device(profile.accelerator, profile.device, load_settings())
     return Result("profiles check", {"profile": profile.name, "components": [part.name for part in profile.components]})
 
 
