@@ -191,6 +191,12 @@ def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
     show_new(console, data)
 
 
+def _show_comparison(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_comparison import show_comparison  # noqa: PLC0415 - a screen of its own
+
+    show_comparison(console, data, verbose=verbose)
+
+
 def _show_devices(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_devices import show_devices  # noqa: PLC0415 - a screen of its own
 
@@ -237,6 +243,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "plan": _show_plan,
     "verify": _show_verify,
     "status": _show_status,
+    "status diff": _show_comparison,
     "env": _show_env,
     "emit": _show_emit,
     "doctor": _show_doctor,
