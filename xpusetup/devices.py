@@ -16,7 +16,7 @@ from xpusetup.profile import Confidence, Inside, Operand, Rev, Strict, Text, Var
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
-CheckId = Annotated[str, Field(pattern=r"^[a-z_]+(\.[a-z0-9_]+)+$")]
+CheckId = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
 Glob = Annotated[str, Field(pattern=r"^/[^\s]+$")]
 Distribution = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
 Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
@@ -115,6 +115,11 @@ class Device(Strict):
     releases: list[Release] = []
     component: SourceKnown | None = Field(default=None, alias="source")
     unknown: list[Text] = []
+
+    @property
+    def listed_gaps(self) -> tuple[str, ...]:
+        """The gaps as the verifier's options say them: ID=REASON."""
+        return tuple(f"{name}={reason}" for name, reason in self.gaps.items())
 
 
 def parse_device(text: str, origin: str = "device.toml") -> Device:

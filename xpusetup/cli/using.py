@@ -64,17 +64,29 @@ def verify(
     name: options.Name = "",
     rev: options.Rev = None,
     into: options.Into = "",
+    device: options.Device = "",
+    level: options.Level = "smoke",
+    only: options.OnlyChecks = None,
+    skip: options.SkipChecks = None,
+    listed: options.ListChecks = False,
+    patience: options.Patience = 300,
+    junit: options.Junit = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Prove that the accelerator computes the right numbers."""
 
     def work() -> Result:
-        from xpusetup.commands.inspecting import verify as make
-        from xpusetup.show_live import waiting
+        from xpusetup.commands.verifying import Asked, list_checks
+        from xpusetup.commands.verifying import verify as make
+        from xpusetup.show_live import asking
 
-        with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
+        if listed:
+            return list_checks()
+        words = {"device": device, "level": level, "junit": junit}
+        asked = Asked(**words, only=tuple(only or ()), skip=tuple(skip or ()), patience=patience)
+        with asking(quiet=json) as say:
+            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), asked, say)
 
     finish("verify", work, json=json, verbose=verbose)
 

@@ -15,6 +15,15 @@ if TYPE_CHECKING:
 FOLDER = "data/devices"
 
 
+class UnknownDeviceError(UsageError):
+    """No file is about an accelerator of this name."""
+
+
+def is_device_file(name: str) -> bool:
+    """Say whether what stands for a device is the path of its file."""
+    return name.endswith(".toml") or "/" in name
+
+
 def find_device(name: str, file: str, settings: Settings) -> Device:
     """Give what is known of an accelerator: from the file that its profile names, else from the site's, else from ours.
 
@@ -54,7 +63,7 @@ def shipped_device(name: str) -> Device:
         fix = (
             f'known: {", ".join(shipped_names())}; another one needs a file of its own: device = "FILE" in the profile'
         )
-        raise UsageError(f"nothing is known of an accelerator {name!r}", fix=fix)
+        raise UnknownDeviceError(f"nothing is known of an accelerator {name!r}", fix=fix)
     return parse_device(files.package_text(f"{FOLDER}/{name}.toml"), f"{name}.toml")
 
 

@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.commands.accelerators import find_device
+from xpusetup.commands.accelerators import UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.devices import Device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.root import Root, read_locked_profile
@@ -22,7 +23,6 @@ from xpusetup.refs import floating, parse_revs, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
-    from xpusetup.devices import Device
     from xpusetup.facts import Facts
     from xpusetup.model import Request
     from xpusetup.profile import Profile
@@ -249,6 +249,17 @@ def _find_environment(where: Where) -> str:
 def _folder(option: str, setting: str, name: str) -> str:
     chosen = option or (f"{setting}/{name}" if setting else "")
     return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
+
+
+def describe_device(name: str, settings: Settings | None = None) -> Device:
+    """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
+    if is_device_file(name):
+        return read_device(name)
+    known = settings or load_settings()
+    try:
+        return find_device(name, "", known)
+    except UnknownDeviceError:
+        return Device(name=name, title=f"{name} device")
 
 
 def load_device(name: str, file: str = "", settings: Settings | None = None) -> Device:

@@ -114,6 +114,10 @@ def set_rng_state(state: torch.Tensor, device: Device = None) -> None:  # noqa: 
     default_generators[0].set_state(state)
 
 
+_initialized = True
+"""There is nothing to start; gradient checkpointing restores the random numbers only of a device that says so."""
+
+
 def _is_in_bad_fork() -> bool:
     return False  # host memory survives a fork
 

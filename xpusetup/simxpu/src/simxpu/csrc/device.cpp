@@ -7,8 +7,10 @@
 #include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace simxpu {
 namespace {
@@ -69,8 +71,8 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(at::Device device, int) const override { return getStream(device); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
   bool queryStream(const c10::Stream&) const override { return true; }
-  void synchronizeStream(const c10::Stream&) const override {}
-  void synchronizeDevice(c10::DeviceIndex index) const override { check_index(index); }
+  void synchronizeStream(const c10::Stream&) const override { wait_for_device(); }
+  void synchronizeDevice(c10::DeviceIndex index) const override { check_index(index), wait_for_device(); }
   void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
@@ -96,6 +98,10 @@ c10::DeviceIndex device_count() { return has_fault("no-device") ? 0 : 1; }
 void check_index(c10::DeviceIndex index) {
   TORCH_CHECK(device_count() > 0, "simxpu: no device was found");
   TORCH_CHECK(index < device_count(), "simxpu: there is no device ", static_cast<int>(index), ", the only one is 0");
+}
+
+void wait_for_device() {
+  while (has_fault("hang")) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 const at::Generator& default_generator() {
