@@ -47,6 +47,7 @@ LEVELS = (
         "accelerators",
         "extensions",
         "outcomes",
+        "begin",
     ),
     ("emit",),
     ("effects",),

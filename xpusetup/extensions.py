@@ -126,10 +126,15 @@ def _entry(
         return Remark(id=name, level="warn" if after else "ok", seen=f"{who} loads in {load.seconds:.1f} s{after}")
     module = entry.value.partition(":")[0]
     lacks = "" if entry.found else f"there is no module {module}"
-    seen = "; ".join(part for part in (lacks, load.error if load else "") if part)
+    seen = "; ".join(part for part in (lacks, reason_of(load.error) if load else "") if part)
     cause = "autoload.pin" if id(entry) in unfit else ""
     fix = _without([entry], look, texts)
     return Remark(id=name, level="fail", seen=f"{who} cannot be loaded: {seen}", fix=fix, caused_by=cause)
+
+
+def reason_of(error: str) -> str:
+    """Give the innermost of chained errors: torch's own words around it say nothing of the extension."""
+    return error.rpartition("; because ")[2]
 
 
 def named(entry: Entry) -> str:
@@ -157,7 +162,7 @@ def _together(look: Extensions, devices: Sequence[Device], texts: Mapping[str, C
     whole = look.loads.together if look.loads else None
     well = look.loads is not None and all(load.imported for load in look.loads.each)
     if whole is not None and well and not whole.imported:
-        seen = f"{', '.join(rivals)} load one by one, and not together: {whole.error}"
+        seen = f"{', '.join(rivals)} load one by one, and not together: {reason_of(whole.error)}"
         yield Remark(id="autoload.together", level="fail", seen=seen, fix=_without(look.entries, look, texts))
     elif len(rivals) > 1 and look.entries:
         owners = [owner for entry in look.entries if (owner := owner_of(entry, devices)) and owner.extension]

@@ -48,8 +48,8 @@ def _show_row(console: Console, label: str, cells: Sequence[str], marks: Sequenc
     """Print a row whose cells may go over several lines."""
     columns = [textwrap.wrap(cell, COLUMN - 3) or [""] for cell in cells]
     for number in range(max(map(len, columns))):
-        console.print(f" {escape((label if number == 0 else '').ljust(LABEL))}", end="")
+        line = (label if number == 0 else "").ljust(LABEL)
         for column, mark in zip(columns, marks, strict=True):
             text = column[number] if number < len(column) else ""
-            console.print(f"{MARKS[mark] if number == 0 else ' '} {escape(text.ljust(COLUMN - 2))}", end="")
-        console.print()
+            line += f"{MARKS[mark] if number == 0 else ' '} {escape(text.ljust(COLUMN - 2))}"
+        console.print(f" {line.rstrip()}")

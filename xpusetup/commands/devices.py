@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.accelerators import cards_of, make_rows
 from xpusetup.commands.accelerators import known_devices
-from xpusetup.commands.inspecting import built_python
+from xpusetup.commands.default import open_built
+from xpusetup.commands.inspecting import find_built
 from xpusetup.commands.knowledge import check_texts, gpu_table
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_settings
@@ -31,10 +32,11 @@ QUICK = 20.0
 
 @dataclass(frozen=True)
 class Chosen:
-    """The interpreter that is asked, and why it is that one."""
+    """The interpreter that is asked, why it is that one, and the device file that belongs to it."""
 
     python: str
     by: str
+    file: str = ""
 
 
 def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result:
@@ -66,12 +68,13 @@ def _choose(where: Where) -> Chosen:
             raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
         return Chosen(python, "--into")
     if where.profile or where.root or where.name:
-        return Chosen(str(built_python(where)), "the build that is named")
+        workspace = open_built(where)
+        return Chosen(str(find_built(workspace).python), "the build that is named", workspace.profile.device)
     return Chosen(*active_python())
 
 
 def _data(look: Extensions | None, chosen: Chosen, files: tuple[str, ...]) -> dict[str, Any]:
-    devices = known_devices(load_settings(), files)
+    devices = known_devices(load_settings(), (*((chosen.file,) if chosen.file else ()), *files))
     rows = make_rows(devices, _seen(devices), look)
     return {
         "environment": _environment(look, chosen),

@@ -70,11 +70,6 @@ def find_built(workspace: Workspace) -> Built:
     raise NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
 
 
-def built_python(where: Where) -> Path:
-    """Give the interpreter of what was built in a root. Raises NotReadyError where nothing was."""
-    return find_built(open_built(where)).python
-
-
 def _must_be_that(workspace: Workspace, built: Built) -> None:
     if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
         message = f"{built.root.path} was built into {built.venv}, not into {workspace.layout.venv}"

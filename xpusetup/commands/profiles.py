@@ -69,13 +69,19 @@ def make_schema() -> Result:
     return Result("profiles schema", {**schema, **head})
 
 
-def new_profile(name: str, base: str, out: str) -> Result:
-    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
+def new_file(name: str, out: str) -> Path:
+    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there."""
     if NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is no name of a profile", fix="lower case letters, digits, '.', '_' and '-'")
     path = Path(out or f"{name}.toml")
     if path.exists():
         raise UsageError(f"{path} is there already", fix="name another file: --out FILE")
+    return path
+
+
+def new_profile(name: str, base: str, out: str) -> Result:
+    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
+    path = new_file(name, out)
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
     text = _renamed(origin.read_text(encoding="utf-8"), name, base)
     parse_profile(text, str(path))
