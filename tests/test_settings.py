@@ -124,7 +124,8 @@ def test_an_empty_value_rules_too() -> None:
         ('toolkit.prelude = ["a\\nb"]', "toolkit.prelude.0: must be one line of printable text (here: 'a\\nb')"),
         (
             "origins.root = 'x'",
-            "origins: unknown key; known: arch, build_dir, compilers, jobs, network, prefix, profile, root, toolkit",
+            "origins: unknown key; known: arch, build_dir, compilers, devices, jobs, network, "
+            "prefix, profile, root, toolkit",
         ),
         (
             "toolkit = 1",

@@ -76,7 +76,7 @@ def find_unfit(entry: Entry, look: Extensions, devices: Sequence[Device]) -> str
             return f"{entry.distribution} {entry.version} requires torch{asked.specifier}, and torch is {version}"
     device = owner_of(entry, devices)
     wanted = wanted_torch(device, entry.version) if device else ""
-    if wanted and not f"{version.partition('+')[0]}.".startswith(f"{wanted}."):
+    if wanted and not f"{'.'.join(map(str, Version(version).release))}.".startswith(f"{wanted}."):
         return f"{entry.distribution} {entry.version} is for torch {wanted}, and torch is {version}"
     return ""
 
@@ -126,10 +126,11 @@ def _entry(
         return Remark(id=name, level="warn" if after else "ok", seen=f"{who} loads in {load.seconds:.1f} s{after}")
     module = entry.value.partition(":")[0]
     lacks = "" if entry.found else f"there is no module {module}"
-    seen = "; ".join(part for part in (lacks, reason_of(load.error) if load else "") if part)
+    seen = lacks or reason_of(load.error if load else "")
     cause = "autoload.pin" if id(entry) in unfit else ""
     fix = _without([entry], look, texts)
-    return Remark(id=name, level="fail", seen=f"{who} cannot be loaded: {seen}", fix=fix, caused_by=cause)
+    level: Level = "warn" if look.loads and look.loads.torch.switch is None else "fail"  # nothing loads it by itself
+    return Remark(id=name, level=level, seen=f"{who} cannot be loaded: {seen}", fix=fix, caused_by=cause)
 
 
 def reason_of(error: str) -> str:

@@ -84,5 +84,5 @@ def _show_end(console: Console, data: Mapping[str, Any], failing: Sequence[Mappi
         console.print("\n [red]✗[/] `import torch` fails here")
     elif data["checked"]:
         console.print("\n [green]✓[/] nothing breaks `import torch` here")
-    elif any(row["entry"] for row in data["devices"]):
+    elif data["environment"] and data["environment"]["torch"] and any(row["entry"] for row in data["devices"]):
         console.print("\n what loads, and what breaks `import torch`: xpusetup devices check")

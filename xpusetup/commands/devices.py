@@ -20,6 +20,8 @@ from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.extensions import judge
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from xpusetup.accelerators import Presence
     from xpusetup.commands.workspace import Where
     from xpusetup.devices import Device
@@ -75,21 +77,27 @@ def _choose(where: Where) -> Chosen:
 
 def _data(look: Extensions | None, chosen: Chosen, files: tuple[str, ...]) -> dict[str, Any]:
     devices = known_devices(load_settings(), (*((chosen.file,) if chosen.file else ()), *files))
-    rows = make_rows(devices, _seen(devices), look)
+    return describe(look, devices, _seen(devices), chosen.by)
+
+
+def describe(
+    look: Extensions | None, devices: tuple[Device, ...], seen: Mapping[str, Presence], chosen_by: str
+) -> dict[str, Any]:
+    """Give the result for an environment as it was seen; None where there was none to look at."""
     return {
-        "environment": _environment(look, chosen),
+        "environment": _environment(look, chosen_by),
         "checked": look is not None and look.loads is not None,
-        "devices": [asdict(row) for row in rows],
+        "devices": [asdict(row) for row in make_rows(devices, seen, look)],
         "compile_backends": [entry.model_dump(include=KEPT) for entry in look.compilers] if look else [],
         "findings": [asdict(remark) for remark in judge(look, devices, check_texts())] if look else [],
     }
 
 
-def _environment(look: Extensions | None, chosen: Chosen) -> dict[str, Any] | None:
+def _environment(look: Extensions | None, chosen_by: str) -> dict[str, Any] | None:
     if look is None:
         return None
     version = look.torch.version if look.torch else None
-    return {"python": look.python, "prefix": look.prefix, "chosen_by": chosen.by, "torch": version}
+    return {"python": look.python, "prefix": look.prefix, "chosen_by": chosen_by, "torch": version}
 
 
 def _seen(devices: tuple[Device, ...]) -> dict[str, Presence]:

@@ -210,9 +210,9 @@ def switch_of(torch: Any) -> dict[str, Any]:
 
 def accelerator_of(torch: Any) -> dict[str, Any]:
     """Give the name by which torch calls its accelerator, and how many are here."""
-    module = getattr(torch, "accelerator", None)
+    module: Any = getattr(torch, "accelerator", None)
     device = module.current_accelerator() if module else None
-    return {"accelerator": device.type if device else None, "count": int(module.device_count()) if device else 0}
+    return {"accelerator": device.type, "count": int(module.device_count())} if device else {}
 
 
 def words_of(error: BaseException) -> str:
