@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import json
 from io import StringIO
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
@@ -14,9 +13,13 @@ from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
 from golden import hold_one
 from xpusetup import show
 from xpusetup.commands.comparing import diff
+from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Where
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 def proof(document: dict[str, Any]) -> Proof:
@@ -61,9 +64,7 @@ def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose:
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 
 
-def show_data(document: dict[str, Any]) -> Any:
-    from xpusetup.commands.result import Result  # noqa: PLC0415
-
+def show_data(document: dict[str, Any]) -> Result:
     return Result("status", {**document, "root": "/r"})
 
 
@@ -117,7 +118,7 @@ def test_what_is_no_result(text: str, message: str) -> None:
 
 
 def test_a_file_that_is_not_there() -> None:
-    with pytest.raises(UsageError, match="there is no file none.json"):
+    with pytest.raises(UsageError, match=r"there is no file none\.json"):
         diff(Where(), ["none.json", "other.json"])
 
 
