@@ -74,6 +74,8 @@ def text_of(console: Console) -> str:
         ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
         ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
         ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
+        ("verify-wrong-numbers", "verify", screens.WRONG, False),
+        ("verify-list", "verify", screens.LISTED, False),
         ("verify-failing", "verify", screens.VERIFY, True),
         ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
         ("status-damaged", "status", screens.STATUS, False),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import textwrap
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     Check = Mapping[str, Any]
 
 FAILING = ("fail", "crash")
-NAME, TIME = 26, 9
+NAME, TIME = 28, 9
 """Columns: where a check's name ends, and how much its time needs at the right."""
 
 
@@ -54,7 +55,7 @@ def _show_area(console: Console, area: str, checks: list[Check], *, verbose: boo
     """Print what passed as one line, then whatever did not: a check that follows from another one is counted."""
     passed = [check for check in checks if check["level"] == "ok"]
     if passed and not verbose:
-        mark = MARKS["ok"] if len(passed) == len(checks) else " "
+        mark = " " if any(check["level"] in FAILING for check in checks) else MARKS["ok"]
         titles = " · ".join(check["title"] for check in passed)
         _line(console, mark, area, titles, sum(check["seconds"] or 0 for check in passed))
     folded: dict[str, int] = {}
@@ -84,12 +85,11 @@ def _show_check(console: Console, check: Check) -> None:
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
     """Print a line with its time at the right; a longer text goes on below, where it began."""
     time = f"{seconds:.1f} s" if seconds and seconds >= 0.05 else ""  # noqa: PLR2004 - what rounds to 0.1
-    left = f" {mark} {escape(name):<{NAME}} "
     room = WIDTH - NAME - 4 - TIME
-    if len(text) <= room:
-        console.print(f"{left}{escape(f'{text:<{room}}')}{time:>{TIME}}".rstrip())
-        return
-    prose(console, " " * (NAME + 4), f"{text}{', ' + time if time else ''}", first=left)
+    first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
+    console.print(f" {mark} {escape(name):<{NAME}} {escape(f'{first:<{room}}')}{time:>{TIME}}".rstrip())
+    for line in rest:
+        console.print(f"   {'':<{NAME}} {escape(line)}")
 
 
 def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:

@@ -216,7 +216,7 @@ def main() -> int:
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
     chosen = choose_checks(options.level, options.only, options.skip)
     order = Order(options.device, chosen, options.patience, options.compile_backend, options.collectives)
-    document = verify(order, Terms(options.expected, options.gaps))
+    document = {**verify(order, Terms(options.expected, options.gaps)), "level": options.level}
     try:
         write_results(options, document)
     except OSError as error:
