@@ -17,9 +17,9 @@ from xpusetup.profile import Confidence, Inside, Operand, Rev, Strict, Text, Var
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
 CheckId = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
-Glob = Annotated[str, Field(pattern=r"^/[^\s]+$")]
+Glob = Annotated[str, Field(pattern=r"^/[!-~]+$")]
 Distribution = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
-Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$")]
+Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
 DeviceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
 
 

@@ -154,7 +154,7 @@ def test_results_side_by_side(acme: Acme) -> None:
     ("words", "message"),
     [
         (("--device", "cpu"), "cpu names no extension"),
-        (("--device", "acme.toml", "--rev", "v9"), "has no tag or branch 'v9'; did you mean v1.0.0?"),
+        (("--device", "acme.toml", "--rev", "v1.0"), "has no tag or branch 'v1.0'; did you mean v1.0.0?"),
         (("--device", "acme.toml", "--from", "torch-2.14"), "torch-2.14 compiles torch itself"),
         (("--repo", "https://x.invalid/y"), "--repo, --rev and --version are for a device"),
     ],
