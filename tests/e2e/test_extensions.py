@@ -5,6 +5,7 @@ torch is installed once; each environment is a venv of its own that sees it, wit
 
 from __future__ import annotations
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -226,6 +227,59 @@ def test_the_active_environment_is_the_default(tmp_path: Path) -> None:
     env = caller(tmp_path / "home", VIRTUAL_ENV=str(tmp_path / "env"))
     found = xpusetup("devices", "list", "--json", env=env).result["environment"]
     assert (found["prefix"], found["chosen_by"]) == (str(tmp_path / "env"), "VIRTUAL_ENV")
+
+
+VENDOR = """
+name = "acme"
+title = "Acme"
+pci_vendors = ["1dac"]
+[hardware]
+devices = { "0001" = "Acme One" }
+nodes = ["/dev/acme[0-9]*"]
+[tool]
+name = "acme-smi"
+query = ["--list"]
+[environment]
+scripts = ["/opt/acme/set_env.sh"]
+sets = ["ACME_HOME"]
+[extension]
+distribution = "acme-torch"
+module = "acme"
+"""
+
+
+def test_a_vendors_device_is_seen_by_its_file_alone(tmp_path: Path) -> None:
+    """Its card, its node, what its own program says, and that its environment is not set."""
+    plug(new_venv(tmp_path / "env"), "acme", "pass")
+    machine, programs = tmp_path / "machine", tmp_path / "bin"
+    for number, product in enumerate(("0x0001", "0x0002")):
+        card = machine / f"sys/bus/pci/devices/0000:0{number}:00.0"
+        card.mkdir(parents=True)
+        for name, text in (("class", "0x120000"), ("vendor", "0x1dac"), ("device", product)):
+            (card / name).write_text(f"{text}\n")
+    for place in ("dev/acme0", "dev/acmectl", "opt/acme/set_env.sh"):
+        (machine / place).parent.mkdir(parents=True, exist_ok=True)
+        (machine / place).touch()
+    programs.mkdir()
+    (programs / "acme-smi").write_text('#!/bin/sh\necho "asked $*"\n')
+    (programs / "acme-smi").chmod(0o755)
+    (tmp_path / "acme.toml").write_text(VENDOR)
+    env = {"XPUSETUP_SYSROOT": str(machine), "PATH": f"{programs}:{os.environ['PATH']}"}
+    more = ("--device", str(tmp_path / "acme.toml"))
+    found = row(devices("list", tmp_path, *more, "--json", **env).result, "acme")
+    assert (found["present"], found["package"]) == (True, "acme-torch")
+    assert found["seen"] == {
+        "cards": ["Acme One at 0000:00:00.0"],
+        "nodes": ["/dev/acme0"],
+        "tool": f"{programs}/acme-smi",
+        "says": ["asked --list"],
+        "script": "/opt/acme/set_env.sh",
+        "ready": False,
+    }
+    assert "its environment is not set: source /opt/acme/set_env.sh" in devices("list", tmp_path, *more, **env).out
+    (programs / "acme-smi").write_text("#!/bin/sh\necho no driver >&2\nexit 9\n")
+    found = row(devices("list", tmp_path, *more, "--json", **env, ACME_HOME="/opt/acme").result, "acme")
+    assert (found["seen"]["says"], found["seen"]["ready"]) == (["it ended with 9", "no driver"], True)
 
 
 def test_bad_device_files_are_usage(tmp_path: Path) -> None:
