@@ -58,8 +58,10 @@ def _show_seen(console: Console, row: Mapping[str, Any], *, verbose: bool) -> No
         lines += [f"{seen['tool']}:", *(f"  {line}" for line in seen["says"])]
     if row["present"] and seen["ready"] is False and seen["script"] and row["package"] not in (None, "torch"):
         lines.append(f"its environment is not set: source {seen['script']}")
-    for number, line in enumerate(lines):
-        console.print(f"{'' if number else chr(10)}   {escape(line)}", style="dim")
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(f"   {escape(line)}", style="dim")
 
 
 def _show_findings(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
@@ -71,11 +73,8 @@ def _show_findings(console: Console, data: Mapping[str, Any], *, verbose: bool) 
         after = f" (after {each['caused_by']})" if each["caused_by"] else ""
         prose(console, " " * 26, each["seen"] + after, first=f" {MARKS[each['level']]} {each['id']:<22} ")
         for line in each["fix"]:
-            console.print(
-                f"{' ' * 26}[bold]{escape(line)}[/]"
-                if not line.startswith("#")
-                else f"{' ' * 26}[dim]{escape(line)}[/]"
-            )
+            style = "dim" if line.startswith("#") else "bold"
+            console.print(f"{' ' * 26}{escape(line)}", style=style)
     _show_end(console, data, [each for each in findings if each["level"] == "fail"])
 
 
