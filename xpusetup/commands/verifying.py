@@ -42,6 +42,7 @@ class Asked:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     patience: float = 300
+    throughput: bool = False
 
     @property
     def whole(self) -> bool:
@@ -149,4 +150,5 @@ def _options(asked: Asked) -> tuple[str, ...]:
     named = [word for name in asked.only for word in ("--only", name)]
     named += [word for name in asked.skip for word in ("--skip", name)]
     junit = ("--junit", str(Path(asked.junit).expanduser().absolute())) if asked.junit else ()
-    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit)
+    more = ("--throughput",) if asked.throughput else ()
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit, *more)
