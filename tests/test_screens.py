@@ -200,7 +200,7 @@ def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
     commands |= {"verify --fallbacks"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
-    assert set(show.SHOWN) == commands | profiles
+    assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
     assert shipped("sim").name == "sim"
 
 

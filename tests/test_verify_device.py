@@ -32,6 +32,11 @@ IDS = [
     "numbers.autograd",
     "numbers.model",
     "amp.dtype",
+    "tensors.factories",
+    "tensors.copies",
+    "tensors.views",
+    "kernels.reductions",
+    "random.seed",
 ]
 KEYS = ["device", "devices", "versions", "checks", "verified", "not_checked", "level"]
 CHECK_KEYS = ["id", "title", "level", "seen", "limit", "seconds", "caused_by", "verdict"]

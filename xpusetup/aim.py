@@ -45,6 +45,7 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         compile_backend=device.compile_backend,
         collective_backend=device.collective_backend,
         gaps=device.listed_gaps,
+        skips=tuple(device.skips),
     )
 
 

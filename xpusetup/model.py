@@ -52,7 +52,10 @@ class Toolkit:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a plan builds for. `gaps` are the checks of verify that the device may fail, as ID=REASON."""
+    """What a plan builds for.
+
+    `gaps` are the checks of verify that the device may fail, as ID=REASON, `skips` those that are not tried on it.
+    """
 
     python: str
     python_version: str
@@ -66,6 +69,7 @@ class Target:
     compile_backend: str = ""
     collective_backend: str = ""
     gaps: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -261,7 +261,7 @@ Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field
 
 
 class Profile(Strict):
-    """What to build. One file, no inheritance."""
+    """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us."""
 
     schema_: Literal[1] = Field(alias="schema")
     name: Name
@@ -269,6 +269,7 @@ class Profile(Strict):
     tier: Tier
     tried: Text
     accelerator: Name
+    device: Text = ""
     python: Specifiers
     gcc: Specifiers = ""
     cmake: Specifiers = ""

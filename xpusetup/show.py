@@ -183,6 +183,18 @@ def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
     show_new(console, data)
 
 
+def _show_comparison(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_comparison import show_comparison  # noqa: PLC0415 - a screen of its own
+
+    show_comparison(console, data, verbose=verbose)
+
+
+def _show_devices(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_devices import show_devices  # noqa: PLC0415 - a screen of its own
+
+    show_devices(console, data, verbose=verbose)
+
+
 def _show_way(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_way import show_way  # noqa: PLC0415 - a screen of its own
 
@@ -230,12 +242,15 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "verify": _show_verify,
     "verify --fallbacks": _show_fallbacks,
     "status": _show_status,
+    "status diff": _show_comparison,
     "env": _show_env,
     "emit": _show_emit,
     "doctor": _show_doctor,
     "setup": _show_setup,
     "xpusetup": _show_way,
     "explain": _show_explained,
+    "devices list": _show_devices,
+    "devices check": _show_devices,
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,

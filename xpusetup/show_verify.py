@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     Check = Mapping[str, Any]
 
 FAILING = ("fail", "crash")
+TOLD = ("models", "collectives")
+"""Areas of which people want the figures even where all is well."""
+NAMED = 8
+"""More checks of an area that passed are counted, not named."""
 NAME, TIME = 28, 9
 """Columns: where a check's name ends, and how much its time needs at the right."""
 
@@ -55,9 +59,7 @@ def _show_area(console: Console, area: str, checks: list[Check], *, verbose: boo
     """Print what passed as one line, then whatever did not: a check that follows from another one is counted."""
     passed = [check for check in checks if check["level"] == "ok"]
     if passed and not verbose:
-        mark = " " if any(check["level"] in FAILING for check in checks) else MARKS["ok"]
-        titles = " · ".join(check["title"] for check in passed)
-        _line(console, mark, area, titles, sum(check["seconds"] or 0 for check in passed))
+        _show_passed(console, area, passed, whole=not any(check["level"] in FAILING for check in checks))
     folded: dict[str, int] = {}
     skipped: dict[str, list[str]] = {}
     for check in checks:
@@ -73,6 +75,15 @@ def _show_area(console: Console, area: str, checks: list[Check], *, verbose: boo
     for cause, number in folded.items():
         what = "1 check follows" if number == 1 else f"{number} checks follow"
         _line(console, MARKS["skip"], area, f"{what} from {cause} (-v shows it)")
+
+
+def _show_passed(console: Console, area: str, passed: list[Check], *, whole: bool) -> None:
+    if area in TOLD:
+        for check in passed:
+            _line(console, MARKS["ok"], check["title"], check["seen"], check["seconds"])
+        return
+    titles = " · ".join(check["title"] for check in passed) if len(passed) <= NAMED else f"{len(passed)} checks"
+    _line(console, MARKS["ok"] if whole else " ", area, titles, sum(check["seconds"] or 0 for check in passed))
 
 
 def _show_check(console: Console, check: Check) -> None:

@@ -30,7 +30,15 @@ OLD_KIT = toolkit("2024.1.4", "pytorch-gpu-dev-0.5", OLD_SCRIPTS, at_run_time=Tr
 NEW_KIT = toolkit("2026.1.0", "compiler/latest", NEW_SCRIPTS)
 SETVARS_KIT = replace(NEW_KIT, provider="setvars", scripts=(f"{ROOT_2025}/setvars.sh",))
 
-SIM = Target(python=PYTHON, python_version="3.11", accelerator="simxpu", device_expected=True)
+SIM = Target(
+    python=PYTHON,
+    python_version="3.11",
+    accelerator="simxpu",
+    device_expected=True,
+    compile_backend="aot_eager",
+    collective_backend="simccl",
+    gaps=("training.placement=accelerate knows no simxpu, and places every model on the CPU",),
+)
 XPU = Target(
     python=PYTHON, python_version="3.11", accelerator="xpu", compile_backend="inductor", collective_backend="xccl"
 )

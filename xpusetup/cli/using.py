@@ -64,14 +64,23 @@ def status(
     name: options.Name = "",
     rev: options.Rev = None,
     into: options.Into = "",
+    diff: Annotated[
+        list[str] | None,
+        typer.Option("--diff", help="Beside this saved result; several: those in one table.", metavar="OTHER.json"),
+    ] = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is built and from what."""
 
     def work() -> Result:
+        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+        if diff:
+            from xpusetup.commands.comparing import diff as compare
+
+            return compare(where, diff)
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
+        return make(where)
 
     finish("status", work, json=json, verbose=verbose)

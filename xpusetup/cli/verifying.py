@@ -28,6 +28,7 @@ def verify(
     listed: options.ListChecks = False,
     patience: options.Patience = 300,
     junit: options.Junit = "",
+    throughput: Annotated[bool, typer.Option("--throughput", help="Also images a second.")] = False,
     fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
     release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
@@ -43,7 +44,11 @@ def verify(
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
             return _fallbacks(where, **tables, whole=verbose, quiet=json)
         checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ())}
-        return _list() if listed else _checks(where, **checks, junit=junit, patience=patience, quiet=json)
+        return (
+            _list()
+            if listed
+            else _checks(where, **checks, junit=junit, patience=patience, throughput=throughput, quiet=json)
+        )
 
     finish("verify", work, json=json, verbose=verbose)
 

@@ -18,6 +18,7 @@ from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
+from xpusetup.outcomes import describe_machine
 from xpusetup.plan.guard import constraints_file
 from xpusetup.settings import make_network
 
@@ -104,6 +105,8 @@ def status(where: Where) -> Result:
         "made_by": made_by,
         "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
         "verified": manifest.get("verified"),
+        "verification": manifest.get("verification"),
+        "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
         "sources": _sources(workspace, built),
         "pins": manifest.get("pins", []),

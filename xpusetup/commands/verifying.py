@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.commands.accelerators import is_device_file, read_device
 from xpusetup.commands.default import open_built
 from xpusetup.commands.inspecting import find_built, run_environment
 from xpusetup.commands.result import Result
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from xpusetup.commands.workspace import Where
+    from xpusetup.devices import Device
     from xpusetup.effects.root import Root
 
     Say: TypeAlias = Callable[[str], None]
@@ -40,6 +42,7 @@ class Asked:
     only: tuple[str, ...] = ()
     skip: tuple[str, ...] = ()
     patience: float = 300
+    throughput: bool = False
 
     @property
     def whole(self) -> bool:
@@ -51,7 +54,8 @@ class Asked:
 class Subject:
     """An environment to verify: its interpreter, the variables it is run with, what was asked of which device.
 
-    `root` is that of the build, None where the environment is not ours; `whose` names it to people.
+    `root` is that of the build, None where the environment is not ours; `whose` names it to people. `known` is the
+    device of a profile, or of a file that was named.
     """
 
     python: Path
@@ -59,6 +63,7 @@ class Subject:
     device: str
     whose: str
     root: Root | None = None
+    known: Device | None = None
 
 
 def list_checks() -> Result:
@@ -68,9 +73,12 @@ def list_checks() -> Result:
 
 def verify(where: Where, asked: Asked, say: Say) -> Result:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
+    given = read_device(asked.device) if is_device_file(asked.device) else None
+    asked = replace(asked, device=given.name) if given else asked
     subject = _find_subject(where, asked)
+    subject = replace(subject, known=given) if given else subject
     chosen = _choose_device(subject, asked)
-    device = describe_device(chosen["device"]) if chosen["device"] != AUTO else None
+    device = _describe(subject, chosen["device"])
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(asked))
     document, code, words = verifier.run_verifier(subject.python, options, subject.env, say)
     if code == BAD_USAGE:
@@ -98,7 +106,14 @@ def _find_subject(where: Where, asked: Asked) -> Subject:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
     device = built.target.accelerator
-    return Subject(built.python, run_environment(built), device, workspace.profile.name, built.root)
+    return Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
+
+
+def _describe(subject: Subject, name: str) -> Device | None:
+    """Give what is known of the device to verify; None where torch is to choose it."""
+    if name == AUTO:
+        return None
+    return subject.known if subject.known and subject.known.name == name else describe_device(name)
 
 
 def _look_at(place: str, asked: Asked, device: str = AUTO) -> Subject:
@@ -135,4 +150,5 @@ def _options(asked: Asked) -> tuple[str, ...]:
     named = [word for name in asked.only for word in ("--only", name)]
     named += [word for name in asked.skip for word in ("--skip", name)]
     junit = ("--junit", str(Path(asked.junit).expanduser().absolute())) if asked.junit else ()
-    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit)
+    more = ("--throughput",) if asked.throughput else ()
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit, *more)

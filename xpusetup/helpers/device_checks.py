@@ -16,9 +16,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import checks_api
+import checks_collectives
 import checks_device
+import checks_guide
+import checks_model_training
+import checks_models
 import checks_numbers
 import checks_ops
+import device_suite
 from device_bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
 
 if TYPE_CHECKING:
@@ -35,6 +40,11 @@ CHECKS = (
     *checks_ops.CHECKS,
     *checks_numbers.CHECKS,
     *checks_api.CHECKS,
+    *device_suite.CHECKS,
+    *checks_models.CHECKS,
+    *checks_model_training.CHECKS,
+    *checks_guide.CHECKS,
+    *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}

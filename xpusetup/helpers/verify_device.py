@@ -38,7 +38,8 @@ from device_verdicts import (
 from summary import count, say_summary
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
-NOT_CHECKED = ("torch.compile", "float16 autocast", "distributed", "speed")
+THROUGHPUT = "models.throughput"
+NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
 
 
 @dataclass(frozen=True)
@@ -158,6 +159,7 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--level", choices=LEVELS, default="smoke", help="how much to check")
     parser.add_argument("--only", action="append", default=[], metavar="ID", help="these checks or areas, of any level")
     parser.add_argument("--skip", action="append", default=[], metavar="ID", help="not these checks or areas")
+    parser.add_argument("--throughput", action="store_true", help="also how many images a second")
     parser.add_argument("--list", action="store_true", help="say which checks there are, as JSON")
     parser.add_argument("--which", action="store_true", help="say which device auto means here, as JSON")
     parser.add_argument("--patience", type=float, default=300, metavar="SECONDS", help="for each check")
@@ -214,7 +216,8 @@ def main() -> int:
         print(json.dumps(find_device(options.patience)))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
-    chosen = choose_checks(options.level, options.only, options.skip)
+    also = (THROUGHPUT,) if options.throughput else ()
+    chosen = choose_checks(options.level, options.only, options.skip, also)
     order = Order(options.device, chosen, options.patience, options.compile_backend, options.collectives)
     document = {**verify(order, Terms(options.expected, options.gaps)), "level": options.level}
     try:

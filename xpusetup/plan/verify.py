@@ -29,18 +29,19 @@ def make_verify(context: Context, last: str) -> Step:
 def verify_options(target: Target) -> tuple[str, ...]:
     """Give the options of the verification helper for this target."""
     expected = ("--expected",) if target.device_expected else ()
-    known = _known(target.compile_backend, target.collective_backend, target.gaps)
+    known = _known(target.compile_backend, target.collective_backend, target.gaps, target.skips)
     return ("--device", target.accelerator, *expected, *known)
 
 
 def device_options(device: Device) -> tuple[str, ...]:
     """Give the options of the verification helper for any device."""
     expected = ("--expected",) if device.expected else ()
-    known = _known(device.compile_backend, device.collective_backend, device.listed_gaps)
+    known = _known(device.compile_backend, device.collective_backend, device.listed_gaps, tuple(device.skips))
     return ("--device", device.name, *expected, *known)
 
 
-def _known(compile_backend: str, collectives: str, gaps: tuple[str, ...]) -> tuple[str, ...]:
+def _known(compile_backend: str, collectives: str, gaps: tuple[str, ...], skips: tuple[str, ...]) -> tuple[str, ...]:
     named = {"--compile-backend": compile_backend, "--collectives": collectives}
     backends = (word for pair in named.items() if pair[1] for word in pair)
-    return (*backends, *(word for gap in gaps for word in ("--gap", gap)))
+    judged = (("--gap", gaps), ("--skip", skips))
+    return (*backends, *(word for option, values in judged for value in values for word in (option, value)))

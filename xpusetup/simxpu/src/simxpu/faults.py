@@ -10,6 +10,7 @@ import os
 FAULTS = {
     "amp-noop": "autocast has no effect: results stay float32 (csrc/autocast.cpp)",
     "broken-autoload": "the entry point raises, so that `import torch` fails (this file)",
+    "collective-hang": "the second rank never returns from all_reduce (collectives.py)",
     "hang": "whoever waits for the device waits for ever (csrc/device.cpp)",
     "missing-op": "softmax and its gradients are not implemented (csrc/kernels.cpp)",
     "nan": "the largest element of each matrix product is not a number (csrc/kernels.cpp)",

@@ -21,6 +21,11 @@ void wait_for_device();
 
 c10::DeviceAllocator* allocator();
 
+c10::Allocator* pinned_allocator();
+
+// True where the memory came from pinned_allocator.
+bool is_pinned(const void* data);
+
 const at::Generator& default_generator();
 
 // The CPU generator that does the work of one of ours.
