@@ -38,6 +38,7 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         accelerator=profile.accelerator,
         cc=settings.compilers.cc,
         cxx=settings.compilers.cxx,
+        linker=settings.compilers.linker,
         arch=_make_arch(profile, request, settings),
         toolkit=_make_toolkit(profile.toolkit, facts, settings) if profile.toolkit else None,
         device_expected=device.expected,

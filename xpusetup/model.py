@@ -62,6 +62,7 @@ class Target:
     accelerator: str
     cc: str = "gcc"
     cxx: str = "g++"
+    linker: str = ""
     arch: tuple[str, ...] = ()
     toolkit: Toolkit | None = None
     device_expected: bool = False

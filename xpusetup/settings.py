@@ -5,7 +5,7 @@ Precedence: option, variable, `xpusetup.toml` of the project, site file, profile
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field, ValidationError
 
@@ -33,10 +33,11 @@ class ToolkitSettings(Strict):
 
 
 class Compilers(Strict):
-    """The host compilers of this place."""
+    """The host compilers of this place, and a linker instead of their own."""
 
     cc: Operand = "gcc"
     cxx: Operand = "g++"
+    linker: Literal["", "mold", "lld", "gold"] = ""
 
 
 class NetworkSettings(Strict):

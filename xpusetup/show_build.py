@@ -144,6 +144,7 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
+    _show_savings(console, data["savings"], verbose)
     for step in data["steps"] if verbose else ():
         console.print(f"\n [bold]{step['id']}[/]")
         for line in step["recipe"]:
@@ -151,6 +152,16 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     if verbose:
         for name, origin in data["chosen_by"].items():
             console.print(f" {name}: from {origin}", style="dim")
+
+
+def _show_savings(console: Console, savings: Sequence[Mapping[str, Any]], verbose: bool) -> None:
+    """Say how less is built; with -v also what each way saves and gives up."""
+    for saving in savings:
+        mark = "[green]✓[/]" if saving["on"] else "[dim]·[/]"
+        how = f": {saving['how']}" if saving["how"] else ""
+        console.print(f" {mark} {escape(saving['what'] + how)}", soft_wrap=True)
+        if verbose:
+            prose(console, "     ", f"saves: {saving['saves']} · gives up: {saving['gives_up']}", first="     ")
 
 
 def _needs(needs: Sequence[str]) -> str:

@@ -140,6 +140,24 @@ PLAN: dict[str, Any] = {
         "jobs": 14,
         "unknown": [],
     },
+    "savings": [
+        {
+            "id": "arch",
+            "on": False,
+            "what": "device code for all 8 targets",
+            "saves": "the device compiler runs once for each target",
+            "gives_up": "other GPUs compile it when it is first used",
+            "how": "--arch TARGET, or --arch auto on the machine with the GPU",
+        },
+        {
+            "id": "cache",
+            "on": True,
+            "what": "ccache before each compile",
+            "saves": "what was compiled once, in any root",
+            "gives_up": "room for its files",
+            "how": "",
+        },
+    ],
     "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
 }
 UNKNOWN: dict[str, Any] = {

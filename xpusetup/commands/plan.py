@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import asdict, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import choose_tuning, memory_per_job
+from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects import files
+from xpusetup.effects.environment import variable, which
 from xpusetup.effects.history import read_history
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.recipe import recipe_of
@@ -21,6 +22,7 @@ from xpusetup.estimate import make_estimate
 from xpusetup.jobs import GIB
 from xpusetup.model import ROOT
 from xpusetup.plan import make_plan
+from xpusetup.plan.savings import LINKERS, make_savings
 
 if TYPE_CHECKING:
     from xpusetup.commands.prepare import Prepared
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from xpusetup.estimate import Estimate
     from xpusetup.keys import Status
     from xpusetup.model import Request, Step, Target
+    from xpusetup.plan.savings import Saving
 
 KINDS = ("shell",)
 
@@ -50,6 +53,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "notes": [*notes, *seen.notes],
         "missing": list(seen.missing),
         "estimate": _estimate(workspace, seen).document(),
+        "savings": [asdict(saving) for saving in _savings(workspace, seen)],
         "chosen_by": _origins(workspace, where, request, seen.plan.target),
     }
     return Result("plan", data)
@@ -71,6 +75,15 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
     history = replace(known, disk=expected if known.disk is None else known.disk)
     jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen.root)
     return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
+
+
+def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
+    """Say how less is built, or could be, from what is on PATH here."""
+    todo = {status.id for status in seen.statuses() if status.state != "done"}
+    compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)
+    linkers = [name for name in LINKERS if which(name)]
+    launcher = find_launcher(variable("XPUSETUP_LAUNCHER") or "auto")
+    return make_savings(workspace.profile, seen.plan.target, launcher=launcher, linkers=linkers, compiles=compiles)
 
 
 def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any]:

@@ -130,6 +130,7 @@ def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, st
         **_accelerator(context, part),
         **_versions(context, part),
         **_includes(context, part),
+        **_linker(context, part),
         **context.profile.environment,
         **part.environment,
         **asked,
@@ -146,6 +147,13 @@ def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
     maps = f"-ffile-prefix-map={context.tree(part)}={part.name} -ffile-prefix-map={context.layout.venv}=venv"
     cmake = {"CFLAGS": maps, "CXXFLAGS": maps, "CMAKE_BUILD_RPATH_USE_ORIGIN": "ON"}
     return {"CPPFLAGS": maps, **(cmake if part.cmake else {})}
+
+
+def _linker(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Name the linker of the site file to the compiler that links, beside what else it is told."""
+    told = _accelerator(context, part).get("LDFLAGS", "")
+    named = f"-fuse-ld={context.target.linker}" if context.target.linker else ""
+    return {"LDFLAGS": f"{told} {named}".strip()} if named else {}
 
 
 def _includes(context: Context, part: SourceComponent) -> dict[str, str]:

@@ -1,0 +1,61 @@
+"""What a plan says of building less."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from data.profiles import shipped
+from data.targets import target_for
+from xpusetup.launcher import Launcher
+from xpusetup.plan.savings import Saving, make_savings
+
+CCACHE = Launcher("ccache", "/usr/bin/ccache")
+
+
+def savings(name: str = "torch-2.14", *, launcher: Launcher | None = CCACHE, **changes: object) -> dict[str, Saving]:
+    target = replace(target_for(name), **changes)  # type: ignore[arg-type]
+    found = make_savings(shipped(name), target, launcher=launcher, linkers=["mold"], compiles=True)
+    return {saving.id: saving for saving in found}
+
+
+def test_all_targets_cost_most() -> None:
+    whole = shipped("torch-2.14").arch
+    assert whole is not None
+    told = savings(arch=tuple(whole.default))["arch"]
+    assert (told.on, told.what) == (False, f"device code for all {len(whole.default)} targets")
+    assert told.how.startswith("--arch")
+
+
+def test_one_target() -> None:
+    told = savings(arch=("bmg",))["arch"]
+    assert (told.on, told.how) == (True, "")
+    assert told.what.startswith("device code for bmg alone, of ")
+
+
+def test_a_cache_that_is_not_here() -> None:
+    assert savings()["cache"].on
+    assert savings(launcher=None)["cache"].how == "install ccache"
+
+
+def test_a_linker_is_used_where_the_site_names_it() -> None:
+    assert not savings()["linker"].on
+    assert "linker = \"mold\"" in savings()["linker"].how
+    assert savings(linker="lld")["linker"].what == "lld links"
+
+
+def test_tests_of_upstream_are_left_out() -> None:
+    assert savings()["tests"].on
+    assert "tests" not in savings("sim")
+
+
+def test_nothing_to_compile_is_nothing_to_save() -> None:
+    assert make_savings(shipped("sim"), target_for("sim"), launcher=None, linkers=[], compiles=False) == ()
+
+
+@pytest.mark.parametrize("saving", savings().values(), ids=savings())
+def test_what_is_off_says_how(saving: Saving) -> None:
+    assert saving.on or saving.how
+    assert saving.saves
+    assert saving.gives_up
