@@ -41,7 +41,7 @@ def test_a_cache_that_is_not_here() -> None:
 
 def test_a_linker_is_used_where_the_site_names_it() -> None:
     assert not savings()["linker"].on
-    assert "linker = \"mold\"" in savings()["linker"].how
+    assert 'linker = "mold"' in savings()["linker"].how
     assert savings(linker="lld")["linker"].what == "lld links"
 
 

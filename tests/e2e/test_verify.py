@@ -41,7 +41,7 @@ def failing(result: dict[str, Any]) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize(("fault", "check"), FAULTS.items())
 def test_each_fault_is_named_first_by_its_check(demo: Demo, fault: str, check: str) -> None:
-    said = verify(demo, "--profile", "sim", "--patience", "15", SIMXPU_FAULT=fault)
+    said = verify(demo, "--profile", "sim", "--level", "quick", "--patience", "15", SIMXPU_FAULT=fault)
     result = said.document["result"]
     found = failing(result)
     assert (said.code, result["verified"], found[0]["id"]) == (1, False, check)
@@ -50,11 +50,12 @@ def test_each_fault_is_named_first_by_its_check(demo: Demo, fault: str, check: s
 
 
 def test_every_fault_of_the_device_is_tried(demo: Demo) -> None:
+    """That of the ranks is in test_verify_models.py."""
     code = "from simxpu.faults import FAULTS; print(*sorted(FAULTS))"
     done = subprocess.run(
         (str(demo.root / "venv/bin/python"), "-c", code), env=demo.env, check=True, capture_output=True, text=True
     )
-    assert done.stdout.split() == sorted(FAULTS)
+    assert done.stdout.split() == sorted([*FAULTS, "collective-hang"])
 
 
 def test_a_healthy_device(demo: Demo, tmp_path: Path) -> None:
@@ -64,6 +65,10 @@ def test_a_healthy_device(demo: Demo, tmp_path: Path) -> None:
     assert (said.code, result["verified"], failing(result)) == (0, True, [])
     assert (result["level"], result["device"]) == ("smoke", "simxpu:0")
     assert all(check["verdict"] == "ok" for check in result["checks"] if check["id"].startswith("api."))
+    assert all(check["level"] == "ok" for check in result["checks"] if check["id"].startswith(("models.", "coll")))
+    compiled = next(check["seen"] for check in result["checks"] if check["id"] == "models.infer_compiled")
+    ranks = next(check["seen"] for check in result["checks"] if check["id"] == "collectives.two_ranks")
+    assert ("aot_eager: 1 graph, " in compiled, "2 ranks over simccl" in ranks) == (True, True)
     peaks = [check.get("peak_bytes") for check in result["checks"] if check["id"] == "device.memory"]
     assert peaks[0] >= 1 << 28
     suite = ET.parse(report).getroot()[0]  # noqa: S314, our own file
