@@ -18,7 +18,7 @@ CACHED = "a rebuild of torch-xpu-ops went from 983 to 348 s (torch-xpu-ops#5154)
 
 @dataclass(frozen=True, kw_only=True)
 class Saving:
-    """One way to build less. `on`: this plan does so; else `how` says what to ask for. `saves` as far as it is known."""
+    """One way to build less. `on`: this plan does so; else `how` says what to ask for. `saves`: as far as known."""
 
     id: str
     on: bool
@@ -31,7 +31,7 @@ class Saving:
 def make_savings(
     profile: Profile, target: Target, *, launcher: Launcher | None, linkers: Sequence[str], compiles: bool
 ) -> tuple[Saving, ...]:
-    """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is still to compile."""
+    """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is to compile yet."""
     if not compiles:
         return ()
     found = [*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers)]
