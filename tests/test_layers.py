@@ -46,6 +46,7 @@ LEVELS = (
         "resolve",
         "differ",
         "way",
+        "bundles",
     ),
     ("emit",),
     ("effects",),
