@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, diagnosis, options, preparing, profiles, using
+from xpusetup.cli import building, bundles, diagnosis, options, preparing, profiles, using
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -56,6 +56,11 @@ profiles_app.command("new")(profiles.profiles_new)
 profiles_app.command("lock")(profiles.profiles_lock)
 profiles_app.command("schema")(profiles.profiles_schema)
 app.add_typer(profiles_app, name="profiles")
+
+bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
+bundle_app.command("create")(bundles.bundle_create)
+bundle_app.command("verify")(bundles.bundle_verify)
+app.add_typer(bundle_app, name="bundle")
 
 
 def main() -> None:

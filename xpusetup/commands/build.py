@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -37,6 +38,7 @@ from xpusetup.settings import make_network
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from xpusetup.commands.airgap import AirGap
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request, Step
 
@@ -51,20 +53,28 @@ WITHHELD = {
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to run a plan. `jobs` 0: as many as processors and memory allow."""
+    """How to run a plan. `jobs` 0: as many as processors and memory allow. `bundle`: what stands for the network."""
 
     jobs: int = 0
+    bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result:
     """Build a profile, going on where the last run stopped."""
+    if options.bundle:
+        from xpusetup.commands.airgap import enter  # noqa: PLC0415 - a build with the network needs no bundle
+
+        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
+        return run_purpose(workspace, request, options, BUILD, gap)
     return run_purpose(open_workspace(where), request, options, BUILD)
 
 
-def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose) -> Result:
-    """Run the plan of a purpose, going on where its last run stopped."""
+def run_purpose(
+    workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
+) -> Result:
+    """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
     observe = _with_file(options)
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
@@ -72,7 +82,9 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
-    network = make_network(workspace.settings.network, variables())
+    network = gap.network if gap else make_network(workspace.settings.network, variables())
+    if gap:
+        gap.refuse_other_target(prepared.plan.target.python_version)
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
@@ -83,14 +95,15 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds)
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
-        outcome = run_plan(replace(run, load=load))
+        outcome = run_plan(replace(run, load=load, before=gap.before if gap else run.before))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
             if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
-    return _make_result(workspace, prepared, outcome, request, options.jobs)
+    result = _make_result(workspace, prepared, outcome, request, options)
+    return gap.describe_attempts(prepared.root, result) if gap else result
 
 
 def _run(
@@ -178,7 +191,9 @@ def _with_file(options: BuildOptions) -> Callable[[Event], None]:
     return observe
 
 
-def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, jobs: int) -> Result:
+def _make_result(
+    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
+) -> Result:
     purpose = prepared.purpose
     verified = read_manifest(prepared.root).get("verified")
     data: dict[str, Any] = {
@@ -197,7 +212,9 @@ def _make_result(workspace: Workspace, prepared: Prepared, outcome: Outcome, req
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
-        going_on = describe_going_on(workspace, request, outcome, jobs=jobs, command=purpose.command)
+        bundle = f" --bundle {shlex.quote(options.bundle)}" if options.bundle else ""
+        command = f"{purpose.command}{bundle}"
+        going_on = describe_going_on(workspace, request, outcome, jobs=options.jobs, command=command)
         tried = describe_tried(outcome)
         data["failure"] = {**describe_failure(prepared.root, outcome.failed, going_on), **tried}
         return Result(purpose.command, data, code=1)

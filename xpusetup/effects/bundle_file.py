@@ -27,8 +27,8 @@ LARGEST_HEAD = 64 << 20
 AGAIN = "copy it again, or create it again: xpusetup bundle create"
 
 
-def write_bundle(path: Path, head: str, files: Mapping[str, Path], tell: Callable[[int], None]) -> None:
-    """Write a bundle: the same bytes for the same contents. `tell` hears of the bytes that are written."""
+def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:
+    """Write a bundle: the same bytes for the same contents."""
     size = sum(file.stat().st_size for file in files.values())
     make_folder(path.parent)
     if (free := shutil.disk_usage(path.parent).free) < size:
@@ -43,7 +43,6 @@ def write_bundle(path: Path, head: str, files: Mapping[str, Path], tell: Callabl
             for name in sorted(files):
                 with files[name].open("rb") as stream:
                     tar.addfile(_describe(name, files[name].stat().st_size), stream)
-                tell(files[name].stat().st_size)
         temporary.replace(path)
     except OSError as error:
         raise cannot_write(path, error) from error

@@ -94,6 +94,12 @@ def find_broken(place: Path, revs: Iterable[str]) -> dict[str, str]:
     return {rev: _last(done.stderr) for rev, done in found.items() if done.returncode}
 
 
+def read_commit_file(place: Path, rev: str, path: str) -> str:
+    """Read a file of a commit; empty where it has none."""
+    done = _run(place, ("show", f"{rev}:{path}"), "")
+    return "" if done.returncode else done.stdout.decode(errors="replace")
+
+
 def hash_members(files: dict[str, Path]) -> list[dict[str, object]]:
     """Give name, size and hash of files, as a bundle names its members."""
     rows = sorted(files.items())

@@ -60,7 +60,8 @@ class Run:
     """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS.
 
     `watch` gives, for a step, what is told its lines and says why it should be stopped. `fewer` says with how many jobs
-    a step that failed is tried again, 0 for not at all. `load` looks at the memory.
+    a step that failed is tried again, 0 for not at all. `load` looks at the memory. `before` gives the words of a
+    command that runs a step's script, such as one that takes the network away.
     """
 
     root: Root
@@ -74,6 +75,7 @@ class Run:
     watch: Callable[[Step], Callable[[list[str]], str]] = lambda _step: lambda _lines: ""
     fewer: Callable[[Running], int] = lambda _one: 0
     load: Watch = field(default_factory=Watch)
+    before: Callable[[Step], tuple[str, ...]] = lambda _step: ()
 
 
 @dataclass(kw_only=True)
@@ -143,7 +145,7 @@ def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
 def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None:
     _observe(run, "start", step, text=status.why)
     key = current_key(step, seen)
-    one = start_step(run.root, step, key, lock=run.lock, tuning=run.tuning)
+    one = start_step(run.root, step, key, lock=run.lock, tuning=run.tuning, before=run.before(step))
     one.watch = run.watch(step)
     work.running.append(one)
 
@@ -199,7 +201,7 @@ def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
     work.outcome.tried.setdefault(step.id, []).append(one.jobs)
     keep_log(run.root.log(step.id), were)
     tuning = {name: str(jobs) if name in JOBS else value for name, value in run.tuning.items()}
-    again = start_step(run.root, step, one.key, lock=run.lock, tuning=tuning)
+    again = start_step(run.root, step, one.key, lock=run.lock, tuning=tuning, before=run.before(step))
     again.watch = run.watch(step)
     work.running.append(again)
 
