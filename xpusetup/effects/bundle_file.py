@@ -62,9 +62,13 @@ def _open(path: Path) -> Iterator[tarfile.TarFile]:
         with tarfile.open(path, "r:") as tar:
             yield tar
     except tarfile.TarError as error:
-        raise UsageError(f"{path} is no bundle of xpusetup, or was cut off: {error}", fix=AGAIN) from error
+        raise _no_tar(path, error) from error
     except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
         raise UsageError(f"cannot read {path}: {error.strerror}", fix="look at its name and its mode") from error
+
+
+def _no_tar(path: Path, error: tarfile.TarError) -> UsageError:
+    return UsageError(f"{path} is no bundle of xpusetup, or was cut off: {error}", fix=AGAIN)
 
 
 def read_head(path: Path) -> Bundle:
@@ -110,9 +114,12 @@ def read_members(path: Path, bundle: Bundle) -> Iterator[tuple[str, Iterator[byt
 
 def _blocks(stream: IO[bytes], member: Member, path: Path) -> Iterator[bytes]:
     digest = hashlib.sha256()
-    for block in iter(lambda: stream.read(BLOCK), b""):
-        digest.update(block)
-        yield block
+    try:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+            yield block
+    except tarfile.TarError as error:
+        raise _no_tar(path, error) from error
     if digest.hexdigest() != member.sha256:
         raise UsageError(f"{path}: {member.name} is not what it was: its hash differs", fix=AGAIN)
 
