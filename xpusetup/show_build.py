@@ -31,10 +31,10 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     """Print how a build ended."""
     if data["failed"]:
         _show_failure(console, data["failure"])
-        show_attempts(console, data)
+        show_attempts(console, data, verbose=verbose)
         return
     _part_from_steps(console, data)
-    show_attempts(console, data)
+    show_attempts(console, data, verbose=verbose)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
 

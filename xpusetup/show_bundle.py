@@ -73,10 +73,12 @@ def _show_downloads(console: Console, downloads: Sequence[Mapping[str, Any]], *,
         console.print(f"   and {len(downloads) - len(shown)} more (-v)", style="dim")
 
 
-def show_attempts(console: Console, data: Mapping[str, Any]) -> None:
+def show_attempts(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
     """Print which steps asked for the network, for what, and which places of their sources may have."""
     for row in data.get("reached_out", []):
-        addresses = row["addresses"]
-        for_what = f" for {', '.join(addresses[:SHOWN])}" if addresses else ", and its log does not say for what"
-        prose(console, "   ", f"{row['step']} asked for the network{for_what}", first=" [yellow]![/] ")
-        _show_downloads(console, row["may_download"], verbose=False)
+        named = ", ".join(row["addresses"][:SHOWN])
+        told = f"asked for {named}, which is not in the bundle" if named else "asked for the network, and not aloud"
+        prose(console, "   ", f"{row['step']} {told}", first=" [yellow]![/] ")
+        if row["may_download"]:
+            console.print("   places in its source that may have:", style="dim")
+        _show_downloads(console, row["may_download"], verbose=verbose)

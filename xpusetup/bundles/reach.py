@@ -33,8 +33,10 @@ class Attempt:
     addresses: tuple[str, ...]
 
     def document(self, may: Sequence[Download]) -> dict[str, object]:
-        """Give it as JSON values; `may` are the downloads that its source names."""
-        told = [{"file": item.file, "line": item.line, "how": item.how, "what": item.what} for item in may]
+        """Give it as JSON values; `may` are the downloads that its source names, of which those that fit are given."""
+        hosts = {_host(address) for address in self.addresses}
+        fitting = [item for item in may if _host(item.what) in hosts]
+        told = [item.model_dump() for item in fitting or may]
         return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
 
 
@@ -47,6 +49,10 @@ def find_attempt(step: str, lines: Sequence[str]) -> Attempt | None:
     near = [line for place in places for line in lines[max(0, place - NEAR) : place + 1]]
     addresses = dict.fromkeys(_clean(found[0]) for line in near for found in ADDRESS.finditer(line))
     return Attempt(step, times, tuple(addresses))
+
+
+def _host(address: str) -> str:
+    return re.sub(r"^\w+://", "", address).partition("/")[0].partition(":")[0]
 
 
 def _clean(address: str) -> str:
