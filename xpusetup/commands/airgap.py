@@ -74,7 +74,7 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
 
     Raises UsageError for a file that is none, or that was made for something else.
     """
-    path = Path(file).absolute()
+    path = Path(file)
     bundle = read_head(path)
     _refuse_other(bundle, request, file)
     folder = check_folder(_cache() / hash_head(path)[:SHORT])

@@ -61,7 +61,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
 
     file = Path(options.file).absolute()
     if file.is_dir():
-        raise UsageError(f"{file} is a folder", fix=f"name a file: {file}/NAME.tar")
+        raise UsageError(f"{options.file} is a folder", fix=f"name a file: {options.file}/NAME.tar")
     workspace = ensure_locked(open_workspace(where), say)
     installer = _choose_installer(workspace) if options.toolkit else None
     root = open_root(workspace.root)
@@ -151,7 +151,7 @@ def describe(bundle: Bundle) -> dict[str, Any]:
 
 def describe_file(path: Path) -> dict[str, Any]:
     """Give where a bundle lies, its bytes, and its hash."""
-    return {"file": str(path), "bytes": path.stat().st_size, "sha256": files.hash_file(path)}
+    return {"file": str(path.absolute()), "bytes": path.stat().st_size, "sha256": files.hash_file(path)}
 
 
 def _size(count: int) -> str:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 def verify_bundle(file: str) -> Result:
     """Check a bundle against what it says of itself, and that against its lock. Raises UsageError for a damaged one."""
-    path = Path(file).absolute()
+    path = Path(file)
     bundle = read_head(path)
     with tempfile.TemporaryDirectory(prefix="xpusetup-bundle-") as scratch:
         folder = Path(scratch) / "bundle"

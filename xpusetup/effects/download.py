@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import urllib.error
-import urllib.request
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import make_folder
@@ -38,6 +36,8 @@ def download(address: str, to: Path, say: Callable[[str], None]) -> None:
 
 
 def _receive(address: str, part: Path, say: Callable[[str], None]) -> None:
+    import urllib.request  # noqa: PLC0415 - slow to import, and seldom needed
+
     there = _size(part)
     asked = urllib.request.Request(address, headers={"Range": f"bytes={there}-"} if there else {})  # noqa: S310
     with urllib.request.urlopen(asked, timeout=PATIENCE) as answer:  # noqa: S310 - the address is our own data's
