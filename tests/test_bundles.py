@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import json
+import shutil
 import tarfile
 import zipfile
 from importlib.metadata import PathDistribution
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -22,7 +24,7 @@ from xpusetup.effects.bundle_file import hash_head, read_head, read_members, wri
 from xpusetup.effects.files import package_text
 from xpusetup.effects.program import repack, running_with
 from xpusetup.effects.repositories import hash_members
-from xpusetup.errors import UsageError
+from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import Request
 from xpusetup.plan.bundle import bundled_parts, bundled_pins, make_bundle_plan
 
@@ -275,6 +277,23 @@ def test_the_same_contents_give_the_same_bytes(tmp_path: Path) -> None:
     assert sorted(path.name for path in one.parent.iterdir()) == ["a.tar", "files"]
     with tarfile.open(one) as tar:
         assert {(info.mtime, info.uid, info.mode) for info in tar} == {(0, 0, 0o644)}
+
+
+def test_a_disk_that_is_too_small_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=10))
+    with pytest.raises(NotReadyError, match="and there are 10 left"):
+        make_file(tmp_path, "a.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]
+
+
+def test_nothing_half_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tarfile.TarFile, "addfile", full)
+    with pytest.raises(NotReadyError, match="No space left on device"):
+        make_file(tmp_path, "a.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]
 
 
 def test_members_are_read_with_their_hashes(tmp_path: Path) -> None:

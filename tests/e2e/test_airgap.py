@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import SETUP, Said, Tiny, caller, command, make_tiny, xpusetup
+from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny, wait_until, xpusetup
 from xpusetup.bundles.contents import HEAD, render_bundle
 from xpusetup.effects import without_network
 from xpusetup.effects.bundle_file import read_head
@@ -289,6 +289,24 @@ def test_it_is_for_what_it_was_made_for(place: Place, tmp_path: Path) -> None:
         "bundle", "create", str(tmp_path / "b"), *place.tiny.options(tmp_path / "k"), "--toolkit", env=place.env
     )
     assert (kit.code, "is built without a toolkit" in kit.err) == (2, True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("step", ["bundle.wheels", "bundle.program"])
+def test_a_killed_creation_goes_on(place: Place, tmp_path: Path, step: str) -> None:
+    """What was fetched stays; what was half gathered is gathered anew."""
+    root, bundle = tmp_path / "root", tmp_path / "b.tar"
+    words = command("bundle", "create", str(bundle), *place.tiny.options(root))
+    process = subprocess.Popen(words, env=place.tiny.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    log = root / f"logs/{step}.log"
+    wait_until(lambda: (log.exists() and "Saved" in log.read_text()) or process.poll() is not None)
+    kill_all(process)
+    assert not bundle.exists()
+    again = xpusetup("bundle", "create", str(bundle), *place.tiny.options(root), "--json", env=place.tiny.env)
+    assert again.code == 0, again.err
+    said = xpusetup("bundle", "verify", str(bundle), "--json", env=place.env).result
+    assert (said["missing"], said["wheels"]) == ([], read_head(place.bundle).names("wheels"))
+    assert bundle.read_bytes() == place.bundle.read_bytes()
 
 
 @pytest.mark.long
