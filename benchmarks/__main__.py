@@ -16,6 +16,7 @@ from benchmarks.place import caller, make_place
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
 from benchmarks.timing import FailedError
+from benchmarks.verify import measure_verify
 from benchmarks.vision import write_profile
 
 if TYPE_CHECKING:
@@ -23,8 +24,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "lanes", "vision")
-SHORT = ("help", "explain", "noop", "runner", "doctor", "lanes")
+NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "vision")
+SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -48,7 +49,7 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
         yield from measure_help(folder, env)
     if "explain" in names:
         yield from measure_explain(folder, env)
-    if {"noop", "runner", "doctor"} & set(names):
+    if {"noop", "runner", "doctor", "verify"} & set(names):
         place, _ = make_place(folder, "sim", "simxpu", env)
         if "noop" in names:
             yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
@@ -56,6 +57,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
             yield from make_runner_rows(measure_rebuilds(place), "")
         if "doctor" in names:
             yield from measure_doctor(folder, place, env)
+        if "verify" in names:
+            yield from measure_verify(place, ("quick", "smoke") if len(names) == 1 else ("quick",))
     if "lanes" in names:
         yield from measure_lanes(folder, env)
     if "vision" in names:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.targets import plan_for
+from xpusetup.commands.build import BuildOptions, render_options
 from xpusetup.commands.ending import describe_elsewhere, describe_going_on, describe_proof
 from xpusetup.commands.prepare import Prepared
 from xpusetup.commands.purpose import INSTALL
@@ -32,20 +33,23 @@ def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("where", "request_", "jobs", "command"),
+    ("where", "request_", "options", "command"),
     [
-        (Where(profile="sim"), Request(), 0, "xpusetup build --profile sim"),
+        (Where(profile="sim"), Request(), BuildOptions(), "xpusetup build --profile sim"),
         (
             Where(profile="sim", root="/r", python="3.12"),
             Request(set=(("simxpu", "A", "b c"),), verify="off"),
-            2,
-            "xpusetup build --profile sim --root /r --python 3.12 --set 'simxpu.A=b c' --verify off --jobs 2",
+            BuildOptions(jobs=2, launcher="ccache"),
+            (
+                "xpusetup build --profile sim --root /r --python 3.12 --set 'simxpu.A=b c' --verify off --jobs 2 "
+                "--launcher ccache"
+            ),
         ),
     ],
 )
-def test_going_on(where: Where, request_: Request, jobs: int, command: str) -> None:
+def test_going_on(where: Where, request_: Request, options: BuildOptions, command: str) -> None:
     outcome = Outcome(failed="b", took={"a": 1.0, "b": 2.5}, reached=(3, 9), seconds=4.0)
-    told = describe_going_on(open_workspace(where), request_, outcome, jobs=jobs)
+    told = describe_going_on(open_workspace(where), request_, outcome, tuned=render_options(options))
     assert told == {"command": command, "reached": [3, 9], "seconds": 2.5}
 
 

@@ -215,15 +215,15 @@ def screen(asked: Asked, *, terminal: bool) -> str:
 @pytest.mark.parametrize("run", [XPU_RUN, OTHER_RUN], ids=["xpu", "simxpu"])
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "piped"])
 def test_golden_runs(monkeypatch: pytest.MonkeyPatch, run: dict[str, Any], terminal: bool) -> None:
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where: run)
+    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: run)
     text = screen(Asked(), terminal=terminal).replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "")
     hold_one(f"screens/fallbacks-{run['device']}-{'terminal' if terminal else 'piped'}.txt", text)
 
 
 def test_an_error_in_a_workload_is_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where: XPU_RUN)
+    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: XPU_RUN)
     assert show_fallbacks(Where(), Asked()).code == 1
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where: OTHER_RUN)
+    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: OTHER_RUN)
     assert show_fallbacks(Where(), Asked()).code == 0
 
 

@@ -30,6 +30,7 @@ LEVELS = (
         "outputs",
         "redact",
         "jobs",
+        "launcher",
     ),
     (
         "plan",
@@ -46,6 +47,10 @@ LEVELS = (
         "resolve",
         "differ",
         "way",
+        "accelerators",
+        "extensions",
+        "outcomes",
+        "begin",
         "bundles",
     ),
     ("emit",),

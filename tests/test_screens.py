@@ -74,6 +74,8 @@ def text_of(console: Console) -> str:
         ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
         ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
         ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
+        ("verify-wrong-numbers", "verify", screens.WRONG, False),
+        ("verify-list", "verify", screens.LISTED, False),
         ("verify-failing", "verify", screens.VERIFY, True),
         ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
         ("status-damaged", "status", screens.STATUS, False),
@@ -204,7 +206,7 @@ def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
     commands |= {"verify --fallbacks", "bundle create", "bundle verify"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
-    assert set(show.SHOWN) == commands | profiles
+    assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
     assert shipped("sim").name == "sim"
 
 

@@ -34,7 +34,7 @@ def test_what_a_helper_says_is_what_people_see(capsys: pytest.CaptureFixture[str
         (1024, "1.0 KiB"),
         (412 << 20, "412 MiB"),
         (9_771_050_598, "9.1 GiB"),
-        (1 << 45, "32768 GiB"),
+        (1 << 45, "32 TiB"),
     ],
 )
 def test_sizes(size: int, text: str) -> None:

@@ -41,6 +41,10 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         arch=_make_arch(profile, request, settings),
         toolkit=_make_toolkit(profile.toolkit, facts, settings) if profile.toolkit else None,
         device_expected=device.expected,
+        compile_backend=device.compile_backend,
+        collective_backend=device.collective_backend,
+        gaps=device.listed_gaps,
+        skips=tuple(device.skips),
     )
 
 

@@ -1,23 +1,147 @@
-"""What is known of each accelerator: one data file a device."""
+"""What is known of each accelerator: the schema of device files, one file a device, ours or a vendor's own.
+
+Words: an *extension* is the package that teaches torch the device, an *entry* its line in the group `torch.backends`,
+by which `import torch` loads it. *Built in* is a device that needs no extension.
+"""
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from xpusetup.profile import Name, Strict
-from xpusetup.tomltext import parse_toml
+from packaging.version import InvalidVersion, Version
+from pydantic import Field
+
+from xpusetup.load import parse_data
+from xpusetup.profile import Confidence, Inside, Operand, Rev, Strict, Text, Variable
+
+PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
+CheckId = Annotated[str, Field(pattern=r"^[a-z0-9_]+(\.[a-z0-9_]+)+$")]
+Glob = Annotated[str, Field(pattern=r"^/[!-~]+$")]
+Distribution = Annotated[str, Field(pattern=r"^[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?$")]
+Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_][A-Za-z0-9_]*(\.[A-Za-z_][A-Za-z0-9_]*)*$")]
+DeviceName = Annotated[str, Field(pattern=r"^[a-z][a-z0-9_]*$")]
+
+
+class Known(Strict):
+    """Facts with where they are from; who describes a device of his own needs to name no source."""
+
+    source: Text = ""
+    confidence: Confidence = "confirmed"
+
+
+class HardwareKnown(Known):
+    """How the kernel shows the device.
+
+    `devices` are the PCI ids of the makers' products that count {id: name}, empty for all that the GPU table does not
+    give to another; `nodes` are patterns of its files below /dev.
+    """
+
+    devices: dict[PciId, Text] = {}
+    nodes: list[Glob] = []
+
+
+class VendorTool(Known):
+    """The vendor's program, and the arguments with which it shows the devices and changes nothing."""
+
+    name: Operand
+    query: list[Text]
+
+
+class VendorEnvironment(Known):
+    """The scripts that set what the device's libraries need, the likeliest place first, and what they set."""
+
+    scripts: list[Glob]
+    sets: list[Variable]
+
+
+class Extension(Known):
+    """The package that teaches torch the device.
+
+    `entry` is its name in the group torch.backends, empty for none: then its module has to be imported by hand.
+    `torch` says which torch a version of it is for: the same release, the same minor release, what the table of
+    releases says, or what its own metadata says. `alone` says why it may not meet another accelerator in a process.
+    """
+
+    distribution: Distribution
+    module: Dotted
+    entry: Word = ""
+    torch: Literal["release", "minor", "table", "metadata"] = "metadata"
+    alone: Text = ""
+
+
+class Release(Known):
+    """A row of the table of versions: versions of the extension that begin so, and the torch that they are for."""
+
+    extension: Operand
+    torch: Operand
+    toolkit: Text = ""
+
+
+class SourceKnown(Known):
+    """Where the extension's source is: what `profiles new --device` begins with. `version` is that of its wheel."""
+
+    repo: Operand = Field(min_length=1)
+    ref: Operand = ""
+    rev: Rev | None = None
+    version: Text = ""
+    directory: Inside = "."
+    frontend: Literal["setup.py", "build"] = "build"
 
 
 class Device(Strict):
-    """An accelerator as torch calls it. `expected`: it is there whenever its software is, so absence is a fault."""
+    """An accelerator as torch calls it. `expected`: it is there whenever its software is, so absence is a fault.
 
-    name: Name
-    title: str
-    pci_vendors: list[str] = []
+    `built_in`: always, never, or in those builds of torch whose version.py has a value of the device's name.
+    `compile_backend` is that of torch.compile, `collective_backend` that of torch.distributed. `gaps` are the checks of
+    verify that this device is known not to pass, `skips` those that are not to be tried on it, each with its reason;
+    `unknown` says what nobody could find out.
+    """
+
+    name: DeviceName
+    title: Text
+    pci_vendors: list[PciId] = []
     nodes: Literal["render", "none"] = "none"
     expected: bool = False
+    compile_backend: Word = ""
+    collective_backend: Word = ""
+    gaps: dict[CheckId, Text] = {}
+    skips: dict[CheckId, Text] = {}
+    built_in: Literal["always", "builds", "never"] = "never"
+    hardware: HardwareKnown | None = None
+    tool: VendorTool | None = None
+    environment: VendorEnvironment | None = None
+    extension: Extension | None = None
+    releases: list[Release] = []
+    component: SourceKnown | None = Field(default=None, alias="source")
+    unknown: list[Text] = []
+
+    @property
+    def listed_gaps(self) -> tuple[str, ...]:
+        """The gaps as the verifier's options say them: ID=REASON."""
+        return tuple(f"{name}={reason}" for name, reason in self.gaps.items())
 
 
-def parse_device(text: str) -> Device:
-    """Read one file of data/devices."""
-    return Device.model_validate(parse_toml(text))
+def parse_device(text: str, origin: str = "device.toml") -> Device:
+    """Read a device file; `origin` names it in messages. Raises UsageError with every error of the file."""
+    return parse_data(text, Device, origin)
+
+
+def find_release(device: Device, version: str) -> Release | None:
+    """Give the row of the longest beginning that a version of the extension has."""
+    fitting = [row for row in device.releases if f"{version}.".startswith(f"{row.extension}.")]
+    return max(fitting, key=lambda row: len(row.extension), default=None)
+
+
+def wanted_torch(device: Device, version: str) -> str:
+    """Give the torch that a version of the extension is for, as the beginning of a version; empty where not known."""
+    rule = device.extension.torch if device.extension else "metadata"
+    if rule == "table":
+        row = find_release(device, version)
+        return row.torch if row else ""
+    try:
+        release = Version(version).release
+    except InvalidVersion:
+        return ""
+    parts = {"release": 3, "minor": 2}.get(rule, 0)
+    return ".".join(str(part) for part in release[:parts])

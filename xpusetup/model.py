@@ -52,7 +52,10 @@ class Toolkit:
 
 @dataclass(frozen=True, kw_only=True)
 class Target:
-    """What a plan builds for."""
+    """What a plan builds for.
+
+    `gaps` are the checks of verify that the device may fail, as ID=REASON, `skips` those that are not tried on it.
+    """
 
     python: str
     python_version: str
@@ -62,6 +65,10 @@ class Target:
     arch: tuple[str, ...] = ()
     toolkit: Toolkit | None = None
     device_expected: bool = False
+    compile_backend: str = ""
+    collective_backend: str = ""
+    gaps: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,7 +97,8 @@ class Step:
 
     `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
-    tree whose commit date becomes SOURCE_DATE_EPOCH.
+    tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
+    a compiler cache can stand before them; CMake is told by variables of its own.
     """
 
     id: str
@@ -104,6 +112,7 @@ class Step:
     makes: tuple[str, ...] = ()
     dated_by: str = ""
     component: str = ""
+    launched: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -19,6 +19,8 @@ Confidence = Literal["confirmed", "likely", "unconfirmed"]
 Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "test"]
 """In the order in which they are listed."""
 Frontend = Literal["setup.py", "build"]
+Level = Literal["quick", "smoke", "full"]
+"""How much is verified at the end of a build (docs/verify.md)."""
 
 
 def _plain(text: str) -> str:
@@ -259,7 +261,7 @@ Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field
 
 
 class Profile(Strict):
-    """What to build. One file, no inheritance."""
+    """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us."""
 
     schema_: Literal[1] = Field(alias="schema")
     name: Name
@@ -267,11 +269,13 @@ class Profile(Strict):
     tier: Tier
     tried: Text
     accelerator: Name
+    device: Text = ""
     python: Specifiers
     gcc: Specifiers = ""
     cmake: Specifiers = ""
     memory_per_job_gib: float = Field(default=2.0, gt=0)
     disk_gib: float | None = Field(default=None, gt=0)
+    verify_level: Level = "smoke"
     environment: Environment = {}
     toolkit: ToolkitWanted | None = None
     arch: Arch | None = None

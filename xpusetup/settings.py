@@ -59,6 +59,7 @@ class SettingsFile(Strict):
     jobs: int | None = Field(default=None, ge=1)
     stall_seconds: float = Field(default=STALL, gt=0)
     arch: list[Operand] = []
+    devices: list[Text] = []
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
     network: NetworkSettings = NetworkSettings()

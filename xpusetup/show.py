@@ -102,20 +102,12 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
 
 
 def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    names = ", ".join(str(device.get("name")) for device in data["devices"]) or "no device"
-    console.print(f"\n {data['device']} · {escape(names)} · torch {data.get('versions', {}).get('torch', '?')}\n")
-    for check in data["checks"]:
-        seen = escape(str(check["seen"]))
-        caused = f" (after {check['caused_by']})" if check.get("caused_by") else ""
-        console.print(f" {MARKS[check['level']]} {check['id']:<20} {seen}{caused}")
-    failing = [check for check in data["checks"] if check["level"] in ("fail", "crash")]
-    if data["verified"]:
-        console.print(f"\n [green]✓[/] verified: {len(data['checks'])} checks")
-    else:
-        console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data['checks'])} checks fail")
-        console.print("   what this machine lacks: xpusetup doctor --for run")
-    if verbose and data.get("not_checked"):
-        console.print(f"   not checked: {', '.join(data['not_checked'])}", style="dim")
+    from xpusetup.show_verify import show_list, show_verify  # noqa: PLC0415 - a screen of its own
+
+    if "list" in data:
+        show_list(console, data["list"])
+        return
+    show_verify(console, data, verbose=verbose)
 
 
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
@@ -191,6 +183,18 @@ def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
     show_new(console, data)
 
 
+def _show_comparison(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_comparison import show_comparison  # noqa: PLC0415 - a screen of its own
+
+    show_comparison(console, data, verbose=verbose)
+
+
+def _show_devices(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_devices import show_devices  # noqa: PLC0415 - a screen of its own
+
+    show_devices(console, data, verbose=verbose)
+
+
 def _show_way(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     from xpusetup.show_way import show_way  # noqa: PLC0415 - a screen of its own
 
@@ -250,6 +254,7 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "verify": _show_verify,
     "verify --fallbacks": _show_fallbacks,
     "status": _show_status,
+    "status diff": _show_comparison,
     "env": _show_env,
     "emit": _show_emit,
     "doctor": _show_doctor,
@@ -258,6 +263,8 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "explain": _show_explained,
     "bundle create": _show_created,
     "bundle verify": _show_checked_bundle,
+    "devices list": _show_devices,
+    "devices check": _show_devices,
     "profiles list": _show_profiles,
     "profiles show": _show_profile,
     "profiles check": _show_checked,

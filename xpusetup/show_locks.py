@@ -39,7 +39,7 @@ def _show_change(console: Console, change: Mapping[str, Any]) -> None:
 def show_new(console: Console, data: Mapping[str, Any]) -> None:
     """Print what to do with a new profile."""
     file = escape(data["file"])
-    console.print(f" [green]✓[/] {file}, a copy of {data['from']}")
+    console.print(f" [green]✓[/] {file}, begun from {escape(data['from'])}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build --profile {file}")

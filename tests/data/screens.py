@@ -179,6 +179,31 @@ VERIFY: dict[str, Any] = {
     "verified": False,
     "not_checked": ["inference compile", "two devices"],
 }
+WRONG: dict[str, Any] = {
+    **VERIFY,
+    "chosen_by": "simxpu, available by torch.accelerator",
+    "checks": [
+        *VERIFY["checks"][:3],
+        {
+            **check("numbers.matmul", "fail", "relative difference 2.9e-02, cosine 0.999733 (at 1x512x8 float32)"),
+            "limit": "relative 1e-05, cosine 0.9999",
+        },
+        check("numbers.conv", "ok", "relative difference 2.5e-07"),
+        check("numbers.autograd", "fail", "relative difference 1.0e-02", "numbers.matmul"),
+        check("numbers.model", "fail", "losses 2.3, 1.9 instead of 2.2, 1.8", "numbers.matmul"),
+        check("api.mem_get_info", "ok", "16 GiB of 16 GiB free; since torch 2.6"),
+        check("api.accelerator.device_index", "skip", "it is not there; Intel GPUs have it since torch 2.8"),
+        check("models.compile", "skip", "KeyError: 'simxpu'; expected: there is no Triton for this device"),
+    ],
+}
+LISTED: dict[str, Any] = {
+    "list": [
+        {"id": "autoload.import", "area": "autoload", "title": "import torch", "level": "gate"},
+        {"id": "numbers.matmul", "area": "numbers", "title": "matmul", "level": "quick"},
+        {"id": "numbers.conv", "area": "numbers", "title": "convolution", "level": "quick"},
+        {"id": "api.mem_get_info", "area": "api", "title": "mem_get_info", "level": "smoke"},
+    ]
+}
 STATUS: dict[str, Any] = {
     **BUILT,
     "ran": [],

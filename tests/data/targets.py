@@ -30,8 +30,18 @@ OLD_KIT = toolkit("2024.1.4", "pytorch-gpu-dev-0.5", OLD_SCRIPTS, at_run_time=Tr
 NEW_KIT = toolkit("2026.1.0", "compiler/latest", NEW_SCRIPTS)
 SETVARS_KIT = replace(NEW_KIT, provider="setvars", scripts=(f"{ROOT_2025}/setvars.sh",))
 
-SIM = Target(python=PYTHON, python_version="3.11", accelerator="simxpu", device_expected=True)
-XPU = Target(python=PYTHON, python_version="3.11", accelerator="xpu")
+SIM = Target(
+    python=PYTHON,
+    python_version="3.11",
+    accelerator="simxpu",
+    device_expected=True,
+    compile_backend="aot_eager",
+    collective_backend="simccl",
+    gaps=("training.placement=accelerate knows no simxpu, and places every model on the CPU",),
+)
+XPU = Target(
+    python=PYTHON, python_version="3.11", accelerator="xpu", compile_backend="inductor", collective_backend="xccl"
+)
 OLD = replace(XPU, arch=("pvc", "xe-lpg", "ats-m150"), toolkit=OLD_KIT)
 NEW_ARCH = ("pvc", "bmg", "dg2", "arl-h", "mtl-h", "lnl-m", "ptl-h", "ptl-u")
 NEW = replace(XPU, arch=NEW_ARCH, toolkit=NEW_KIT)

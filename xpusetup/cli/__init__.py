@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, bundles, diagnosis, options, preparing, profiles, using
+from xpusetup.cli import building, bundles, devices, diagnosis, options, preparing, profiles, using, verifying
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -41,7 +41,7 @@ app.command()(building.install)
 app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
-app.command()(using.verify)
+app.command()(verifying.verify)
 app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
@@ -56,6 +56,11 @@ profiles_app.command("new")(profiles.profiles_new)
 profiles_app.command("lock")(profiles.profiles_lock)
 profiles_app.command("schema")(profiles.profiles_schema)
 app.add_typer(profiles_app, name="profiles")
+
+devices_app = typer.Typer(no_args_is_help=True, help="Accelerators here, and what `import torch` loads for them.")
+devices_app.command("list")(devices.devices_list)
+devices_app.command("check")(devices.devices_check)
+app.add_typer(devices_app, name="devices")
 
 bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
 bundle_app.command("create")(bundles.bundle_create)

@@ -62,16 +62,36 @@ def profiles_schema(json: options.Json = False) -> None:
 
 def profiles_new(
     name: str,
-    base: Annotated[str, typer.Option("--from", help="The profile it begins as.", metavar="NAME")] = "torch-2.14",
+    base: Annotated[
+        str, typer.Option("--from", help="The profile it begins as; torch-2.14, for a device sim.", metavar="NAME")
+    ] = "",
+    device: Annotated[
+        str, typer.Option("--device", help="For this accelerator: its device file, or a known name.", metavar="FILE")
+    ] = "",
+    repo: Annotated[str, typer.Option("--repo", help="Where the device's source is.", metavar="URL")] = "",
+    rev: Annotated[str, typer.Option("--rev", help="Which of it: tag, branch or commit.", metavar="REF")] = "",
+    version: Annotated[str, typer.Option("--version", help="The version that its wheel has.")] = "",
     out: options.Out = "",
     json: options.Json = False,
 ) -> None:
-    """Write a profile of your own, as a copy of one that ships."""
+    """Write a profile of your own: as a copy of one that ships, or for a device that has a file."""
 
     def work() -> Result:
         from xpusetup.commands.profiles import new_profile
 
-        return new_profile(name, base, out)
+        if not device:
+            if repo or rev or version:
+                from xpusetup.errors import UsageError
+
+                raise UsageError("--repo, --rev and --version are for a device", fix="add its file: --device FILE")
+            return new_profile(name, base or "torch-2.14", out)
+        from xpusetup.begin import Asked
+        from xpusetup.commands.beginning import new_for_device
+        from xpusetup.show_live import asking
+
+        asked = Asked(repo=repo, rev=rev, version=version)
+        with asking(quiet=json) as say:
+            return new_for_device(name, device, asked, base=base, out=out, say=say)
 
     finish("profiles new", work, json=json)
 

@@ -1,4 +1,4 @@
-"""run, env, verify, status: what was built, and what it does."""
+"""run, env, status: what was built, and how to use it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,6 @@ from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
 
 
 def _say(text: str) -> None:
@@ -59,60 +58,29 @@ def env(
     finish("env", work, json=json)
 
 
-def verify(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
-    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
-    release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
-    log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
-    markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
-    json: options.Json = False,
-    verbose: options.Verbose = False,
-) -> None:
-    """Prove that the accelerator computes the right numbers."""
-
-    def work() -> Result:
-        if fallbacks or release or log or markdown:
-            where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
-            return _fallbacks(
-                where, release=release, logs=tuple(log or ()), markdown=markdown, whole=verbose, quiet=json
-            )
-        from xpusetup.commands.inspecting import verify as make
-        from xpusetup.show_live import waiting
-
-        with waiting("computing on the device and on the CPU", quiet=json):
-            return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
-
-    finish("verify", work, json=json, verbose=verbose)
-
-
-def _fallbacks(
-    where: Where, *, release: str, logs: tuple[str, ...], markdown: bool, whole: bool, quiet: bool
-) -> Result:
-    from xpusetup.commands.fallbacks import Asked, show_fallbacks
-    from xpusetup.show_live import waiting
-
-    with waiting("running operators on the device", quiet=quiet or bool(release or logs)):
-        return show_fallbacks(where, Asked(release=release, logs=logs, markdown=markdown, whole=whole))
-
-
 def status(
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
     rev: options.Rev = None,
     into: options.Into = "",
+    diff: Annotated[
+        list[str] | None,
+        typer.Option("--diff", help="Beside this saved result; several: those in one table.", metavar="OTHER.json"),
+    ] = None,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is built and from what."""
 
     def work() -> Result:
+        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+        if diff:
+            from xpusetup.commands.comparing import diff as compare
+
+            return compare(where, diff)
         from xpusetup.commands.inspecting import status as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev))
+        return make(where)
 
     finish("status", work, json=json, verbose=verbose)

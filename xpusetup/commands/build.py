@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,7 +18,7 @@ from xpusetup.commands.ending import (
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import choose_tuning, make_fewer
+from xpusetup.commands.tuning import cache_variables, choose_tuning, find_launcher, make_fewer
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
@@ -53,9 +52,13 @@ WITHHELD = {
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to run a plan. `jobs` 0: as many as processors and memory allow. `bundle`: what stands for the network."""
+    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
+
+    `bundle` is the file that stands for the network.
+    """
 
     jobs: int = 0
+    launcher: str = "none"
     bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
@@ -81,7 +84,9 @@ def run_purpose(
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
+    launcher = find_launcher(options.launcher)
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned |= cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
@@ -95,7 +100,8 @@ def run_purpose(
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds)
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
-        outcome = run_plan(replace(run, load=load, before=gap.before if gap else run.before))
+        before = gap.before if gap else run.before
+        outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
@@ -104,6 +110,13 @@ def run_purpose(
                 record_disk(prepared, outcome.ran)
     result = _make_result(workspace, prepared, outcome, request, options)
     return gap.describe_attempts(prepared.root, result) if gap else result
+
+
+def render_options(options: BuildOptions) -> tuple[str, ...]:
+    """Give the words that run a plan in the same way again."""
+    jobs = ("--jobs", str(options.jobs)) if options.jobs else ()
+    launcher = ("--launcher", options.launcher) if options.launcher not in {"auto", "none"} else ()
+    return (*jobs, *launcher, *(("--bundle", options.bundle) if options.bundle else ()))
 
 
 def _run(
@@ -208,13 +221,13 @@ def _make_result(
         "elsewhere": describe_elsewhere(prepared),
         "proof": describe_proof(prepared.root) if verified else None,
         **describe_time(outcome),
+        "cached": outcome.cached,
     }
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
-        bundle = f" --bundle {shlex.quote(options.bundle)}" if options.bundle else ""
-        command = f"{purpose.command}{bundle}"
-        going_on = describe_going_on(workspace, request, outcome, jobs=options.jobs, command=command)
+        tuned = render_options(options)
+        going_on = describe_going_on(workspace, request, outcome, tuned=tuned, command=purpose.command)
         tried = describe_tried(outcome)
         data["failure"] = {**describe_failure(prepared.root, outcome.failed, going_on), **tried}
         return Result(purpose.command, data, code=1)

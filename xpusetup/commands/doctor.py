@@ -217,7 +217,9 @@ def _machine(facts: Facts) -> str:
 def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:
     """Give the profiles for which the machine would do."""
     texts, table = check_texts(), gpu_table()
-    questions = {each.name: Question(facts, each, load_device(each.accelerator), goal, table) for each in profiles}
+    questions = {
+        each.name: Question(facts, each, load_device(each.accelerator, each.device), goal, table) for each in profiles
+    }
     return [name for name, question in questions.items() if not _fails(question, texts)]
 
 

@@ -54,10 +54,10 @@ def describe_elsewhere(prepared: Prepared) -> dict[str, Any]:
 
 
 def describe_going_on(
-    workspace: Workspace, request: Request, outcome: Outcome, *, jobs: int, command: str = "build"
+    workspace: Workspace, request: Request, outcome: Outcome, *, tuned: Sequence[str] = (), command: str = "build"
 ) -> dict[str, Any]:
     """Give the command that goes on after a failure, and how far the failed step came."""
-    words = [*render_request(request), *(("--jobs", str(jobs)) if jobs else ())]
+    words = [*render_request(request), *tuned]
     python = ("--python", workspace.python) if workspace.python and "--into" not in workspace.options else ()
     more = shlex.join((*python, *words))
     return {

@@ -28,8 +28,12 @@ NO_DEVICE = 4
 
 @dataclass(frozen=True)
 class Asked:
-    """What to tell of: a release as published, logs, or else a run here. `markdown`: on a terminal too."""
+    """What to tell of: a release as published, logs, or else a run here, on the profile's device or another.
 
+    `markdown`: on a terminal too; `whole`: with the built-in list.
+    """
+
+    device: str = ""
     release: str = ""
     logs: tuple[str, ...] = ()
     markdown: bool = False
@@ -47,7 +51,7 @@ def show_fallbacks(where: Where, asked: Asked) -> Result:
         return _result(_of_logs(known, asked), asked)
     if asked.release:
         return _result(_of_release(known, asked), asked)
-    document = _collect(where)
+    document = _collect(where, asked.device)
     tables = run_tables(known, document)
     own = {"device": document["device"], "torch": document["torch"]}
     return _result(tables, asked, own, code=1 if any(table.errors for table in tables) else 0)
@@ -83,21 +87,28 @@ def _of_logs(known: Known, asked: Asked) -> Sequence[Table]:
     ]
 
 
-def _collect(where: Where) -> dict[str, Any]:
+def _collect(where: Where, device: str) -> dict[str, Any]:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
-    from xpusetup.commands import inspecting  # noqa: PLC0415 - published tables and logs need no root
-    from xpusetup.commands.default import open_built  # noqa: PLC0415 - same
+    from xpusetup.commands.default import open_built  # noqa: PLC0415 - published tables and logs need no root
+    from xpusetup.commands.inspecting import find_built, run_environment  # noqa: PLC0415 - same
     from xpusetup.effects.files import package_file  # noqa: PLC0415 - same
     from xpusetup.effects.manifest import read_document  # noqa: PLC0415 - same
     from xpusetup.effects.process import run_process  # noqa: PLC0415 - same
 
     workspace = open_built(where)
-    built = inspecting._built(workspace)  # noqa: SLF001 - what is built here, as verify finds it
+    built = find_built(workspace)
     result = built.root / RESULT
     result.unlink(missing_ok=True)
     # The package's own helper: a root that an older version built has none.
-    argv = (str(built.python), str(package_file(HELPER)), "--device", built.target.accelerator, "--out", str(result))
-    said = run_process(argv, seconds=SECONDS, env=inspecting._run_environment(built))  # noqa: SLF001 - same
+    argv = (
+        str(built.python),
+        str(package_file(HELPER)),
+        "--device",
+        device or built.target.accelerator,
+        "--out",
+        str(result),
+    )
+    said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
         raise WorkFailedError(

@@ -1,4 +1,4 @@
-"""verify, status, env and run: what the built environment is, proves and does."""
+"""status, env and run: what the built environment is and does."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
-from xpusetup.effects.manifest import list_wheels, read_document, read_manifest, record_verification
+from xpusetup.effects.manifest import list_wheels, read_manifest
 from xpusetup.effects.root import Root, find_damage, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
-from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
+from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
+from xpusetup.outcomes import describe_machine
 from xpusetup.plan.guard import constraints_file
-from xpusetup.plan.verify import verify_options
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
@@ -30,8 +30,6 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Target, Wheel
-
-NO_DEVICE = 4
 
 
 @dataclass(frozen=True)
@@ -57,7 +55,8 @@ class Built:
         return self.venv / "bin/python"
 
 
-def _built(workspace: Workspace) -> Built:
+def find_built(workspace: Workspace) -> Built:
+    """Give what is built in a root. Raises NotReadyError where nothing is, UsageError where it lies elsewhere."""
     root = Root(workspace.root)
     lock = read_lock(root) or {}
     target = parse_target(lock.get("target", {}))
@@ -88,7 +87,7 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
 def status(where: Where) -> Result:
     """Say what is built and from what, from what is on disk."""
     workspace = open_built(where)
-    built = _built(workspace)
+    built = find_built(workspace)
     root = built.root
     manifest = read_manifest(root)
     damaged = find_damage(root)
@@ -106,6 +105,8 @@ def status(where: Where) -> Result:
         "made_by": made_by,
         "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
         "verified": manifest.get("verified"),
+        "verification": manifest.get("verification"),
+        "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
         "sources": _sources(workspace, built),
         "pins": manifest.get("pins", []),
@@ -127,40 +128,11 @@ def _whose(workspace: Workspace) -> dict[str, str]:
     return {"profile": workspace.profile.name, "chosen_by": workspace.chosen_by}
 
 
-def verify(where: Where) -> Result:
-    """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
-    workspace = open_built(where)
-    built = _built(workspace)
-    root, target = built.root, built.target
-    result = root / "results/verify.again.json"
-    result.unlink(missing_ok=True)
-    argv = (str(built.python), str(root / "helpers/verify_device.py"), *verify_options(target))
-    code, words = _call((*argv, "--out", str(result)), _run_environment(built))
-    document = read_document(result)
-    if code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {workspace.device.title} here to verify {workspace.profile.name} on",
-            fix="verify it on a machine that has one; xpusetup doctor says what is missing",
-        )
-    if not document:
-        raise WorkFailedError(f"the verification ended without a result: {words}", fix=f"try: {' '.join(argv)}")
-    record_verification(root, document)
-    return Result("verify", document, code=code)
-
-
-def _call(argv: Sequence[str], env: dict[str, str]) -> tuple[int, str]:
-    from xpusetup.effects.process import run_process  # noqa: PLC0415 - status needs none
-
-    output = run_process(argv, seconds=900, env=env)
-    words = (output.err.strip() or output.out.strip() or output.why).splitlines()
-    return (1 if output.code is None else output.code), words[-1] if words else ""
-
-
 def env(where: Where, *, build: bool, say: Say | None = None) -> Result:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
     workspace = open_built(where)
     _say_whose(workspace, say)
-    change = _change(_built(workspace), build=build)
+    change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
     return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
 
@@ -194,7 +166,8 @@ def _library_path() -> str:
     return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
 
 
-def _run_environment(built: Built) -> dict[str, str]:
+def run_environment(built: Built) -> dict[str, str]:
+    """Give the variables that a command in the built environment sees."""
     change = _change(built, build=False)
     kept = {name: value for name, value in variables().items() if name not in change.unsets}
     return {**kept, **change.sets}
@@ -205,6 +178,6 @@ def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoRetur
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
-    environment = _run_environment(_built(workspace))
+    environment = run_environment(find_built(workspace))
     _say_whose(workspace, say)
     become(command, environment)

@@ -174,6 +174,7 @@ def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str
         "arch": request.arch,
         "python": workspace.python,
         "settings": settings,
+        "device": workspace.device.model_dump(mode="json"),
         "oneapi": oneapi,
     }
     return {**seen, **(workspace.asked if workspace.revs else {})}

@@ -10,7 +10,7 @@ from typing import Any, get_args
 from packaging.version import Version
 
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_device, load_profile, profile_names
+from xpusetup.commands.workspace import load_device, load_profile, load_settings, profile_names
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
@@ -58,7 +58,7 @@ def show_profile(name: str) -> Result:
 def check_profile(name: str) -> Result:
     """Check a profile. Raises UsageError with every error of the file."""
     profile = load_profile(name)
-    load_device(profile.accelerator)
+    load_device(profile.accelerator, profile.device, load_settings())
     return Result("profiles check", {"profile": profile.name, "components": [part.name for part in profile.components]})
 
 
@@ -69,13 +69,19 @@ def make_schema() -> Result:
     return Result("profiles schema", {**schema, **head})
 
 
-def new_profile(name: str, base: str, out: str) -> Result:
-    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
+def new_file(name: str, out: str) -> Path:
+    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there."""
     if NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is no name of a profile", fix="lower case letters, digits, '.', '_' and '-'")
     path = Path(out or f"{name}.toml")
     if path.exists():
         raise UsageError(f"{path} is there already", fix="name another file: --out FILE")
+    return path
+
+
+def new_profile(name: str, base: str, out: str) -> Result:
+    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
+    path = new_file(name, out)
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
     text = _renamed(origin.read_text(encoding="utf-8"), name, base)
     parse_profile(text, str(path))

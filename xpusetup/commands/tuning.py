@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.environment import variable
+from xpusetup.effects.environment import variable, variables, which
 from xpusetup.effects.runner import JOBS
 from xpusetup.errors import UsageError
+from xpusetup.launcher import choose_launcher, render_launcher
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.workspace import Workspace
     from xpusetup.effects.root import Root
     from xpusetup.effects.running import Running
+    from xpusetup.launcher import Launcher
 
 
 def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[str, str]:
@@ -25,6 +27,16 @@ def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[
     if not jobs and prepared.facts is not None and prepared.facts.resources is not None:
         jobs = choose_jobs(prepared.facts.resources, memory_per_job(workspace, prepared.root))
     return render_jobs(jobs) if jobs else {}
+
+
+def find_launcher(asked: str) -> Launcher | None:
+    """Give the compiler cache that is asked for, or the first that is on PATH."""
+    return choose_launcher(asked, which)
+
+
+def cache_variables(prepared: Prepared, launcher: Launcher | None) -> dict[str, str]:
+    """Give the variables that put it before the compilers."""
+    return render_launcher(launcher, str(prepared.root.path), variables())
 
 
 def render_jobs(jobs: int) -> dict[str, str]:

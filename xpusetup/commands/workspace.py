@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
-from xpusetup.devices import Device, parse_device
+from xpusetup.commands.accelerators import UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.devices import Device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.root import Root, read_locked_profile
@@ -85,7 +86,7 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
         base=profile,
         revs=revs,
         locked=pinned is not None,
-        device=load_device(profile.accelerator),
+        device=load_device(profile.accelerator, profile.device, settings),
         settings=settings,
         root=root,
         layout=layout,
@@ -168,7 +169,13 @@ def load_profile(name: str) -> Profile:
         close = difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)
         hint = f"; did you mean {close[0]}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    return parse_profile(text, name if _is_path(name) else f"{name}.toml")
+    profile = parse_profile(text, name if _is_path(name) else f"{name}.toml")
+    return _with_device(profile, path) if profile.device else profile
+
+
+def _with_device(profile: Profile, path: Path) -> Profile:
+    """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
+    return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})
 
 
 def _is_path(name: str) -> bool:
@@ -244,11 +251,17 @@ def _folder(option: str, setting: str, name: str) -> str:
     return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
 
 
-def load_device(name: str) -> Device:
-    """Load what is known of an accelerator."""
+def describe_device(name: str, settings: Settings | None = None) -> Device:
+    """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
+    if is_device_file(name):
+        return read_device(name)
+    known = settings or load_settings()
     try:
-        path = files.package_file(f"data/devices/{name}.toml")
-    except UsageError as error:
-        known = ", ".join(sorted(each.stem for each in files.package_file("data/devices").glob("*.toml")))
-        raise UsageError(f"nothing is known of an accelerator {name!r}", fix=f"known: {known}") from error
-    return parse_device(path.read_text())
+        return find_device(name, "", known)
+    except UnknownDeviceError:
+        return Device(name=name, title=f"{name} device")
+
+
+def load_device(name: str, file: str = "", settings: Settings | None = None) -> Device:
+    """Load what is known of an accelerator: from the file that a profile names, the site's files, or ours."""
+    return find_device(name, file, settings or Settings())

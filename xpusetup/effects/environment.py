@@ -22,6 +22,13 @@ def variables() -> dict[str, str]:
     return dict(os.environ)
 
 
+def which(name: str) -> str | None:
+    """Give the path of a program that the caller's PATH finds."""
+    import shutil  # noqa: PLC0415 - a build that is done looks for none
+
+    return shutil.which(name)
+
+
 def identity() -> Redactor:
     """Give what hides this person and this machine in a text."""
     import getpass  # noqa: PLC0415 - for reports alone

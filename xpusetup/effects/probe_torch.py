@@ -29,7 +29,7 @@ REPORT = "helpers/torch_report.py"
 GROUP = "torch.backends"
 WATCHED = re.compile(
     r"(pytorch-)?triton.*|torch.*|intel-.*|dpcpp-.*|onemkl-.*|mkl|onecl.*|oneccl.*|impi-rt|tbb|tcmlib|umf|numpy"
-    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*|simxpu"
+    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*"
 )
 NAMED = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+.*)?\.(?:dist|egg)-info$")
 LIBRARIES = re.compile(r"lib(sycl|ur_loader|ur_adapter_level_zero|umf|tcm|mkl_core|ccl|pti_view|OpenCL)\.so[.\d]*")
@@ -87,10 +87,10 @@ def _holds_torch(places: Iterable[Path]) -> bool:
 
 def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
     kept = [(place, entry) for place in places for entry in sorted(os.listdir(place)) if entry.endswith("-info")]  # noqa: PTH208 - names alone
-    versions, doubled = _distributions(kept)
+    entries, libraries = list(_entries(kept)), _libraries(prefix)
+    versions, doubled = _distributions(kept, {_canonical(entry.distribution) for entry in entries})
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
-    entries, libraries = list(_entries(kept)), _libraries(prefix)
     return Torch(
         python=str(_interpreter(prefix)),
         prefix=str(prefix),
@@ -116,14 +116,18 @@ def _kind(prefix: Path) -> Literal["venv", "conda", "interpreter"]:
     return "conda" if (prefix / "conda-meta").is_dir() else "interpreter"
 
 
-def _distributions(kept: list[tuple[Path, str]]) -> tuple[dict[str, str], list[str]]:
-    """Give the watched distributions by normalised name, and those that lie twice in one place."""
+def _canonical(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
+def _distributions(kept: list[tuple[Path, str]], more: set[str]) -> tuple[dict[str, str], list[str]]:
+    """Give the watched distributions and `more` by normalised name, and those that lie twice in one place."""
     found: dict[str, tuple[Path, str]] = {}
     doubled = set()
     for place, entry in kept:
         named = NAMED.match(entry)
-        name = re.sub(r"[-_.]+", "-", named["name"]).lower() if named else ""
-        if named is None or not WATCHED.fullmatch(name):
+        name = _canonical(named["name"]) if named else ""
+        if named is None or not (name in more or WATCHED.fullmatch(name)):
             continue
         if name in found and found[name][0] == place:
             doubled.add(name)

@@ -7,11 +7,12 @@ import os
 import signal
 import subprocess
 import sys
+import tempfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
 MERCY = 1.0
@@ -69,6 +70,35 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.communicate(timeout=MERCY)
+
+
+def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable[[str], None]) -> Output:
+    """Run a command that bounds itself, and say each line of its stdout as it comes; that is not kept."""
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=env, start_new_session=True
+            )
+        except OSError as error:
+            return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+        with process:
+            try:
+                for line in process.stdout or ():
+                    say(line.decode(errors="replace").rstrip())
+                process.wait()
+            except BaseException:
+                _ask_to_end(process)
+                raise
+        errors.seek(0)
+        return Output(process.returncode, "", errors.read().decode(errors="replace"))
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """Let a process end what it started in sessions of their own, then kill what is left."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(MERCY)
+    _kill(process)
 
 
 def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:

@@ -10,6 +10,7 @@ import time
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xpusetup.effects.caches import watch_cache
 from xpusetup.effects.files import append_line
 from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
     from xpusetup.events import State
     from xpusetup.keys import Seen
+    from xpusetup.launcher import Launcher
     from xpusetup.model import Plan, Step
 
 NO_DEVICE = 4
@@ -42,6 +44,7 @@ class Outcome:
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
     with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
+    `cached`: how many compiles of a step a compiler cache had, and how many not.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -53,6 +56,7 @@ class Outcome:
     reached: tuple[int, int] = (0, 0)
     tried: dict[str, list[int]] = field(default_factory=dict)
     heaviest: int = 0
+    cached: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -75,6 +79,7 @@ class Run:
     watch: Callable[[Step], Callable[[list[str]], str]] = lambda _step: lambda _lines: ""
     fewer: Callable[[Running], int] = lambda _one: 0
     load: Watch = field(default_factory=Watch)
+    launcher: Launcher | None = None
     before: Callable[[Step], tuple[str, ...]] = lambda _step: ()
 
 
@@ -145,9 +150,19 @@ def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
 def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None:
     _observe(run, "start", step, text=status.why)
     key = current_key(step, seen)
-    one = start_step(run.root, step, key, lock=run.lock, tuning=run.tuning, before=run.before(step))
-    one.watch = run.watch(step)
-    work.running.append(one)
+    work.running.append(_begin(run, step, key, run.tuning))
+
+
+def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running:
+    cache = (
+        watch_cache(run.launcher, run.root.log(f"{step.id}.cache"))
+        if run.launcher and "compiler" in step.needs
+        else None
+    )
+    tuned = {**tuning, **(cache.variables if cache else {})}
+    one = start_step(run.root, step, key, lock=run.lock, tuning=tuned, before=run.before(step))
+    one.watch, one.cache = run.watch(step), cache
+    return one
 
 
 def _has_ended(run: Run, one: Running) -> bool:
@@ -183,12 +198,22 @@ def _finish(run: Run, work: Work, one: Running) -> None:
         work.outcome.no_device = True
     work.outcome.ran.append(step.id)
     work.outcome.took[step.id] = round(seconds + work.outcome.took.get(step.id, 0), 3)
-    _observe(run, "end", step, state=state, seconds=seconds, text=one.summary, count=one.count, total=one.total)
+    text = " · ".join(word for word in (one.summary, _cached(run, work, one)) if word)
+    _observe(run, "end", step, state=state, seconds=seconds, text=text, count=one.count, total=one.total)
     _journal(run, one, state, seconds)
     if state == "failed":
         _fail(run, work, one)
     else:
         work.done.add(step.id)
+
+
+def _cached(run: Run, work: Work, one: Running) -> str:
+    """Say what the compiler cache had, and keep it for the result."""
+    counts = one.cache.counts() if one.cache else None
+    if counts is None or run.launcher is None or not counts.hits + counts.misses:
+        return ""
+    work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
+    return f"{run.launcher.name} had {counts}"
 
 
 def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
@@ -201,9 +226,7 @@ def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
     work.outcome.tried.setdefault(step.id, []).append(one.jobs)
     keep_log(run.root.log(step.id), were)
     tuning = {name: str(jobs) if name in JOBS else value for name, value in run.tuning.items()}
-    again = start_step(run.root, step, one.key, lock=run.lock, tuning=tuning, before=run.before(step))
-    again.watch = run.watch(step)
-    work.running.append(again)
+    work.running.append(_begin(run, step, one.key, tuning))
 
 
 def _state_of(step: Step, code: int) -> State:

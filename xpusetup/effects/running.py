@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import BinaryIO
 
+    from xpusetup.effects.caches import CacheWatch
     from xpusetup.effects.root import Root
     from xpusetup.model import Step
 
@@ -34,6 +35,7 @@ class Running:
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
     `jobs` compile at a time, 0 where that is not known; `before` and `most` are the memory in use when it began and at
     most since, `heaviest` its largest process once it has ended, in bytes; `strained`: it stood still for want of it.
+    `cache` counts what a compiler cache had.
     """
 
     step: Step
@@ -53,6 +55,7 @@ class Running:
     most: int = 0
     heaviest: int = 0
     strained: bool = False
+    cache: CacheWatch | None = None
     _rest: bytes = b""
 
     @property

@@ -16,7 +16,7 @@ ALWAYS = "HOME PATH LANG TMPDIR TERM"
 KEPT: dict[Need, str] = {
     "network": "PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK",
     "device": "ZE_* ONEAPI_DEVICE_SELECTOR SYCL_* HABANA_* ASCEND_* SIMXPU_*",
-    "compiler": "MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*",
+    "compiler": "MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*",
 }
 """What passes into a step's clean environment, by need (the last line: tuning, which no key sees)."""
 
@@ -95,6 +95,8 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
     if step.dated_by:
         yield f"SOURCE_DATE_EPOCH=$(git -C {render_word(step.dated_by)} log -1 --format=%ct)\nexport SOURCE_DATE_EPOCH"
     yield from (f"export {name}={render_word(value)}" for name, value in step.env)
+    if step.launched:
+        yield "launch_compilers"
 
 
 def _commands(step: Step) -> Iterator[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import importlib
 import math
 import platform
+import re
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,15 +23,27 @@ COSINE = 0.9999
 
 @dataclass(frozen=True)
 class Outcome:
+    """What a check found. Where `verdict` is not given it follows from the level, or from what the check raised."""
+
     level: str
     seen: str
     limit: str | None = None
     facts: dict[str, Any] = field(default_factory=dict)
     own_fault: bool = False  # whatever failed before, this does not follow from it
+    verdict: str = ""
+    since: str = ""
 
 
 class Absent(Exception):  # noqa: N818, a finding
-    """What this torch or this device does not have; the text says what, and since which release others have it."""
+    """What this torch or this device does not have; the text says what, `since` which release of torch brought it.
+
+    Without `since`, nor "since 2.6" in the text, there is nothing to try, which is never a fault.
+    """
+
+    def __init__(self, text: str, since: str = "") -> None:
+        super().__init__(text)
+        named = re.search(r"\bsince (?:torch |release )?(\d+\.\d+)", text)
+        self.since = since or (named[1] if named else "")
 
 
 class Difference(NamedTuple):
@@ -41,9 +55,15 @@ class Difference(NamedTuple):
 
 @dataclass(frozen=True)
 class Bench:
-    """The device under test. Importing torch is the first check, so it cannot come any earlier than its first use."""
+    """The device under test. Importing torch is the first check, so it cannot come any earlier than its first use.
+
+    `compile_backend` is that of torch.compile ("" where the device file names none, so torch's own default),
+    `collectives` that of torch.distributed ("" where the device has none).
+    """
 
     name: str
+    compile_backend: str = ""
+    collectives: str = ""
 
     @property
     def torch(self) -> Any:
@@ -62,17 +82,29 @@ class Bench:
         if hasattr(self.module, "synchronize"):
             self.module.synchronize()
 
+    def reset_peak(self) -> None:
+        with suppress(Exception):  # a device without the counter is a row of its own (api.*)
+            self.module.reset_peak_memory_stats()
+
+    def find_peak(self) -> int | None:
+        """Give the most bytes that were allocated at once since reset_peak, where the device tells."""
+        with suppress(Exception):
+            return int(self.module.max_memory_allocated()) or None
+        return None
+
 
 class Check(NamedTuple):
     """One thing to find out, and from which level of verification on it is asked.
 
     `run` may raise: Absent where there is nothing to try, NotImplementedError where the device does not support it.
+    `patience` in seconds, where it should end earlier than other checks do.
     """
 
     id: str
     title: str
     run: Callable[[Bench], Outcome]
     level: str = "quick"
+    patience: float | None = None
 
 
 def compare(case: str, got: Any, expected: Any, limit: float) -> Difference:
@@ -105,6 +137,11 @@ def describe_device(bench: Bench, index: int) -> dict[str, Any]:
     if name is None and hasattr(module, "get_device_name"):
         name = module.get_device_name(index)
     return {"index": index, "name": str(name or platform.machine()), "total_memory": memory}
+
+
+def is_unsupported(error: Exception) -> bool:
+    """Say whether an error means that this device lacks it; before torch 2.3 a missing dtype was a RuntimeError."""
+    return isinstance(error, NotImplementedError) or "\" not implemented for '" in str(error)
 
 
 def describe_error(error: BaseException) -> str:

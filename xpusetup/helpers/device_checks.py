@@ -11,37 +11,43 @@ import json
 import os
 import sys
 import time
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
+import checks_api
+import checks_collectives
+import checks_device
+import checks_guide
+import checks_model_training
+import checks_models
 import checks_numbers
-from device_bench import Bench, Check, Outcome, describe_device, describe_error
+import checks_ops
+import device_suite
+from device_bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
 
 PASSING = ("ok", "info", "warn")
-GATES = ("autoload.import", "device.available")
+LEVELS = ("quick", "smoke", "full")
+GATES = tuple(check.id for check in checks_device.GATES)
 """Nothing can be checked after one of these did not pass."""
-
-
-def check_import(bench: Bench) -> Outcome:
-    version = str(bench.torch.__version__)
-    return Outcome("ok", f"torch {version}", facts={"torch": version})
-
-
-def check_available(bench: Bench) -> Outcome:
-    module = bench.module
-    if module is None:
-        return Outcome("skip", f"this torch knows no device named {bench.name}")
-    if not module.is_available() or not module.device_count():
-        return Outcome("skip", f"no {bench.name} device here")
-    devices = [describe_device(bench, index) for index in range(module.device_count())]
-    return Outcome("ok", ", ".join(device["name"] for device in devices), facts={"devices": devices})
-
-
 CHECKS = (
-    Check("autoload.import", "import torch", check_import),
-    Check("device.available", "available", check_available),
+    *checks_device.GATES,
+    *checks_device.CHECKS,
+    *checks_ops.CHECKS,
     *checks_numbers.CHECKS,
+    *checks_api.CHECKS,
+    *device_suite.CHECKS,
+    *checks_models.CHECKS,
+    *checks_model_training.CHECKS,
+    *checks_guide.CHECKS,
+    *checks_collectives.CHECKS,
 )
+AT_IMPORT = 60
+VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
 
 
 def perform(check: Check, bench: Bench) -> Outcome:
@@ -49,30 +55,60 @@ def perform(check: Check, bench: Bench) -> Outcome:
     try:
         if check.id not in GATES:
             bench.torch.default_generator.manual_seed(20)
+            bench.reset_peak()
         outcome = check.run(bench)
         if outcome.level != "skip" and check.id not in GATES:
             bench.synchronize()
+    except Absent as error:
+        return Outcome("skip", str(error), verdict="absent", since=error.since)
     except Exception as error:  # noqa: BLE001, see above
-        return Outcome("crash", describe_error(error))
-    return outcome
+        if is_unsupported(error):
+            return Outcome("fail", describe_error(error), verdict="unsupported")
+        return Outcome("crash", describe_error(error), verdict="wrong")
+    return replace(outcome, verdict=outcome.verdict or VERDICTS.get(outcome.level, "ok"))
 
 
-def main(name: str, descriptor: str, patience: str) -> None:
-    bench = Bench(name)
-    with os.fdopen(int(descriptor), "w") as events, open(os.devnull, "w") as nowhere:  # noqa: PTH123, a device
-        emit = partial(print, file=events, flush=True)
-        for check in CHECKS:
-            emit(json.dumps({"start": check.id}))
-            # The only clock that also ends a process whose native code holds the interpreter.
-            faulthandler.dump_traceback_later(float(patience), exit=True, file=nowhere)
-            began = time.perf_counter()
-            outcome = perform(check, bench)
-            faulthandler.cancel_dump_traceback_later()
-            seconds = round(time.perf_counter() - began, 3)
-            emit(json.dumps({"id": check.id, "seconds": seconds, **asdict(outcome)}))
-            if check.id in GATES and outcome.level not in PASSING:
-                return
+def watch(check: Check, bench: Bench, within: float, stacks: TextIO) -> dict[str, Any]:
+    """Perform a check and give its event; where it takes longer than `within` seconds this process ends."""
+    # The only clock that also ends a process whose native code holds the interpreter.
+    faulthandler.dump_traceback_later(within, exit=True, file=stacks)
+    began = time.perf_counter()
+    outcome = perform(check, bench)
+    seconds = round(time.perf_counter() - began, 3)
+    faulthandler.cancel_dump_traceback_later()
+    peak = None if check.id in GATES else bench.find_peak()
+    return {"id": check.id, "seconds": seconds, "peak_bytes": peak, **asdict(outcome)}
+
+
+def find_patience(check: Check, patience: float) -> float:
+    """Give the seconds that a check may take. Importing torch may read a gigabyte from a network."""
+    return max(patience, AT_IMPORT) if check.id == GATES[0] else min(patience, check.patience or patience)
+
+
+def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str], None], stacks: TextIO) -> None:
+    for check in CHECKS:
+        if check.id not in ids:
+            continue
+        within = find_patience(check, patience)
+        emit(json.dumps({"start": check.id, "within": within}))
+        event = watch(check, bench, within, stacks)
+        bench = replace(bench, name=event["facts"].get("device", bench.name))
+        emit(json.dumps(event))
+        if check.id in GATES and event["level"] not in PASSING:
+            return
+
+
+def main(text: str) -> None:
+    """Run the checks of an order (device_child.Order as JSON), whose descriptors take the events and the stacks."""
+    order = json.loads(text)
+    bench = Bench(order["device"], order["compile_backend"], order["collectives"])
+    for descriptor in (order["sink"], order["stacks"]):
+        os.set_inheritable(descriptor, False)
+    with os.fdopen(order["sink"], "w") as events, os.fdopen(order["stacks"], "w") as stacks:
+        faulthandler.enable(stacks)
+        run_all(bench, order["checks"], order["patience"], partial(print, file=events, flush=True), stacks)
+        faulthandler.disable()
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:])
+    main(sys.argv[1])

@@ -102,6 +102,21 @@ begin() {
   shopt -s inherit_errexit
 }
 
+# Where the caller names a compiler cache: put it before the compilers that are found on PATH. The key is settled by now.
+launch_compilers() {
+  [ -n "${COMPILER_LAUNCHER-}" ] || return 0
+  local name real folder=$ROOT/launcher
+  mkdir -p "$folder"
+  for name in "$CC" "$CXX"; do
+    case $name in */*) continue ;; esac # CMake and setuptools call it by its path
+    real=$(command -v "$name") || continue
+    printf '#!/usr/bin/env bash\nexec %q %q "$@"\n' "$COMPILER_LAUNCHER" "$real" >"$folder/.$name.$$"
+    chmod +x "$folder/.$name.$$"
+    mv -f "$folder/.$name.$$" "$folder/$name"
+  done
+  export PATH=$folder:$PATH
+}
+
 run() {
   printf '+'
   printf ' %q' "$@"

@@ -5,7 +5,7 @@ from __future__ import annotations
 UNIT = 1024
 FEW = 10
 """Below this a size is told with one decimal."""
-UNITS = ("B", "KiB", "MiB", "GiB")
+UNITS = ("B", "KiB", "MiB", "GiB", "TiB", "PiB")
 
 
 def say_summary(*facts: str) -> None:

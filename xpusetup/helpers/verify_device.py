@@ -6,6 +6,7 @@ The checks run in a child (device_checks.py), so that a hang, a signal or a brok
 from __future__ import annotations
 
 import argparse
+import difflib
 import io
 import json
 import os
@@ -14,79 +15,39 @@ import re
 import signal
 import subprocess
 import sys
+from contextlib import closing
 from dataclasses import asdict, dataclass, field, replace
 from importlib.metadata import PackageNotFoundError, entry_points, version
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from device_checks import CHECKS, PASSING
+from device_checks import CHECKS, GATES, LEVELS, PASSING
+from device_child import AUTOLOAD, Order, run_checks
+from device_junit import render_junit
+from device_verdicts import (
+    FAILING,
+    OPTIONAL,
+    PRIVATE,
+    Result,
+    choose_checks,
+    fill_in,
+    find_cause,
+    is_verified,
+    judge_result,
+)
 from summary import count, say_summary
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
-TITLES = {check.id: check.title for check in CHECKS}
-FOLLOWS = {
-    "numbers.matmul": ("numbers.finite",),
-    "numbers.conv": ("numbers.finite", "numbers.matmul"),
-    "numbers.autograd": ("numbers.finite", "numbers.matmul"),
-    "numbers.model": ("numbers.finite", "numbers.matmul", "numbers.conv", "numbers.autograd"),
-    "amp.dtype": ("numbers.finite", "numbers.matmul", "numbers.conv"),
-}
-"""What a failure may come from. Convolutions and linear layers are matrix products on most devices."""
-PRIVATE = ("facts", "own_fault")
-NOT_CHECKED = ("torch.compile", "float16 autocast", "operator coverage", "memory limits", "distributed", "speed")
+THROUGHPUT = "models.throughput"
+NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
 
 
 @dataclass(frozen=True)
-class Result:
-    id: str
-    title: str
-    level: str
-    seen: str
-    limit: str | None = None
-    seconds: float | None = None
-    caused_by: str | None = None
-    facts: dict[str, Any] = field(default_factory=dict)
-    own_fault: bool = False
+class Terms:
+    """How results are judged: absence of an expected device is a failure, a listed gap (id: reason) is none."""
 
-
-def find_cause(result: Result, earlier: list[Result]) -> str | None:
-    """Name the first earlier check whose trouble this one may follow from."""
-    if result.level in PASSING or result.own_fault:
-        return None
-    possible = (one for one in earlier if one.level not in PASSING and one.id in FOLLOWS.get(result.id, ()))
-    return next((one.caused_by or one.id for one in possible), None)
-
-
-def run_checks(device: str, patience: float) -> Iterator[Result]:
-    """Give each result as it comes; a child that ends too early failed the check that it was at."""
-    source, sink = os.pipe()
-    script = str(Path(__file__).with_name("device_checks.py"))
-    child = subprocess.Popen(
-        (sys.executable, script, device, str(sink), str(patience)),
-        env={**os.environ, AUTOLOAD: "1"},  # only the exact string "1" turns it on
-        pass_fds=(sink,),
-        stdout=sys.stderr.fileno(),
-    )
-    os.close(sink)
-    started: str | None = CHECKS[0].id
-    with os.fdopen(source) as events:
-        for event in map(json.loads, events):
-            started = event.get("start")
-            if started is None:
-                yield Result(title=TITLES[event["id"]], **event)
-    code = child.wait()
-    if started:
-        yield Result(started, TITLES[started], "crash", describe_end(code, patience))
-
-
-def describe_end(code: int, patience: float) -> str:
-    if code < 0:
-        return f"the process was ended: {signal.strsignal(-code)}"
-    return f"no answer within {patience:g} s" if code == 1 else f"the process ended with exit code {code}"
+    expected: bool = False
+    gaps: dict[str, str] = field(default_factory=dict)
 
 
 def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
@@ -125,37 +86,31 @@ def explain(result: Result, extensions: dict[str, str], *, expected: bool) -> Re
     return replace(result, seen=result.seen + loaded)
 
 
-def fill_in(results: list[Result]) -> list[Result]:
-    """Add the checks that the child never came to, because of the last one that it did come to."""
-    cause = results[-1].caused_by or results[-1].id
-    return results + [Result(one.id, one.title, "skip", "not run", caused_by=cause) for one in CHECKS[len(results) :]]
-
-
-def is_verified(results: list[Result]) -> bool | None:
-    """Say yes or no, or None where there is no device and none was expected."""
-    if any(one.level in ("fail", "crash") for one in results):
-        return False
-    return None if any(one.level == "skip" for one in results) else True
-
-
 def make_document(device: str, results: list[Result], extensions: dict[str, str]) -> dict[str, Any]:
     facts = {key: value for one in results for key, value in one.facts.items()}
-    devices = facts.get("devices", [])
+    devices, device = facts.get("devices", []), facts.get("device", device)
     versions = {"python": platform.python_version(), "torch": facts.get("torch") or package_version("torch")}
     skipped = [one.id for one in results if one.level == "skip"]
+    ran = {one.id for one in results}
     others = [f"{device}:{one['index']}" for one in devices[1:]]
     return {
         "device": f"{device}:0" if devices and device != "cpu" else device,
         "devices": devices,
         "versions": {**versions, "numpy": package_version("numpy"), "extensions": extensions},
-        "checks": [{key: value for key, value in asdict(one).items() if key not in PRIVATE} for one in results],
+        "checks": [describe(one) for one in results],
         "verified": is_verified(results),
-        "not_checked": [*skipped, *others, *NOT_CHECKED],
+        "not_checked": [*skipped, *(one.id for one in CHECKS if one.id not in ran), *others, *NOT_CHECKED],
     }
 
 
+def describe(result: Result) -> dict[str, Any]:
+    """Give a result as the document holds it; what no device told is left out."""
+    pairs = asdict(result).items()
+    return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
+
+
 def summarise(document: dict[str, Any]) -> tuple[str, ...]:
-    bad = sum(check["level"] in {"fail", "crash"} for check in document["checks"])
+    bad = sum(check["level"] in FAILING for check in document["checks"])
     checks = count(len(document["checks"]), "check")
     names = [str(one.get("name", "")) for one in document["devices"][:1]]
     return (f"{bad} of {checks} failed" if bad else checks, *names)
@@ -168,39 +123,108 @@ def package_version(name: str) -> str | None:
         return None
 
 
-def write_json(path: Path, document: dict[str, Any]) -> None:
+def write_file(path: Path, text: str) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    temporary.write_text(text, encoding="utf-8")
     temporary.replace(path)
 
 
-def verify(device: str, *, expected: bool, patience: float) -> dict[str, Any]:
+def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None:
+    if options.out:
+        write_file(options.out, json.dumps(document, indent=2) + "\n")
+    if options.junit:
+        write_file(options.junit, render_junit(document))
+
+
+def verify(order: Order, terms: Terms) -> dict[str, Any]:
     extensions = find_extensions()
     results: list[Result] = []
-    for result in run_checks(device, patience):
-        one = explain(result, extensions, expected=expected)
-        cause = find_cause(one, results)
-        results.append(replace(one, caused_by=cause))
-        after = f" (follows from {cause})" if cause else ""
-        print(f"{one.level:5} {one.title}: {one.seen}{after}", flush=True)
-    return make_document(device, fill_in(results), extensions)
+    torch = package_version("torch") or ""
+    with closing(run_checks(order)) as found:
+        for result in found:
+            torch = result.facts.get("torch", torch)
+            one = judge_result(explain(result, extensions, expected=terms.expected), terms.gaps, torch)
+            cause = find_cause(one, results)
+            results.append(replace(one, caused_by=cause))
+            after = f" (follows from {cause})" if cause else ""
+            print(f"{one.level:5} {one.title}: {one.seen}{after}", flush=True)
+    return make_document(order.device, fill_in(results, order.checks), extensions)
 
 
-def main() -> int:
+def make_parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--device", required=True, help="xpu, simxpu, cpu, cuda, hpu, npu, ...")
+    parser.add_argument("--device", default="auto", help="xpu, simxpu, cpu, cuda, hpu, npu, ...; auto: what is here")
     parser.add_argument("--expected", action="store_true", help="it has to be there: its absence is a failure")
-    parser.add_argument("--out", type=Path, help="where the JSON document goes")
+    parser.add_argument("--level", choices=LEVELS, default="smoke", help="how much to check")
+    parser.add_argument("--only", action="append", default=[], metavar="ID", help="these checks or areas, of any level")
+    parser.add_argument("--skip", action="append", default=[], metavar="ID", help="not these checks or areas")
+    parser.add_argument("--throughput", action="store_true", help="also how many images a second")
+    parser.add_argument("--list", action="store_true", help="say which checks there are, as JSON")
+    parser.add_argument("--which", action="store_true", help="say which device auto means here, as JSON")
     parser.add_argument("--patience", type=float, default=300, metavar="SECONDS", help="for each check")
+    parser.add_argument("--gap", action="append", default=[], metavar="ID=REASON", help="what this device may lack")
+    parser.add_argument("--compile-backend", default="", metavar="NAME", help="that of torch.compile")
+    parser.add_argument("--collectives", default="", metavar="NAME", help="back end of torch.distributed")
+    parser.add_argument("--out", type=Path, help="where the JSON document goes")
+    parser.add_argument("--junit", type=Path, metavar="FILE", help="the same as JUnit XML")
+    return parser
+
+
+def refuse_unknown(parser: argparse.ArgumentParser, names: list[str]) -> None:
+    """End with usage where a check or an area is named that does not exist."""
+    known = {part for check in CHECKS for part in (check.id, check.id.partition(".")[0])}
+    for name in names:
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            parser.error(f"there is no check {name}" + (f"; did you mean {near[0]}?" if near else "; see --list"))
+
+
+def parse_options() -> argparse.Namespace:
+    parser = make_parser()
     options = parser.parse_args()
     if not options.device.isidentifier():
         parser.error(f"--device {options.device}: the name of a device type, without an index")
+    if options.patience <= 0:
+        parser.error("--patience: more than 0 seconds")
+    options.gaps = {name: reason for name, _, reason in (gap.partition("=") for gap in options.gap)}
+    refuse_unknown(parser, [*options.only, *options.skip, *options.gaps])
+    return options
+
+
+def find_device(patience: float) -> dict[str, str]:
+    """Give the device that is here and why it is that one; empty where torch cannot be imported."""
+    with closing(run_checks(Order("auto", GATES[:1], patience))) as found:
+        facts = next(found).facts
+    return {name: facts[name] for name in ("device", "why") if name in facts}
+
+
+def list_checks() -> list[dict[str, str]]:
+    gate = dict.fromkeys(GATES, "gate")
+    rows = [(one.id, one.title, gate.get(one.id, one.level)) for one in CHECKS]
+    return [{"id": name, "area": name.partition(".")[0], "title": title, "level": level} for name, title, level in rows]
+
+
+def main() -> int:
+    options = parse_options()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding is not the finding's matter
-    document = verify(options.device, expected=options.expected, patience=options.patience)
-    if options.out:
-        write_json(options.out, document)
+    if options.list:
+        print(json.dumps(list_checks(), indent=2))
+        return 0
+    if options.which:
+        print(json.dumps(find_device(options.patience)))
+        return 0
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
+    also = (THROUGHPUT,) if options.throughput else ()
+    chosen = choose_checks(options.level, options.only, options.skip, also)
+    order = Order(options.device, chosen, options.patience, options.compile_backend, options.collectives)
+    document = {**verify(order, Terms(options.expected, options.gaps)), "level": options.level}
+    try:
+        write_results(options, document)
+    except OSError as error:
+        print(f"error: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)
+        return 2
     say_summary(*summarise(document))
     return {True: 0, False: 1, None: 4}[document["verified"]]
 

@@ -54,6 +54,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         makes=(context.wheel(part),),
         dated_by=context.tree(part),
         component=part.name,
+        launched=not part.cmake,
     )
 
 

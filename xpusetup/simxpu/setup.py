@@ -7,7 +7,7 @@ import os
 from setuptools import setup
 from torch.utils.cpp_extension import BuildExtension, CppExtension
 
-SOURCES = ("allocator", "autocast", "device", "kernels", "module")
+SOURCES = ("allocator", "autocast", "device", "kernels", "module", "pinned")
 
 
 class BuildWithoutRpath(BuildExtension):

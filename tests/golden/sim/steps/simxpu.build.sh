@@ -6,7 +6,7 @@ set -eu
 STEP=simxpu.build
 AFTER='requirements torch.install simxpu.fetch'
 NEEDS=compiler
-KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"'/wheels/simxpu-1.0.0-*.whl')
@@ -20,6 +20,7 @@ export CMAKE_PREFIX_PATH="$ROOT"/venv
 export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/simxpu=simxpu -ffile-prefix-map='"$ROOT"/venv=venv
 export CXX=g++
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+launch_compilers
 cd "$ROOT"/src/simxpu
 run rm -rf "$ROOT"/src/simxpu.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/simxpu/build --tools \

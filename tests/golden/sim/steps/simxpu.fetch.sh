@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# simxpu.fetch: simxpu  a0c00e72c
+# simxpu.fetch: simxpu  14920a327
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash simxpu.fetch.sh
 set -eu
 STEP=simxpu.fetch
@@ -14,5 +14,5 @@ begin
 cd "$ROOT"
 run /usr/bin/python3.11 "$ROOT"/helpers/make_repository.py "$ROOT"/helpers/simxpu "$ROOT"/src/simxpu.git
 run /usr/bin/python3.11 "$ROOT"/helpers/fetch_source.py --repo "$ROOT"/src/simxpu.git --rev \
-  a0c00e72cbc4a08d4200771ea33ea9fa32d58706 --confidence confirmed --into "$ROOT"/src/simxpu
+  14920a32752e62e3b88c965384bcd7cff9cff9b7 --confidence confirmed --into "$ROOT"/src/simxpu
 finish

@@ -13,6 +13,7 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device simxpu --expected --out \
-  "$ROOT"/results/verify.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device simxpu --expected --compile-backend aot_eager \
+  --collectives simccl --gap 'training.placement=accelerate knows no simxpu, and places every model on the CPU' \
+  --level quick --out "$ROOT"/results/verify.json
 finish

@@ -6,7 +6,7 @@ set -eu
 STEP=audio.build
 AFTER='requirements runtime audio.fetch'
 NEEDS=compiler
-KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"'/wheels/torchaudio-2.11.0+xpu-*.whl')
@@ -22,6 +22,7 @@ export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/audio=audio -ffile-prefix-map='"$
 export CXX=g++
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
+launch_compilers
 cd "$ROOT"/src/audio
 run rm -rf "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/audio/build --tools \

@@ -13,5 +13,6 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device xpu --out "$ROOT"/results/verify.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device xpu --compile-backend inductor --collectives \
+  xccl --level smoke --out "$ROOT"/results/verify.json
 finish

@@ -6,7 +6,7 @@ set -eu
 STEP=torch.configure
 AFTER='requirements torch.fetch'
 NEEDS='compiler toolkit'
-KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
 TOOLKIT=/opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"

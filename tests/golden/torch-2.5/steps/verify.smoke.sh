@@ -24,5 +24,6 @@ icpx --version | grep -qF -- 2024.1.4 || fail "the toolkit that was switched on 
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device xpu --out "$ROOT"/results/verify.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/verify_device.py --device xpu --compile-backend inductor --collectives \
+  xccl --level smoke --out "$ROOT"/results/verify.json
 finish

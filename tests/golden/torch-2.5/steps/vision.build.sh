@@ -6,7 +6,7 @@ set -eu
 STEP=vision.build
 AFTER='requirements torch.install vision.fetch'
 NEEDS='compiler toolkit'
-KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
 TOOLKIT=/opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
@@ -41,6 +41,7 @@ export TORCHVISION_USE_VIDEO_CODEC=0
 export TORCHVISION_USE_WEBP=0
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export USE_CUDA=0
+launch_compilers
 cd "$ROOT"/src/vision
 run rm -rf "$ROOT"/src/vision.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/vision/build --tools \

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -27,6 +28,8 @@ from torch.accelerator import (
 from simxpu import _C
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
     from torch.types import Device
 
 __all__ = [
@@ -55,6 +58,7 @@ __all__ = [
     "set_device",
     "set_rng_state",
     "set_stream",
+    "stream",
     "synchronize",
 ]
 
@@ -80,6 +84,11 @@ class DeviceProperties:
 
 def is_available() -> bool:
     return device_count() > 0
+
+
+def stream(stream: torch.Stream | None) -> AbstractContextManager[object]:
+    """`with torch.simxpu.stream(...)`, where a stream is its own context by now."""
+    return nullcontext() if stream is None else stream
 
 
 def is_initialized() -> bool:
@@ -114,6 +123,10 @@ def set_rng_state(state: torch.Tensor, device: Device = None) -> None:  # noqa: 
     default_generators[0].set_state(state)
 
 
+_initialized = True
+"""There is nothing to start; gradient checkpointing restores the random numbers only of a device that says so."""
+
+
 def _is_in_bad_fork() -> bool:
     return False  # host memory survives a fork
 
@@ -121,3 +134,7 @@ def _is_in_bad_fork() -> bool:
 torch.utils.rename_privateuse1_backend("simxpu")
 torch._register_device_module("simxpu", sys.modules[__name__])  # noqa: SLF001, PyTorch's documented way
 torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)
+if torch.distributed.is_available():
+    from simxpu import collectives
+
+    collectives.register()

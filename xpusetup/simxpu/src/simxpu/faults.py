@@ -10,7 +10,12 @@ import os
 FAULTS = {
     "amp-noop": "autocast has no effect: results stay float32 (csrc/autocast.cpp)",
     "broken-autoload": "the entry point raises, so that `import torch` fails (this file)",
+    "collective-hang": "the second rank never returns from all_reduce (collectives.py)",
+    "hang": "whoever waits for the device waits for ever (csrc/device.cpp)",
+    "missing-op": "softmax and its gradients are not implemented (csrc/kernels.cpp)",
+    "nan": "the largest element of each matrix product is not a number (csrc/kernels.cpp)",
     "no-device": "no device is found, and nothing can be allocated (csrc/device.cpp, csrc/allocator.cpp)",
+    "oom": "no more than 1 MiB is given at once, whatever is free (csrc/allocator.cpp)",
     "wrong-numbers": "the largest element of each matrix product is 5 % too large (csrc/kernels.cpp)",
 }
 

@@ -3,6 +3,7 @@
 
 #include <c10/core/CPUAllocator.h>
 
+#include <algorithm>
 #include <array>
 #include <memory>
 #include <mutex>
@@ -11,6 +12,7 @@ namespace simxpu {
 namespace {
 
 constexpr size_t total_bytes = size_t{16} << 30;
+constexpr size_t most_at_once_where_oom = size_t{1} << 20;
 
 struct Block {
   at::DataPtr memory;
@@ -23,7 +25,7 @@ class Allocator final : public c10::DeviceAllocator {
     // Here and not later: with a tensor on a device that does not exist autograd stops at an internal assertion.
     check_index(0);
     std::lock_guard lock(mutex_);
-    TORCH_CHECK_WITH(OutOfMemoryError, bytes <= free_bytes(), "simxpu: out of memory: ", bytes, " bytes wanted, ",
+    TORCH_CHECK_WITH(OutOfMemoryError, bytes <= most_at_once(), "simxpu: out of memory: ", bytes, " bytes wanted, ",
                      free_bytes(), " of ", total_bytes, " are free");
     auto* block = new Block{c10::GetCPUAllocator()->allocate(bytes), bytes};
     for (auto* stat : stats()) stat->increase(bytes);
@@ -68,6 +70,10 @@ class Allocator final : public c10::DeviceAllocator {
   }
 
   size_t free_bytes() const { return total_bytes - static_cast<size_t>(stats_.allocated_bytes[0].current); }
+
+  size_t most_at_once() const {
+    return has_fault("oom") ? std::min(most_at_once_where_oom, free_bytes()) : free_bytes();
+  }
 
   std::mutex mutex_;
   c10::CachingDeviceAllocator::DeviceStats stats_;

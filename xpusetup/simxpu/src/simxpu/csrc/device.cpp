@@ -4,11 +4,12 @@
 #include <ATen/CPUGeneratorImpl.h>
 #include <ATen/detail/PrivateUse1HooksInterface.h>
 #include <ATen/native/Resize.h>
-#include <c10/core/CPUAllocator.h>
 #include <c10/core/impl/DeviceGuardImplInterface.h>
 
+#include <chrono>
 #include <cstdlib>
 #include <string>
+#include <thread>
 
 namespace simxpu {
 namespace {
@@ -44,7 +45,8 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   c10::DeviceIndex exchangeDevice(c10::DeviceIndex index) const override { return check_index(index), 0; }
   c10::DeviceIndex maybeExchangeDevice(c10::DeviceIndex index) const override { return check_index(index), 0; }
   at::Device getDeviceFromPtr(void*) const override { return device0; }
-  at::Allocator* getPinnedMemoryAllocator() const override { return c10::GetCPUAllocator(); }
+  bool isPinnedPtr(const void* data) const override { return is_pinned(data); }
+  at::Allocator* getPinnedMemoryAllocator() const override { return pinned_allocator(); }
   const at::Generator& getDefaultGenerator(c10::DeviceIndex index) const override {
     return check_index(index), default_generator();
   }
@@ -54,7 +56,9 @@ struct Hooks final : at::PrivateUse1HooksInterface {
   }
 };
 
-// Work is done when the call returns, so one stream is enough and no event is ever waited for.
+using Clock = std::chrono::steady_clock;
+
+// Work is done when the call returns, so one stream is enough and no event is ever waited for: it is a time.
 struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::DeviceType type() const override { return at::kPrivateUse1; }
   c10::DeviceIndex deviceCount() const noexcept override { return device_count(); }
@@ -69,9 +73,19 @@ struct Guard final : c10::impl::DeviceGuardImplInterface {
   c10::Stream getNewStream(at::Device device, int) const override { return getStream(device); }
   c10::Stream exchangeStream(c10::Stream stream) const override { return stream; }
   bool queryStream(const c10::Stream&) const override { return true; }
-  void synchronizeStream(const c10::Stream&) const override {}
-  void synchronizeDevice(c10::DeviceIndex index) const override { check_index(index); }
-  void record(void**, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {}
+  void synchronizeStream(const c10::Stream&) const override { wait_for_device(); }
+  void synchronizeDevice(c10::DeviceIndex index) const override { check_index(index), wait_for_device(); }
+  void record(void** event, const c10::Stream&, c10::DeviceIndex, c10::EventFlag) const override {
+    if (*event == nullptr) *event = new Clock::time_point;
+    *static_cast<Clock::time_point*>(*event) = Clock::now();
+  }
+  void destroyEvent(void* event, c10::DeviceIndex) const noexcept override {
+    delete static_cast<Clock::time_point*>(event);
+  }
+  double elapsedTime(void* begin, void* end, c10::DeviceIndex) const override {
+    const auto time = *static_cast<Clock::time_point*>(end) - *static_cast<Clock::time_point*>(begin);
+    return std::chrono::duration<double, std::milli>(time).count();
+  }
   void block(void*, const c10::Stream&) const override {}
   bool queryEvent(void*) const override { return true; }
   void synchronizeEvent(void*) const override {}
@@ -96,6 +110,10 @@ c10::DeviceIndex device_count() { return has_fault("no-device") ? 0 : 1; }
 void check_index(c10::DeviceIndex index) {
   TORCH_CHECK(device_count() > 0, "simxpu: no device was found");
   TORCH_CHECK(index < device_count(), "simxpu: there is no device ", static_cast<int>(index), ", the only one is 0");
+}
+
+void wait_for_device() {
+  while (has_fault("hang")) std::this_thread::sleep_for(std::chrono::hours(1));
 }
 
 const at::Generator& default_generator() {

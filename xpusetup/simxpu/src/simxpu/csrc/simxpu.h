@@ -16,7 +16,15 @@ c10::DeviceIndex device_count();
 // Throws where there is no such device; an index of -1 means the current one.
 void check_index(c10::DeviceIndex index);
 
+// Returns when all work on the device is done, so at once, except where it hangs.
+void wait_for_device();
+
 c10::DeviceAllocator* allocator();
+
+c10::Allocator* pinned_allocator();
+
+// True where the memory came from pinned_allocator.
+bool is_pinned(const void* data);
 
 const at::Generator& default_generator();
 

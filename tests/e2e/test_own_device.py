@@ -1,0 +1,166 @@
+"""A device that lives outside of this project: a repository and a device file, and no change of ours for it.
+
+It is a copy of the simulated accelerator with another name, another module and another vendor, because that is a whole
+device; nothing of what is asked of it knows where it came from.
+"""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.support import CHECKOUT, Said, caller, xpusetup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
+REPO = "https://acme.invalid/torch-acme"
+FILE = f"""
+name = "acme"
+title = "Acme One"
+expected = true
+gaps = {{ "api.mem_get_info" = "the driver does not tell" }}
+
+[extension]
+distribution = "acme"
+module = "acme"
+entry = "acme"
+
+[source]
+repo = "{REPO}"
+version = "1.0.0"
+frontend = "setup.py"
+"""
+
+
+@dataclass(frozen=True)
+class Acme:
+    """The vendor's folder, which holds its device file, and a caller whose git finds the vendor's server."""
+
+    folder: Path
+    env: dict[str, str]
+    root: Path
+
+    def run(self, *words: str, **more: str) -> Said:
+        """Run a command as somebody in the vendor's folder."""
+        return xpusetup(*words, env={**self.env, **more}, cwd=self.folder)
+
+    def options(self) -> tuple[str, ...]:
+        """Give the options that mean the build."""
+        return ("--profile", "acme.profile.toml", "--root", str(self.root))
+
+
+def make_repository(to: Path) -> None:
+    """Make the vendor's source: every mention of the original is renamed, file names too."""
+    shutil.copytree(CHECKOUT / "xpusetup/simxpu", to, ignore=shutil.ignore_patterns("__pycache__"))
+    for path in sorted(to.rglob("*"), key=lambda each: len(each.parts), reverse=True):
+        if path.is_file():
+            text = path.read_text()
+            path.write_text(text.replace("simxpu", "acme").replace("SIMXPU", "ACME"))
+        if "simxpu" in path.name:
+            path.rename(path.with_name(path.name.replace("simxpu", "acme")))
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@acme.invalid", "-c", "init.defaultBranch=main")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one"), ("tag", "v1.0.0")):
+        subprocess.run((*git, *words), cwd=to, check=True, capture_output=True)
+
+
+@pytest.fixture(scope="module")
+def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
+    """Give the device, built."""
+    place = tmp_path_factory.mktemp("acme")
+    make_repository(place / "upstream")
+    redirect = {
+        "GIT_CONFIG_COUNT": "2",
+        "GIT_CONFIG_KEY_0": f"url.file://{place}/upstream.insteadOf",
+        "GIT_CONFIG_VALUE_0": REPO,
+        "GIT_CONFIG_KEY_1": "uploadpack.allowAnySHA1InWant",
+        "GIT_CONFIG_VALUE_1": "true",
+    }
+    device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
+    device.folder.mkdir()
+    (device.folder / "acme.toml").write_text(FILE)
+    begun = device.run(
+        "profiles", "new", "acme-1", "--device", "acme.toml", "--rev", "v1.0.0", "--out", "acme.profile.toml"
+    )
+    assert begun.code == 0, begun.err
+    built = device.run("build", *device.options(), "--verify", "require", "--json")
+    assert built.code == 0, built.err
+    return device
+
+
+def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
+    status = acme.run("status", *acme.options(), "--json").result
+    assert [(wheel["name"], wheel["intact"]) for wheel in status["wheels"]] == [("torch", True), ("acme", True)]
+    assert status["verified"] is True
+    assert status["verification"]["device"] == "acme:0"
+    assert {"acme.inspect", "acme.install", "verify.smoke"} <= set(status["skipped"])
+    assert acme.run("build", *acme.options(), "--json").result["ran"] == []
+
+
+def test_its_file_reaches_the_verification(acme: Acme) -> None:
+    script = (acme.root / "steps/verify.smoke.sh").read_text()
+    assert "--device acme --expected" in script
+    assert "api.mem_get_info=the driver does not tell" in script
+
+
+def test_it_is_listed_and_loads(acme: Acme) -> None:
+    """The profile that is named brings its device file along."""
+    said = acme.run("devices", "check", *acme.options(), "--json").result
+    (row,) = [each for each in said["devices"] if each["name"] == "acme"]
+    assert (row["title"], row["present"], row["loads"], row["error"]) == ("Acme One", True, True, None)
+    assert (row["entry"], row["package"], row["version"]) == ("acme = acme:_autoload", "acme", "1.0.0")
+
+
+def test_its_faults_are_found(acme: Acme) -> None:
+    broken = acme.run("devices", "check", *acme.options(), "--json", ACME_FAULT="broken-autoload")
+    assert broken.code == 1
+    (fault,) = [each for each in broken.document["result"]["findings"] if each["level"] == "fail"]
+    assert fault["seen"].startswith("acme of acme 1.0.0 cannot be loaded: ImportError: ")
+    wrong = acme.run("verify", *acme.options(), "--level", "quick", "--json", ACME_FAULT="wrong-numbers")
+    assert wrong.code == 1
+    failing = [each["id"] for each in wrong.document["result"]["checks"] if each["level"] in ("fail", "crash")]
+    assert failing[0] == "numbers.matmul"
+
+
+def test_an_environment_is_verified_with_the_file_alone(acme: Acme) -> None:
+    """Who did not build it names the environment and the file."""
+    words = ("verify", "--into", str(acme.root / "venv"), "--device", "acme.toml", "--level", "quick", "--json")
+    found = acme.run(*words).result
+    assert (found["device"], found["verified"]) == ("acme:0", True)
+
+
+def test_results_side_by_side(acme: Acme) -> None:
+    for name, more in (("cpu", ("--device", "cpu")), ("acme", ())):
+        said = acme.run("verify", *acme.options(), "--level", "quick", *more, "--json")
+        assert said.code == 0, said.err
+        (acme.folder / f"{name}.json").write_text(said.out)
+    two = acme.run("status", *acme.options(), "--diff", "cpu.json", "--json").result
+    assert [each["device"] for each in two["results"]] == ["acme:0", "cpu"]
+    assert "numbers.matmul" in {row["id"] for row in two["rows"] if row["same"]}
+    table = acme.run("status", "--diff", "cpu.json", "--diff", "acme.json").out
+    assert table.startswith("|  | cpu | acme:0 |\n| --- | :---: | :---: |\n")
+    assert "| `numbers.matmul` | ✅ | ✅ |\n" in table
+    manifest = json.loads((acme.root / "manifest.json").read_text())
+    assert manifest["verification"]["verified"] is True
+
+
+@pytest.mark.parametrize(
+    ("words", "message"),
+    [
+        (("--device", "cpu"), "cpu names no extension"),
+        (("--device", "acme.toml", "--rev", "v1.0"), "has no tag or branch 'v1.0'; did you mean v1.0.0?"),
+        (("--device", "acme.toml", "--from", "torch-2.14"), "torch-2.14 compiles torch itself"),
+        (("--repo", "https://x.invalid/y"), "--repo, --rev and --version are for a device"),
+    ],
+)
+def test_what_no_profile_can_be_made_of(acme: Acme, words: tuple[str, ...], message: str) -> None:
+    said = acme.run("profiles", "new", "other", *words)
+    assert said.code == 2
+    assert message in said.err
+    assert not (acme.folder / "other.toml").exists()

@@ -1,0 +1,79 @@
+"""The profile that a device file becomes, and what is asked where something is missing."""
+
+from __future__ import annotations
+
+import pytest
+
+from data.profiles import shipped
+from golden import hold_one
+from xpusetup.begin import Asked, Source, extension_of, make_device_profile, ready_torch, repo_of, version_in
+from xpusetup.commands.accelerators import shipped_device
+from xpusetup.devices import parse_device
+from xpusetup.emit.profile import render_profile
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.refs import Found
+
+REV = "5c488690838c8b6c0c3d3a3c3b1a1c9d2e8f7a6b"
+TABLES = """
+name = "acme"
+title = "Acme accelerator"
+[extension]
+distribution = "Acme_Torch"
+module = "acme"
+[source]
+repo = "https://acme.example/torch"
+version = "1.0"
+"""
+ACME = parse_device(TABLES, "acme.toml")
+
+
+def test_golden_profile() -> None:
+    found = Found(REV, "refs/tags/v1.0")
+    source = Source(repo="https://acme.example/torch", found=found, version="1.0", when="v1.0, 2026-11-21")
+    profile = make_device_profile("acme-1", shipped("sim"), ACME, "acme.toml", source)
+    text = render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE")
+    assert parse_profile(text, "acme-1.toml") == profile
+    hold_one("profiles/acme.toml", text)
+
+
+def test_a_branch_stays_a_branch() -> None:
+    source = Source(repo="r", found=Found(REV, "refs/heads/main"), version="1.0", directory="torch", frontend="build")
+    part = make_device_profile("a", shipped("sim"), ACME, "acme.toml", source).components[1]
+    assert part.kind == "source"
+    assert (part.ref, part.tag, part.rev, part.directory) == ("refs/heads/main", "", REV, "torch")
+
+
+@pytest.mark.parametrize(
+    ("files", "asked", "version"),
+    [
+        ({"pyproject.toml": '[project]\nversion = "2.1"\n'}, "", "2.1"),
+        ({"pyproject.toml": '[project]\nversion = "2.1"\n'}, "3.0", "3.0"),
+        ({"pyproject.toml": '[project]\ndynamic = ["version"]\n', "version.txt": "2.2\n"}, "", "2.2"),
+        ({"pyproject.toml": "not TOML", "version.txt": None}, "", "1.0"),
+        ({"pyproject.toml": "project = 1"}, "", "1.0"),
+        ({}, "", "1.0"),
+        ({"version.txt": "2.2.0.RC1"}, "", "2.2.0rc1"),
+    ],
+)
+def test_versions(files: dict[str, str | None], asked: str, version: str) -> None:
+    assert version_in(files, ACME.component, Asked(version=asked)) == version
+
+
+def test_what_nobody_says() -> None:
+    with pytest.raises(UsageError, match="the tree does not say its version in words"):
+        version_in({}, None, Asked())
+    with pytest.raises(UsageError, match="'one' is no version of a wheel"):
+        version_in({}, None, Asked(version="one"))
+    bare = ACME.model_copy(update={"component": None})
+    with pytest.raises(UsageError, match=r"acme.toml does not say where the source of acme is"):
+        repo_of(bare, Asked(), "acme.toml")
+    assert repo_of(bare, Asked(repo="r"), "acme.toml") == "r"
+    with pytest.raises(UsageError, match="cpu names no extension"):
+        extension_of(shipped_device("cpu"), "cpu")
+
+
+def test_a_base_needs_a_ready_torch() -> None:
+    assert ready_torch(shipped("sim")).version == "2.13.0+cpu"
+    with pytest.raises(UsageError, match=r"torch-2.14 compiles torch itself"):
+        ready_torch(shipped("torch-2.14"))

@@ -1,0 +1,122 @@
+"""The device suite on paper: its table, how it judges, and that a broken device exists for each check."""
+
+from __future__ import annotations
+
+import ast
+import importlib
+import re
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+ROOT = Path(__file__).parents[1]
+sys.path.insert(0, str(ROOT / "xpusetup" / "helpers"))
+device_suite: Any = importlib.import_module("device_suite")
+device_cases: Any = importlib.import_module("device_cases")
+device_bench: Any = importlib.import_module("device_bench")
+CHECKS = {check.id: check for check in device_suite.CHECKS}
+BENCH = device_bench.Bench("demo")
+
+
+def read_breakages() -> list[tuple[str, str]]:
+    """Give the check and the case of each breakage, from a script that only an environment with torch can run."""
+    tree = ast.parse((ROOT / "tests/e2e/files/breakages.py").read_text())
+    table = next(one for one in tree.body if isinstance(one, ast.AnnAssign) and ast.unparse(one.target) == "BREAKAGES")
+    assert isinstance(table.value, ast.Tuple)
+    rows = [row.elts[:2] for row in table.value.elts if isinstance(row, ast.Tuple)]
+    return [(str(ast.literal_eval(check)), str(ast.literal_eval(case))) for check, case in rows]
+
+
+def test_ids_are_unique() -> None:
+    assert len(CHECKS) == len(device_suite.CHECKS)
+
+
+def test_the_documented_table_is_the_suite() -> None:
+    rows = re.findall(
+        r"^\| ([a-z_]+\.[a-z0-9_]+) \| (\w+) \| (.+) \|$", (ROOT / "docs/verify-suite.md").read_text(), re.MULTILINE
+    )
+    assert [(name, level) for name, level, _ in rows] == [(check.id, check.level) for check in device_suite.CHECKS]
+
+
+def test_a_device_is_broken_for_every_check() -> None:
+    alone = {"training.placement"}  # needs accelerate, so it has a test of its own
+    assert {check for check, _ in read_breakages()} == set(CHECKS) - alone
+
+
+def fail(error: Exception) -> Callable[[], Any]:
+    def run() -> None:
+        raise error
+
+    return run
+
+
+def fact(name: str, found: Any, right: Any = 1) -> Any:
+    return device_cases.fact(name, fail(found) if isinstance(found, Exception) else lambda: found, right)
+
+
+@pytest.mark.parametrize(
+    ("cases", "level", "seen"),
+    [
+        ([fact("a", 1), fact("b", "x", "x")], "ok", "2 cases, all equal"),
+        ([fact("a", 1), fact("b", 2)], "fail", "b: 2 instead of 1; wrong: 1 of 2 cases"),
+        ([fact("a", (1, 2), (1,))], "fail", "a: 2 results instead of 1; wrong: 1 of 1 cases"),
+        ([fact("a", (1, 3), (1, 2))], "fail", "a: 3 instead of 2; wrong: 1 of 1 cases"),
+        ([fact("a", ValueError("no\nmore"))], "fail", "a: ValueError: no; wrong: 1 of 1 cases"),
+        (
+            [fact(name, 2) for name in "abcdef"],
+            "fail",
+            "a: 2 instead of 1; also b, c, d, ...; wrong: 6 of 6 cases",
+        ),
+        (
+            [fact("a", NotImplementedError("aten::x")), fact("b", 2)],
+            "fail",
+            "b: 2 instead of 1; wrong: 1 of 2 cases",
+        ),
+    ],
+)
+def test_verdicts(cases: list[Any], level: str, seen: str) -> None:
+    outcome = device_cases.run_cases(BENCH, cases)
+    assert (outcome.level, outcome.seen) == (level, seen)
+
+
+@pytest.mark.parametrize(
+    "error",
+    [
+        NotImplementedError("aten::x"),
+        RuntimeError("\"x_cpu\" not implemented for 'Half'"),
+        RuntimeError("Backend doesn't support elapsedTime."),
+    ],
+)
+def test_what_a_device_lacks_is_not_wrong(error: Exception) -> None:
+    with pytest.raises(NotImplementedError, match=r"a: .*; unsupported: 1 of 2 cases"):
+        device_cases.run_cases(BENCH, [fact("a", error), fact("b", 1)])
+
+
+def test_the_worst_case_is_that_nearest_to_its_limit() -> None:
+    verdicts = [
+        device_cases.Verdict("a", relative=1e-3, share=0.1),
+        device_cases.Verdict("b", relative=1e-6, share=0.9),
+    ]
+    assert device_cases.describe_worst(verdicts) == ", the worst: b, relative 1.0e-06"
+
+
+@pytest.mark.parametrize(
+    ("device", "text", "since"),
+    [
+        ("cpu", "the CPU has no mem_get_info", ""),
+        ("xpu", "torch.xpu.mem_get_info, since 2.6", "2.6"),
+        ("demo", "torch.demo.mem_get_info, since 2.9", "2.9"),
+    ],
+)
+def test_what_a_torch_lacks_is_said_with_its_release(
+    device: str, text: str, since: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "torch", sys)  # a module that has nothing of torch
+    with pytest.raises(device_bench.Absent, match=text) as raised:
+        device_cases.find_function(device_bench.Bench(device), "mem_get_info", "2.6")
+    assert raised.value.since == since

@@ -1,0 +1,79 @@
+"""Which compiler cache stands before the compilers, what it is told, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+
+import pytest
+
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.launcher import Counts, Launcher, choose_launcher, parse_sccache_stats, parse_stats_log, render_launcher
+
+CCACHE, SCCACHE = Launcher("ccache", "/usr/bin/ccache"), Launcher("sccache", "/opt/sccache")
+HERE = {one.name: one.path for one in (CCACHE, SCCACHE)}
+
+
+@pytest.mark.parametrize(
+    ("choice", "here", "found"),
+    [
+        ("auto", HERE, CCACHE),
+        ("auto", {"sccache": "/opt/sccache"}, SCCACHE),
+        ("auto", {}, None),
+        ("none", HERE, None),
+        ("sccache", HERE, SCCACHE),
+    ],
+)
+def test_choice(choice: str, here: dict[str, str], found: Launcher | None) -> None:
+    assert choose_launcher(choice, lambda name: here.get(name)) == found  # noqa: PLW0108 - mypy takes no overloaded one
+
+
+def test_what_is_asked_for_and_not_here() -> None:
+    with pytest.raises(NotReadyError, match="ccache is not on PATH"):
+        choose_launcher("ccache", lambda _name: None)
+    with pytest.raises(UsageError, match="--launcher 'icecc' means nothing"):
+        choose_launcher("icecc", lambda _name: None)
+
+
+def test_variables() -> None:
+    told = render_launcher(CCACHE, "/r", {})
+    assert told["CMAKE_SYCL_COMPILER_LAUNCHER"] == told["COMPILER_LAUNCHER"] == "/usr/bin/ccache"
+    assert (told["CCACHE_BASEDIR"], told["CCACHE_NOHASHDIR"], told["CCACHE_DEPEND"]) == ("/r", "1", "1")
+    assert set(render_launcher(SCCACHE, "/r", {})) == {name for name in told if not name.startswith("CCACHE")}
+    assert render_launcher(None, "/r", {}) == {}
+
+
+def test_the_caller_goes_before() -> None:
+    told = render_launcher(CCACHE, "/r", {"CCACHE_BASEDIR": "/", "CMAKE_CXX_COMPILER_LAUNCHER": "distcc"})
+    assert {"CCACHE_BASEDIR", "CMAKE_CXX_COMPILER_LAUNCHER"}.isdisjoint(told)
+
+
+LOG = """# a.cpp
+cache_miss
+direct_cache_miss
+local_storage_miss
+preprocessed_cache_miss
+# b.cpp
+direct_cache_hit
+local_storage_hit
+# c.cpp
+direct_cache_miss
+preprocessed_cache_hit
+# -E
+called_for_preprocessing
+# a.o
+called_for_link
+"""
+
+
+def test_statistics_of_ccache() -> None:
+    assert parse_stats_log(LOG) == Counts(2, 1)
+    assert str(parse_stats_log(LOG)) == "2 of 3 compiles"
+    assert parse_stats_log("") == Counts(0, 0)
+
+
+def test_statistics_of_sccache() -> None:
+    stats = {"cache_hits": {"counts": {"C/C++": 3, "CUDA": 1}}, "cache_misses": {"counts": {}}}
+    assert parse_sccache_stats(json.dumps({"stats": stats})) == Counts(4, 0)
+    for text in ("", "{}", '{"stats": {"cache_hits": 1}}', "[]"):
+        with pytest.raises(ValueError, match=r"statistics of sccache|Expecting value"):
+            parse_sccache_stats(text)

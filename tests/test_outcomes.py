@@ -1,0 +1,133 @@
+"""Results side by side: each form in which one is saved, the table of several, and the screen of two."""
+
+from __future__ import annotations
+
+import json
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from rich.console import Console
+
+from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
+from golden import hold_one
+from xpusetup import show
+from xpusetup.commands.comparing import diff
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import Where
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def proof(document: dict[str, Any]) -> Proof:
+    return parse_proof(json.dumps(document), "x.json")
+
+
+def files(folder: Path, *documents: dict[str, Any]) -> list[str]:
+    paths = [folder / f"{number}.json" for number in range(len(documents))]
+    for path, document in zip(paths, documents, strict=True):
+        path.write_text(json.dumps(document))
+    return [str(path) for path in paths]
+
+
+def test_every_form_holds_the_same() -> None:
+    plain = proof(ARC)
+    assert proof({"schema": 1, "command": "verify", "ok": False, "result": ARC}) == plain
+    named = proof(MANIFEST)
+    assert (named.profile, named.machine) == ("torch-2.14", "Ubuntu 24.04.3 LTS · Linux 6.14.0-33-generic · x86_64")
+    assert named.checks == plain.checks
+    assert proof(STATUS).machine == "Debian 12 · Linux 6.18 · x86_64"
+
+
+def test_golden_table() -> None:
+    hold_one("results/table.md", render_table([proof(ENVELOPE), proof(MANIFEST), proof(STATUS)]))
+
+
+def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = diff(Where(), files(tmp_path, ENVELOPE, MANIFEST, STATUS))
+    assert (result.command, result.code, result.data["here"]) == ("status diff", 0, False)
+    show.show_result(result, verbose=False)
+    hold_one("results/table.md", capsys.readouterr().out)
+    json.dumps(result.data)
+
+
+@pytest.mark.parametrize("verbose", [False, True])
+def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose: bool) -> None:
+    monkeypatch.setattr("xpusetup.commands.comparing.status", lambda _where: show_data(MANIFEST))
+    result = diff(Where(), files(tmp_path, STATUS))
+    console = Console(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    show.SHOWN["status diff"](console, result.data, verbose)
+    assert isinstance(console.file, StringIO)
+    hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
+
+
+def show_data(document: dict[str, Any]) -> Result:
+    return Result("status", {**document, "root": "/r"})
+
+
+def test_a_build_that_was_never_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xpusetup.commands.comparing.status", lambda _where: show_data({"profile": "sim"}))
+    with pytest.raises(NotReadyError, match="sim in /r was never verified"):
+        diff(Where(), files(tmp_path, STATUS))
+
+
+@pytest.mark.parametrize(
+    ("level", "verdict", "mark"),
+    [
+        ("ok", None, "ok"),
+        ("info", None, "ok"),
+        ("warn", None, "ok"),
+        ("fail", None, "wrong"),
+        ("crash", None, "wrong"),
+        ("skip", None, "absent"),
+        ("fail", "unsupported", "unsupported"),
+        ("skip", "unsupported", "unsupported"),
+        ("fail", "absent", "absent"),
+        ("info", "something new", "ok"),
+        ("something new", None, "absent"),
+    ],
+)
+def test_marks(level: str, verdict: str | None, mark: str) -> None:
+    found = proof({**CPU, "checks": [check("amp.dtype", level, "x", verdict)]})
+    assert found.checks["amp.dtype"].mark == mark
+
+
+def test_rows_say_what_one_of_them_does_not_have() -> None:
+    rows = {row["id"]: row for row in compare([proof(CPU), proof(SIM)])}
+    assert rows["suite.fp64"]["marks"] == ["ok", None]
+    assert [row["id"] for row in rows.values() if row["same"]] == ["device.available"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("not JSON", "x.json is not JSON"),
+        ("[]", "x.json holds no verification"),
+        ("{}", "x.json holds no verification"),
+        ('{"schema": 1, "ok": false, "error": {"message": "no"}}', "x.json holds no verification"),
+        ('{"checks": {}, "device": "cpu"}', "x.json holds no verification"),
+        ('{"result": [], "checks": 1}', "x.json holds no verification"),
+    ],
+)
+def test_what_is_no_result(text: str, message: str) -> None:
+    with pytest.raises(UsageError, match=message):
+        parse_proof(text, "x.json")
+
+
+def test_a_file_that_is_not_there() -> None:
+    with pytest.raises(UsageError, match=r"there is no file none\.json"):
+        diff(Where(), ["none.json", "other.json"])
+
+
+def test_odd_contents_are_left_out() -> None:
+    found = make_proof({"device": "cpu", "devices": [1], "checks": [None, {"level": "ok"}, {"id": "a", "level": "ok"}]})
+    assert found is not None
+    assert (list(found.checks), found.name, found.verified) == (["a"], "", None)
+
+
+def test_machines() -> None:
+    assert describe_machine({}) == ""
+    assert describe_machine(FACTS).startswith("Ubuntu 24.04.3 LTS · ")

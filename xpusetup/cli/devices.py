@@ -1,0 +1,63 @@
+"""devices: accelerators and the extensions of an environment, listed or tried."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+File = Annotated[
+    list[str] | None, typer.Option("--device", help="One more accelerator, by its device file.", metavar="FILE")
+]
+Into = Annotated[str, typer.Option("--into", help="The environment; default: the active one.", metavar="ENV")]
+
+
+def devices_list(
+    into: Into = "",
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    device: File = None,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """List accelerators and what `import torch` loads for them, without importing it."""
+
+    def work() -> Result:
+        from xpusetup.commands.devices import list_devices
+
+        return list_devices(make_where(into=into, profile=profile, root=root, name=name), tuple(device or ()))
+
+    finish("devices list", work, json=json, verbose=verbose)
+
+
+def devices_check(
+    into: Into = "",
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    device: File = None,
+    patience: Annotated[
+        float, typer.Option("--patience", help="Seconds for each import of torch.", metavar="SECONDS", min=1)
+    ] = 60,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Load each extension in a process of its own: what works, and what breaks `import torch`."""
+
+    def work() -> Result:
+        from xpusetup.commands.devices import check_devices
+        from xpusetup.show_live import waiting
+
+        where = make_where(into=into, profile=profile, root=root, name=name)
+        with waiting("importing torch, alone and with each extension", quiet=json):
+            return check_devices(where, tuple(device or ()), patience=patience)
+
+    finish("devices check", work, json=json, verbose=verbose)

@@ -1,0 +1,180 @@
+"""Views that stay views, and the tensors that kernels forget: empty ones, scalars, integers, complex numbers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from device_bench import DEEP_LIMIT, Bench, Check, Outcome
+from device_cases import Case, run_cases, same
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+VIEWS: dict[str, Callable[..., Any]] = {
+    "view": lambda _, x: x.view(6, 4),
+    "reshape": lambda _, x: x.reshape(2, 12),
+    "transpose": lambda _, x: x.transpose(0, 1)[1],
+    "permute": lambda _, x: x.view(2, 3, 4).permute(2, 0, 1)[2],
+    "slice": lambda _, x: x[1:, ::2],
+    "select": lambda _, x: x.select(1, 3),
+    "narrow": lambda _, x: x.narrow(1, 2, 3),
+    "unsqueeze": lambda _, x: x.unsqueeze(1)[2],
+    "squeeze": lambda _, x: x.view(1, 4, 6).squeeze(0)[3],
+    "diagonal": lambda _, x: x.diagonal(1),
+    "unfold": lambda _, x: x.unfold(1, 2, 2)[1],
+    "as_strided": lambda _, x: x.as_strided((3, 2), (5, 1), 4),
+    "split": lambda _, x: x.split(2, 1)[1],
+    "chunk": lambda _, x: x.chunk(3)[1],
+    "unbind": lambda _, x: x.unbind(1)[2],
+    "flatten": lambda _, x: x.flatten()[5:9],
+    "movedim": lambda _, x: x.view(2, 3, 4).movedim(0, 2)[1],
+    "unflatten": lambda _, x: x.unflatten(1, (2, 3))[:, 1],
+    "expand": lambda _, x: x[2:3, :1].expand(1, 1),
+    "detach": lambda _, x: x.detach()[0],
+    "view of another dtype": lambda torch, x: x.view(torch.int32)[0],
+    "real part": lambda torch, x: torch.view_as_complex(x.view(4, 3, 2)).real[1],
+    "imaginary part": lambda torch, x: torch.view_as_complex(x.view(4, 3, 2)).imag[2],
+    "view_as_real": lambda torch, x: torch.view_as_real(torch.view_as_complex(x.view(4, 3, 2)))[3],
+}
+
+
+def write_through(view: Callable[..., Any]) -> Callable[..., Any]:
+    def run(torch: Any, x: Any) -> Any:
+        seen = view(torch, x)
+        before = seen.clone()
+        seen.add_(100)
+        return before, x
+
+    return run
+
+
+def check_views(bench: Bench) -> Outcome:
+    functions = {name: write_through(view) for name, view in VIEWS.items()}
+    return run_cases(bench, same(bench, functions, bench.torch.arange(24.0).reshape(4, 6)))
+
+
+EDGES: dict[str, Callable[..., Any]] = {
+    "sum of nothing": lambda _, x: x[:0].sum(),
+    "sum of nothing, by column": lambda _, x: x[:0].sum(0),
+    "mean of nothing": lambda _, x: x[:0].mean(),
+    "product of nothing": lambda _, x: x[:0].prod(),
+    "all of nothing": lambda _, x: (x[:0] > 0).all(),
+    "matmul without rows": lambda _, x: x[:0] @ x,
+    "matmul without an inner side": lambda _, x: x[:, :0] @ x[:0],
+    "linear without a batch": lambda torch, x: torch.nn.functional.linear(x[:0], x, x[0]),
+    "cat with nothing": lambda torch, x: torch.cat((x[:0], x, x[:0])),
+    "index by nothing": lambda torch, x: x[torch.zeros(0, dtype=torch.int64, device=x.device)],
+    "mask of nothing": lambda _, x: x[x > 1e9],
+    "scatter of nothing": lambda torch, x: x.scatter(0, torch.zeros(0, 5, dtype=torch.int64, device=x.device), 1.0),
+    "index_add of nothing": lambda torch, x: x.index_add(0, torch.zeros(0, dtype=int, device=x.device), x[:0]),
+    "sort of nothing": lambda _, x: x[:0].sort(0),
+    "nonzero of nothing": lambda _, x: x[:0].nonzero(),
+    "copy of nothing": lambda _, x: x[:, 5:].clone(),
+    "scalar item": lambda _, x: x[1, 2].item(),
+    "scalar sum": lambda _, x: x[1, 2].sum(0),
+    "scalar max": lambda _, x: x[1, 2].max(0),
+    "scalar times scalar": lambda _, x: x[0, 0] * x[1, 1],
+    "scalar in an index": lambda _, x: x[(x[0] > 1e9).sum()],
+    "scalar index_select": lambda torch, x: x[0, 0].index_select(0, torch.zeros(1, dtype=int, device=x.device)),
+    "scalar cumsum": lambda _, x: x[0, 0].cumsum(0),
+    "a CPU scalar": lambda torch, x: x * torch.tensor(2.0),
+    "column and row": lambda _, x: x[:, :1] + x[:1],
+    "four sides": lambda _, x: x.view(5, 1, 5, 1) * x.view(1, 5, 1, 5),
+    "seven sides": lambda torch, x: (torch.ones(1, 2, 1, 2, 1, 1, 1, device=x.device) * x.view(5, 1, 5)).sum((1, 3, 4)),
+    "expanded input": lambda _, x: x[0].expand(3, 5).contiguous() + x[1].expand(3, 5),
+    "where of three shapes": lambda torch, x: torch.where(x[:, :1] > 0, x[:1], x[0, 0]),
+    "int and float": lambda torch, x: (x > 0).long() + x,
+    "float16 and a number": lambda _, x: x.half() + 1,
+    "float16 and float32": lambda _, x: x.half() + x,
+    "bool and int": lambda _, x: (x > 0) + 1,
+    "int divided by int": lambda _, x: (x > 0).long() / 2,
+}
+
+
+def check_edges(bench: Bench) -> Outcome:
+    return run_cases(bench, same(bench, EDGES, bench.torch.randint(-8, 8, (5, 5)).float()))
+
+
+INTEGERS: dict[str, Callable[..., Any]] = {
+    "add": lambda _, n, m, b: n + m,
+    "multiply": lambda _, n, m, b: m * 3_037_000_493,
+    "sum": lambda _, n, m, b: n.sum(),
+    "cumsum": lambda _, n, m, b: n.cumsum(0),
+    "max": lambda _, n, m, b: n.max(0),
+    "sort": lambda _, n, m, b: n.sort().values,
+    "compare": lambda _, n, m, b: n == n + 1,
+    "floor division": lambda _, n, m, b: (m // 7, m // -7),
+    "remainder": lambda _, n, m, b: (m % 7, m % -7),
+    "division towards zero": lambda torch, n, m, b: torch.div(m, 7, rounding_mode="trunc"),
+    "fmod": lambda torch, n, m, b: torch.fmod(m, 7),
+    "bits": lambda _, n, m, b: (n & m, n | m, n ^ m, ~n),
+    "shifts": lambda _, n, m, b: (n << 1, n >> 40, m >> 1),
+    "absolute value": lambda _, n, m, b: (m.abs(), m.sign(), -m),
+    "int8 that wraps": lambda torch, n, m, b: m.to(torch.int8) * 3,
+    "uint8 that wraps": lambda torch, n, m, b: m.abs().to(torch.uint8) + 250,
+    "int16 sum": lambda torch, n, m, b: m.to(torch.int16).sum(),
+    "int32 maximum": lambda torch, n, m, b: torch.maximum(m.int(), -m.int()),
+    "power": lambda _, n, m, b: m**3,
+    "count of true": lambda _, n, m, b: (b.sum(), b.sum(0, keepdim=True), b.count_nonzero()),
+    "any and all": lambda _, n, m, b: (b.any(), b.all(), b[b].all()),
+    "logic": lambda _, n, m, b: (b & ~b, b ^ True, b.logical_or(~b), b.logical_and(m > 0)),
+    # Other libraries hand over bytes that are true and not 1.
+    "true that is 2": lambda torch, n, m, b: ((b.to(torch.uint8) * 2).view(torch.bool) == b).sum(),
+    "chosen by true that is 2": lambda torch, n, m, b: m[(b.to(torch.uint8) * 2).view(torch.bool)],
+}
+
+
+def check_integers(bench: Bench) -> Outcome:
+    torch = bench.torch
+    large = torch.randint(-64, 64, (97,)) + 2**53 + 1  # what passes through float64 loses its last bits
+    return run_cases(bench, same(bench, INTEGERS, large, torch.randint(-99, 99, (97,)), torch.rand(97) > 0.4))
+
+
+COMPLEX: dict[str, Callable[..., Any]] = {
+    "multiply": lambda _, z, w: z * w,
+    "divide": lambda _, z, w: z / w,
+    "matmul": lambda _, z, w: z @ w,
+    "matmul of conjugates": lambda _, z, w: z.mH @ w.conj(),
+    "vdot": lambda torch, z, w: torch.vdot(z[0], w[1]),
+    "absolute value": lambda _, z, w: z.abs(),
+    "angle": lambda _, z, w: z.angle(),
+    "exp": lambda _, z, w: z.exp(),
+    "sum and mean": lambda _, z, w: (z.sum(1), w.mean()),
+    "polar": lambda torch, z, w: torch.polar(z.abs(), w.angle()),
+    "times a number": lambda _, z, w: z * 2j + 1,
+    "real and imaginary": lambda torch, z, w: torch.complex(z.imag, w.real),
+    "in place": lambda _, z, w: z.mul_(w).add_(1j),
+}
+CONJUGATES: dict[str, Callable[..., Any]] = {
+    "a conjugate leaves the device": lambda _, z, w: z.conj(),
+    "conjugate, then copy": lambda _, z, w: z.conj().clone(),
+    "conjugate, then contiguous": lambda _, z, w: z.mH.contiguous(),
+    "conjugate, resolved": lambda _, z, w: z.conj().resolve_conj(),
+    "conjugate, in place": lambda _, z, w: w.copy_(z.conj()),
+    "into a conjugate": lambda _, z, w: (w.conj().copy_(z), w)[1],
+    "conjugate of a conjugate": lambda _, z, w: z.conj().conj().clone(),
+    "negative view": lambda _, z, w: z.conj().imag,
+    "negative view, then copy": lambda _, z, w: z.conj().imag.clone(),
+    "one element": lambda _, z, w: z.conj()[1, 2].item(),
+    "read as pairs": lambda torch, z, w: torch.view_as_real(z.conj().resolve_conj()),
+    "a slice": lambda _, z, w: z.conj()[1:, ::2].clone(),
+}
+
+
+def check_complex(bench: Bench) -> Outcome:
+    torch = bench.torch
+    z, w = (torch.complex(*torch.randn(2, 6, 6).unbind()) for _ in range(2))
+
+    def cases() -> Iterator[Case]:
+        yield from same(bench, COMPLEX, z, w, limit=DEEP_LIMIT)
+        yield from same(bench, CONJUGATES, z, w)
+
+    return run_cases(bench, cases())
+
+
+CHECKS = (
+    Check("tensors.views", "views share memory", check_views),
+    Check("tensors.edges", "empty tensors, scalars, broadcasting", check_edges, "smoke"),
+    Check("tensors.integers", "integers and truth values", check_integers, "smoke"),
+    Check("tensors.complex", "complex numbers", check_complex, "smoke"),
+)

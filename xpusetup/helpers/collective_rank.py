@@ -1,0 +1,168 @@
+"""One rank of checks_collectives.py, which torchrun starts: collectives with known results, and a training step.
+
+Events are lines of JSON in a file of its own. An operation that takes too long leaves the stacks of its threads in
+another, and ends this process a little later by the kernel's clock, whoever holds the interpreter.
+"""
+
+from __future__ import annotations
+
+import copy
+import faulthandler
+import importlib
+import json
+import math
+import os
+import signal
+import sys
+import time
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from device_bench import DEEP_LIMIT, Outcome, compare, describe_error, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TextIO
+
+GRACE = 5
+"""Seconds after its stacks that a rank lives on, so that the other ones, which began later, leave theirs as well."""
+ELEMENTS = 1000
+DTYPES = ("float32", "bfloat16")
+
+
+class Rank(NamedTuple):
+    torch: Any
+    device: str
+    rank: int
+    size: int
+
+    def make(self, dtype: str, of: int) -> Any:
+        """Make what a rank contributes: small whole numbers, which every dtype holds and adds exactly."""
+        numbers = self.torch.arange(ELEMENTS) % 50 + 10 * of
+        return numbers.to(getattr(self.torch, dtype)).to(self.device)
+
+
+def judge_exact(rank: Rank, got: dict[str, Any], right: dict[str, Any]) -> Outcome:
+    """Say in which dtypes the result is not the known one."""
+    wrong = [dtype for dtype in got if not rank.torch.equal(got[dtype].cpu(), right[dtype].cpu())]
+    return Outcome("fail" if wrong else "ok", f"wrong in {', '.join(wrong)}" if wrong else "exact")
+
+
+def check_all_reduce(rank: Rank) -> Outcome:
+    got, right = {}, {}
+    for dtype in DTYPES:
+        got[dtype] = rank.make(dtype, rank.rank)
+        rank.torch.distributed.all_reduce(got[dtype])
+        right[dtype] = sum(rank.make(dtype, of).cpu() for of in range(rank.size))
+    return judge_exact(rank, got, right)
+
+
+def check_all_gather(rank: Rank) -> Outcome:
+    got, right = {}, {}
+    for dtype in DTYPES:
+        parts = [rank.torch.zeros_like(rank.make(dtype, 0)) for _ in range(rank.size)]
+        rank.torch.distributed.all_gather(parts, rank.make(dtype, rank.rank))
+        got[dtype] = rank.torch.stack(parts)
+        right[dtype] = rank.torch.stack([rank.make(dtype, of) for of in range(rank.size)])
+    return judge_exact(rank, got, right)
+
+
+def check_broadcast(rank: Rank) -> Outcome:
+    got, right, source = {}, {}, rank.size - 1
+    for dtype in DTYPES:
+        got[dtype] = rank.make(dtype, rank.rank)
+        rank.torch.distributed.broadcast(got[dtype], source)
+        right[dtype] = rank.make(dtype, source)
+    return judge_exact(rank, got, right)
+
+
+def step(torch: Any, model: Any, batch: Any, target: Any) -> None:
+    optimizer = torch.optim.SGD(model.parameters(), lr=0.1)
+    torch.nn.functional.mse_loss(model(batch), target).backward()
+    optimizer.step()
+
+
+def check_data_parallel(rank: Rank) -> Outcome:
+    """Compare a step in which each rank sees its part of a batch with one step of one process that sees all of it."""
+    torch, nn = rank.torch, rank.torch.nn
+    torch.default_generator.manual_seed(7)  # the same model and data in each rank
+    model = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Linear(64, 8))
+    batch, target = torch.randn(8 * rank.size, 32), torch.randn(8 * rank.size, 8)
+    ours, right = copy.deepcopy(model).to(rank.device), model.double()
+    part = [one[rank.rank :: rank.size].to(rank.device) for one in (batch, target)]
+    step(torch, nn.parallel.DistributedDataParallel(ours), *part)
+    step(torch, right, batch.double(), target.double())
+    pairs = zip(ours.named_parameters(), right.parameters(), strict=True)
+    return judge([compare(name, one, other, DEEP_LIMIT) for (name, one), other in pairs])
+
+
+OPERATIONS: dict[str, Callable[[Rank], Outcome]] = {
+    "all_reduce": check_all_reduce,
+    "all_gather": check_all_gather,
+    "broadcast": check_broadcast,
+    "a step of DistributedDataParallel": check_data_parallel,
+}
+
+
+def join(order: dict[str, Any]) -> Rank:
+    """Import torch, take this rank's device, and meet the other ranks."""
+    torch = importlib.import_module("torch")
+    if order["module"]:
+        importlib.import_module(order["module"])
+    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
+    device = order["device"]
+    if device != "cpu":
+        module, index = getattr(torch, device), rank % order["devices"]
+        module.set_device(index)
+        device = f"{device}:{index}"
+    torch.distributed.init_process_group(order["backend"], timeout=timedelta(seconds=order["start"]))
+    return Rank(torch, device, rank, size)
+
+
+def watch(seconds: float, stacks: TextIO) -> None:
+    """Bound what comes next: first the stacks, then the end."""
+    faulthandler.dump_traceback_later(seconds, file=stacks)
+    signal.alarm(math.ceil(seconds) + GRACE)
+
+
+def run_all(order: dict[str, Any], say: Callable[..., None], stacks: TextIO) -> None:
+    say(start="start")
+    watch(order["start"], stacks)
+    rank = join(order)
+    for name, run in OPERATIONS.items():
+        say(start=name)
+        watch(order["each"], stacks)
+        outcome = run(rank)
+        say(done=name, level=outcome.level, seen=outcome.seen)
+    say(start="end")
+    watch(order["each"], stacks)
+    rank.torch.distributed.destroy_process_group()
+    say(done="end", level="ok", seen="")
+
+
+def write_event(file: TextIO, **event: Any) -> None:
+    print(json.dumps(event), file=file, flush=True)
+
+
+def main(text: str) -> int:
+    order, rank = json.loads(text), os.environ["RANK"]
+    folder = Path(order["folder"])
+    with (folder / f"events.{rank}").open("w") as events, (folder / f"stacks.{rank}").open("w") as stacks:
+        say = partial(write_event, events)
+        faulthandler.enable(stacks)
+        try:
+            run_all(order, say, stacks)
+        except Exception as error:  # noqa: BLE001, whatever a back end throws is a finding
+            say(error=describe_error(error), when=time.monotonic())
+            return 1
+        finally:
+            faulthandler.cancel_dump_traceback_later()
+            faulthandler.disable()
+            signal.alarm(0)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1]))

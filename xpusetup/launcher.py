@@ -1,0 +1,81 @@
+"""Compiler caches: which one stands before the compilers, the variables that say so, and what it says of itself."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, get_args
+
+from xpusetup.errors import NotReadyError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+Choice = Literal["auto", "ccache", "sccache", "none"]
+KNOWN = ("ccache", "sccache")
+LANGUAGES = ("C", "CXX", "SYCL")
+"""CMake's own, and the device compiles of torch-xpu-ops, where a release of it heeds CMAKE_SYCL_COMPILER_LAUNCHER."""
+HITS = ("direct_cache_hit", "preprocessed_cache_hit")
+MISSES = ("cache_miss",)
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A compiler cache that was found: its name and its path."""
+
+    name: str
+    path: str
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many compiles were found in the cache, and how many were not."""
+
+    hits: int
+    misses: int
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        return f"{self.hits} of {self.hits + self.misses} compiles"
+
+
+def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher | None:
+    """Give the cache that is asked for, or the first that is here; `find` looks for a program on PATH.
+
+    Raises UsageError for a word that means nothing, NotReadyError where what is asked for is not here.
+    """
+    if choice not in get_args(Choice):
+        raise UsageError(f"--launcher {choice!r} means nothing", fix=f"one of {', '.join(get_args(Choice))}")
+    names = KNOWN if choice == "auto" else () if choice == "none" else (choice,)
+    found = next((Launcher(name, path) for name in names if (path := find(name))), None)
+    if found is None and choice in KNOWN:
+        raise NotReadyError(f"{choice} is not on PATH", fix=f"install {choice}, or: --launcher none")
+    return found
+
+
+def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables that put a cache before the compilers. What the caller has set goes before.
+
+    Paths below the root are seen as relative ones, so that another root finds what this one compiled.
+    """
+    if launcher is None:
+        return {}
+    names = ("COMPILER_LAUNCHER", *(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in LANGUAGES))
+    own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1"} if launcher.name == "ccache" else {}
+    return {name: value for name, value in {**dict.fromkeys(names, launcher.path), **own}.items() if name not in told}
+
+
+def parse_stats_log(text: str) -> Counts:
+    """Count in what ccache writes for each compile: a comment with the file, then what came of it."""
+    lines = text.splitlines()
+    return Counts(sum(lines.count(name) for name in HITS), sum(lines.count(name) for name in MISSES))
+
+
+def parse_sccache_stats(text: str) -> Counts:
+    """Count in what `sccache --show-stats --stats-format=json` prints. Raises ValueError for anything else."""
+    try:
+        stats = json.loads(text)["stats"]
+        hits, misses = (sum(stats[name]["counts"].values()) for name in ("cache_hits", "cache_misses"))
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"these are no statistics of sccache: {error}") from error
+    return Counts(hits, misses)

@@ -1,0 +1,143 @@
+"""Results of verifications side by side: read from saved documents, compared check by check, as a Markdown table.
+
+Words: a *proof* is what one verification found on one device; a *mark* is what a check came to there: ok, wrong,
+unsupported (the device does not have it), absent (this torch does not have it, or it was not tried).
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from xpusetup.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Mark = Literal["ok", "wrong", "unsupported", "absent"]
+BY_LEVEL: dict[str, Mark] = {"ok": "ok", "info": "ok", "warn": "ok", "fail": "wrong", "crash": "wrong"}
+SIGNS: dict[str, str] = {"ok": "✅", "wrong": "❌", "unsupported": "⚠️", "absent": "⬜"}
+LEGEND = "✅ ok · ❌ wrong · ⚠️ unsupported · ⬜ absent or not tried"
+SAVED = "xpusetup verify --json > FILE, or status --json, or results/verify.json of a root"
+
+
+@dataclass(frozen=True)
+class Check:
+    """What a check came to on one device, and what it saw."""
+
+    mark: Mark
+    seen: str
+    title: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof:
+    """A verification. `checks` by id, in their order; empty texts where a document does not say it."""
+
+    device: str
+    name: str = ""
+    machine: str = ""
+    profile: str = ""
+    torch: str = ""
+    verified: bool | None = None
+    checks: Mapping[str, Check] = field(default_factory=dict)
+
+
+def parse_proof(text: str, origin: str) -> Proof:
+    """Read a saved `verify --json` or `status --json`, a results/verify.json or a manifest. Raises UsageError."""
+    try:
+        document = json.loads(text)
+    except json.JSONDecodeError as error:
+        raise UsageError(f"{origin} is not JSON: {error}", fix=f"what can be compared: {SAVED}") from error
+    proof = make_proof(document) if isinstance(document, dict) else None
+    if proof is None:
+        raise UsageError(f"{origin} holds no verification", fix=f"what can be compared: {SAVED}")
+    return proof
+
+
+def make_proof(document: Mapping[str, Any]) -> Proof | None:
+    """Give the verification that a document holds; None where it holds none."""
+    around = _table(document, "result") or document
+    found = _table(around, "verification") or around
+    checks = found.get("checks")
+    if not isinstance(checks, list) or not isinstance(found.get("device"), str):
+        return None
+    devices = [one for one in found.get("devices") or [] if isinstance(one, dict)]
+    return Proof(
+        device=found["device"],
+        name=str(devices[0].get("name") or "") if devices else "",
+        machine=str(around.get("machine") or "") or describe_machine(_table(around, "facts")),
+        profile=str(around.get("profile") or ""),
+        torch=str(_table(found, "versions").get("torch") or ""),
+        verified=found.get("verified"),
+        checks={str(one["id"]): _check(one) for one in checks if isinstance(one, dict) and "id" in one},
+    )
+
+
+def _table(document: Mapping[str, Any], key: str) -> dict[str, Any]:
+    found = document.get(key)
+    return found if isinstance(found, dict) else {}
+
+
+def _check(one: Mapping[str, Any]) -> Check:
+    """Read a check. Its verdict says what it came to; documents without verdicts have the level for that."""
+    level = str(one.get("level"))
+    verdict = one.get("verdict")
+    # A check that was left out because of another has the verdict of none: it was not tried.
+    mark = verdict if verdict in SIGNS and not (level == "skip" and verdict == "ok") else BY_LEVEL.get(level, "absent")
+    return Check(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
+
+
+def describe_machine(facts: Mapping[str, Any]) -> str:
+    """Name a machine by its saved facts; empty where there are none."""
+    system = _table(facts, "system")
+    if not system:
+        return ""
+    name = f"{system.get('name', '')} {system.get('version') or ''}".strip()
+    known = name if str(system.get("version") or "") not in str(system.get("name", "")) else str(system.get("name"))
+    return f"{known} · Linux {system.get('kernel', '')} · {system.get('machine', '')}"
+
+
+def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
+    """Give what tells results apart: device, release, machine, whether it is verified."""
+    words = {True: "yes", False: "no", None: "no device was computed on"}
+    rows = [
+        ("device", [f"{proof.device} {proof.name}".strip() for proof in proofs]),
+        ("profile", [proof.profile for proof in proofs]),
+        ("torch", [proof.torch for proof in proofs]),
+        ("machine", [proof.machine for proof in proofs]),
+        ("verified", [words[proof.verified] for proof in proofs]),
+    ]
+    return [row for row in rows if any(row[1])]
+
+
+def check_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[Check | None]]]:
+    """Give every check that any result has, in the order of the first that has it, with what each came to."""
+    ids = dict.fromkeys(name for proof in proofs for name in proof.checks)
+    return [(name, [proof.checks.get(name) for proof in proofs]) for name in ids]
+
+
+def compare(proofs: Sequence[Proof]) -> list[dict[str, Any]]:
+    """Give a row for each check: its marks, None where a result does not have it, and whether they are all the same."""
+    rows = []
+    for name, found in check_rows(proofs):
+        marks = [check.mark if check else None for check in found]
+        title = next((check.title for check in found if check and check.title), "")
+        seen = [check.seen if check else "" for check in found]
+        rows.append({"id": name, "title": title, "marks": marks, "seen": seen, "same": len(set(marks)) == 1})
+    return rows
+
+
+def render_table(proofs: Sequence[Proof]) -> str:
+    """Give the device x check table as Markdown."""
+    head = ["", *(proof.device for proof in proofs)]
+    who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
+    names = [["name", *(proof.name for proof in proofs)]] if any(proof.name for proof in proofs) else []
+    checks = [[f"`{row['id']}`", *(SIGNS.get(mark or "", " ") for mark in row["marks"])] for row in compare(proofs)]
+    lines = [_line(head), _line(["---", *([":---:"] * len(proofs))]), *map(_line, [*names, *who, *checks])]
+    return "\n".join([*lines, "", LEGEND, ""])
+
+
+def _line(cells: Sequence[str]) -> str:
+    return f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"

@@ -1,0 +1,55 @@
+"""Two results side by side on the screen; several as Markdown, which is for a file or a page."""
+
+from __future__ import annotations
+
+import sys
+import textwrap
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+MARKS = {"ok": "[green]✓[/]", "wrong": "[red]✗[/]", "unsupported": "[yellow]![/]", "absent": "[dim]·[/]", None: " "}
+LABEL, COLUMN = 22, 36
+
+
+def show_comparison(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print what two results differ in, or the table of several."""
+    if not data["here"]:
+        sys.stdout.write(data["markdown"])
+        return
+    console.print()
+    _show_row(console, "", ["this build", "the other"], [None, None])
+    for row in data["identity"]:
+        _show_row(console, row["label"], row["values"], [None, None])
+    differing = [row for row in data["rows"] if not row["same"]]
+    shown = data["rows"] if verbose else differing
+    if shown:
+        console.print()
+    for row in shown:
+        _show_row(
+            console, row["id"], [_say(*pair) for pair in zip(row["marks"], row["seen"], strict=True)], row["marks"]
+        )
+    alike = len(data["rows"]) - len(differing)
+    more = "" if verbose or not alike else ", which -v shows"
+    checks = "check" if alike == 1 else "checks"
+    console.print(f"\n {len(differing)} of {len(data['rows'])} checks differ · {alike} {checks} alike{more}")
+
+
+def _say(mark: str | None, seen: str) -> str:
+    return "not among its checks" if mark is None else f"{mark}: {seen}" if seen and mark != "ok" else mark
+
+
+def _show_row(console: Console, label: str, cells: Sequence[str], marks: Sequence[str | None]) -> None:
+    """Print a row whose cells may go over several lines."""
+    columns = [textwrap.wrap(cell, COLUMN - 3) or [""] for cell in cells]
+    for number in range(max(map(len, columns))):
+        line = (label if number == 0 else "").ljust(LABEL)
+        for column, mark in zip(columns, marks, strict=True):
+            text = column[number] if number < len(column) else ""
+            line += f"{MARKS[mark] if number == 0 else ' '} {escape(text.ljust(COLUMN - 2))}"
+        console.print(f" {line.rstrip()}")

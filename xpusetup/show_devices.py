@@ -1,0 +1,87 @@
+"""Accelerators and extensions on the screen: what is here, what serves it, what breaks `import torch`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from xpusetup.show import MARKS, prose
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+HERE = {True: "[green]✓[/]", False: "[dim]·[/]", None: "[yellow]?[/]"}
+WHETHER = {True: "here", False: "not here", None: "no device file"}
+LOADS = {True: "loads", False: "does not load", None: ""}
+HEADER = ("accelerator", "", "", "package", "entry", "")
+
+
+def show_devices(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print the accelerators, then what was found of the extensions; what is quiet only where more is asked for."""
+    where = data["environment"]
+    torch = f"torch {where['torch']}" if where and where["torch"] else "no torch"
+    place = f"{escape(where['prefix'])} ({escape(where['chosen_by'])})" if where else "no environment is active"
+    console.print(f"\n {torch} · {place}\n")
+    _show_table(console, data["devices"])
+    for row in data["devices"]:
+        _show_seen(console, row, verbose=verbose)
+    if verbose and data["compile_backends"]:
+        console.print()
+        names = ", ".join(f"{each['name']} of {each['distribution']}" for each in data["compile_backends"])
+        prose(console, "   ", f"back ends of torch.compile by extensions: {names}")
+    _show_findings(console, data, verbose=verbose)
+
+
+def _show_table(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    cells = [HEADER, *(_cells(row) for row in rows)]
+    widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
+    marks = ["[dim] [/]", *(HERE[row["present"]] for row in rows)]
+    for mark, line in zip(marks, cells, strict=True):
+        text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+        console.print(f" {mark} {escape(text)}", style="dim" if line is HEADER else "")
+
+
+def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
+    package = f"{row['package'] or '-'} {row['version'] or ''}".strip()
+    whether = WHETHER[row["present"]]
+    return (row["name"], row["title"], whether, package, row["entry"] or "-", LOADS[row["loads"]])
+
+
+def _show_seen(console: Console, row: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print what a device was recognised by, and whether its environment is set."""
+    seen = row["seen"]
+    lines = [*seen["cards"], *((", ".join(seen["nodes"]),) if verbose and seen["nodes"] else ())]
+    if verbose and seen["tool"]:
+        lines += [f"{seen['tool']}:", *(f"  {line}" for line in seen["says"])]
+    if row["present"] and seen["ready"] is False and seen["script"] and row["package"] not in (None, "torch"):
+        lines.append(f"its environment is not set: source {seen['script']}")
+    if lines:
+        console.print()
+    for line in lines:
+        console.print(f"   {escape(line)}", style="dim")
+
+
+def _show_findings(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    findings = data["findings"]
+    shown = [each for each in findings if verbose or data["checked"] or each["level"] in ("warn", "fail")]
+    if shown:
+        console.print()
+    for each in shown:
+        after = f" (after {each['caused_by']})" if each["caused_by"] else ""
+        prose(console, " " * 26, each["seen"] + after, first=f" {MARKS[each['level']]} {each['id']:<22} ")
+        for line in each["fix"]:
+            style = "dim" if line.startswith("#") else "bold"
+            console.print(f"{' ' * 26}{escape(line)}", style=style)
+    _show_end(console, data, [each for each in findings if each["level"] == "fail"])
+
+
+def _show_end(console: Console, data: Mapping[str, Any], failing: Sequence[Mapping[str, Any]]) -> None:
+    if failing:
+        console.print("\n [red]✗[/] `import torch` fails here")
+    elif data["checked"]:
+        console.print("\n [green]✓[/] nothing breaks `import torch` here")
+    elif data["environment"] and data["environment"]["torch"] and any(row["entry"] for row in data["devices"]):
+        console.print("\n what loads, and what breaks `import torch`: xpusetup devices check")
