@@ -156,7 +156,7 @@ def _watch(step: Step) -> Callable[[list[str]], str]:
 
 def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
     target = prepared.plan.target
-    jobs = f"{tuned['MAX_JOBS']} jobs" if tuned else ""
+    jobs = f"{tuned['MAX_JOBS']} jobs" if "MAX_JOBS" in tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
     arch = f" ({','.join(target.arch)})" if target.arch else ""
     device = f"{_device(workspace, prepared)}{arch}"
