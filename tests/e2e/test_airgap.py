@@ -13,9 +13,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny, wait_until, xpusetup
-from xpusetup.bundles.contents import HEAD, render_bundle
+from xpusetup.bundles.contents import HEAD, Repository, render_bundle
 from xpusetup.effects import without_network
 from xpusetup.effects.bundle_file import read_head
+from xpusetup.effects.repositories import find_broken
+from xpusetup.effects.repositories import make_repository as make_bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -211,6 +213,22 @@ def test_what_a_bundle_lacks_is_named(place: Place, tmp_path: Path) -> None:
     assert said.code == 1
     (row,) = said.document["result"]["reached_out"]
     assert (row["step"], "https://tiny.invalid/inner" in row["addresses"]) == ("tiny.fetch", True)
+
+
+def test_a_pack_that_lacks_a_file_is_told(tmp_path: Path) -> None:
+    """The hashes of such a bundle are right, and git takes the pack: only a walk through the tree finds it."""
+    rev = make_repository(tmp_path / "source")
+    listed = git(tmp_path / "source", "rev-list", "--objects", "--no-walk", rev).splitlines()
+    kept = "".join(f"{line}\n" for line in listed if not line.endswith("source.txt"))
+    packing = (*GIT, "pack-objects", "-q", str(tmp_path / "p"))
+    subprocess.run(packing, cwd=tmp_path / "source", input=kept, check=True, capture_output=True, text=True)
+    next(tmp_path.glob("p-*.pack")).rename(tmp_path / "one.pack")
+    address = "https://x.invalid/source"
+    told = {"folder": "git/source.git", "addresses": [address], "commits": {rev: "one.pack"}}
+    make_bare(Repository.model_validate(told), tmp_path)
+    broken = find_broken(tmp_path / "git/source.git", [rev, "0" * 40])
+    assert broken[rev].startswith("missing blob object")
+    assert broken["0" * 40].startswith("bad revision") or "ambiguous" in broken["0" * 40]
 
 
 def test_wheels_that_lack_are_named(place: Place, tmp_path: Path) -> None:

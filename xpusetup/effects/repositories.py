@@ -124,4 +124,6 @@ def _run(place: Path, arguments: tuple[str, ...], text: str) -> subprocess.Compl
 
 
 def _last(words: bytes) -> str:
-    return (words.decode(errors="replace").strip().splitlines() or ["it said nothing"])[-1]
+    """Give what git died of; after it may come advice."""
+    lines = words.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+    return next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), lines[-1])
