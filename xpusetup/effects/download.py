@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import errno
+import time
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import make_folder
+from xpusetup.effects.files import cannot_write, make_folder
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
@@ -14,11 +16,16 @@ if TYPE_CHECKING:
 BLOCK = 1 << 20
 PATIENCE = 60
 TRIES = 5
-PARTIAL = 206
+PAUSE = 1.0
+"""Seconds; after each try that brought nothing, one more of them."""
+FULL = {errno.ENOSPC, errno.EDQUOT}
+PARTIAL, NOTHING_MORE = 206, 416
 
 
 def download(address: str, to: Path, say: Callable[[str], None]) -> None:
     """Fetch a file unless it is there. Raises NotReadyError after several tries in which nothing more came."""
+    from http.client import HTTPException  # noqa: PLC0415 - slow to import, and seldom needed
+
     make_folder(to.parent)
     part = to.with_name(f"{to.name}.part")
     why, tries = "", 0
@@ -27,9 +34,15 @@ def download(address: str, to: Path, say: Callable[[str], None]) -> None:
         try:
             _receive(address, part, say)
             part.replace(to)
-        except (OSError, EOFError) as error:
-            why = str(getattr(error, "reason", "") or error)
+        except (OSError, EOFError, HTTPException) as error:
+            if getattr(error, "errno", None) in FULL:
+                raise cannot_write(part, error) from error  # type: ignore[arg-type]  # an OSError has such a number
+            code = getattr(error, "code", 0)
+            why = str(error if code else getattr(error, "reason", "") or error)
             tries = 0 if _size(part) > before else tries + 1
+            if code == NOTHING_MORE:  # all of it had come, or the file is another one now
+                part.unlink(missing_ok=True)
+            time.sleep(PAUSE * tries)
         if tries == TRIES:
             fix = "look at the network and the proxy; the same command goes on where it was cut off"
             raise NotReadyError(f"cannot get {address}: {why}", fix=fix)
