@@ -16,7 +16,7 @@ from xpusetup.commands.prepare import preview, write_prepared
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects import files
-from xpusetup.effects.bundle_file import write_bundle
+from xpusetup.effects.bundle_file import read_head, write_bundle
 from xpusetup.effects.clock import now
 from xpusetup.effects.download import download
 from xpusetup.effects.environment import short_path, variables
@@ -60,9 +60,9 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
         options.observe(Event(kind="note", time=now(), text=text))
 
     file = Path(options.file).absolute()
-    if file.is_dir():
-        raise UsageError(f"{options.file} is a folder", fix=f"name a file: {options.file}/NAME.tar")
-    workspace = ensure_locked(open_workspace(where), say)
+    workspace = open_workspace(where)
+    _refuse_place(file, options.file, workspace.root)
+    workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace) if options.toolkit else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", say) as lock:
@@ -80,6 +80,19 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
         _forget(prepared)
         shutil.rmtree(place)
     return Result("bundle create", {**describe(bundle), "root": str(workspace.root), **describe_file(file)})
+
+
+def _refuse_place(file: Path, name: str, root: Path) -> None:
+    """Refuse to write where something would be lost. Raises UsageError."""
+    if file.is_dir():
+        raise UsageError(f"{name} is a folder", fix=f"name a file: {name}/NAME.tar")
+    if file.is_relative_to(root / "bundle"):
+        raise UsageError(f"{name} lies where the bundle is gathered, which is emptied", fix="write it elsewhere")
+    if file.exists():
+        try:
+            read_head(file)
+        except UsageError as error:
+            raise UsageError(f"{name} is there, and is no bundle", fix="name another file, or remove it") from error
 
 
 def _choose_installer(workspace: Workspace) -> Installer:
