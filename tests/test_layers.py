@@ -51,6 +51,7 @@ LEVELS = (
         "extensions",
         "outcomes",
         "begin",
+        "bundles",
     ),
     ("emit",),
     ("effects",),

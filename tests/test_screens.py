@@ -86,6 +86,12 @@ def text_of(console: Console) -> str:
         ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
+        ("bundle-create", "bundle create", screens.BUNDLE, False),
+        ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
+        ("bundle-verify", "bundle verify", screens.BUNDLE, False),
+        ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
+        ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
+        ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),
     ],
 )
 def test_golden_results(console: Console, name: str, command: str, data: dict[str, Any], verbose: bool) -> None:
@@ -198,7 +204,7 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
-    commands |= {"verify --fallbacks"}
+    commands |= {"verify --fallbacks", "bundle create", "bundle verify"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
     assert shipped("sim").name == "sim"

@@ -17,7 +17,7 @@ from xpusetup.profile import Operand, Strict, Text
 from xpusetup.tomltext import TomlError, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 
 Address = Annotated[Operand, Field(pattern=r"^\S+$")]
@@ -114,8 +114,13 @@ def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str
 
 def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
     text = given.get("GIT_CONFIG_COUNT", "")
-    first = int(text) if text.isdigit() else 0
-    found: dict[str, str] = {}
-    for number, (address, mirror) in enumerate(network.git.items(), start=first):
-        found |= {f"GIT_CONFIG_KEY_{number}": f"url.{mirror}.insteadOf", f"GIT_CONFIG_VALUE_{number}": address}
-    return {"GIT_CONFIG_COUNT": str(first + len(network.git)), **found} if found else {}
+    pairs = [(f"url.{mirror}.insteadOf", address) for address, mirror in network.git.items()]
+    return number_git(pairs, first=int(text) if text.isdigit() else 0) if pairs else {}
+
+
+def number_git(pairs: Sequence[tuple[str, str]], *, first: int = 0) -> dict[str, str]:
+    """Give the variables by which git takes settings, each a key and its value, numbered from `first` on."""
+    found = {"GIT_CONFIG_COUNT": str(first + len(pairs))}
+    for number, (key, value) in enumerate(pairs, start=first):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found

@@ -225,6 +225,18 @@ def _show_fallbacks(console: Console, data: Mapping[str, Any], _verbose: bool) -
     show_fallbacks(console, data)
 
 
+def _show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_bundle import show_created  # noqa: PLC0415 - a screen of its own
+
+    show_created(console, data, verbose)
+
+
+def _show_checked_bundle(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show_bundle import show_verified  # noqa: PLC0415 - a screen of its own
+
+    show_verified(console, data, verbose)
+
+
 def duration(seconds: float) -> str:
     """Give a time as people say it: 9 s, 1:12, 2:41:07."""
     whole = round(seconds)
@@ -249,6 +261,8 @@ SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
     "setup": _show_setup,
     "xpusetup": _show_way,
     "explain": _show_explained,
+    "bundle create": _show_created,
+    "bundle verify": _show_checked_bundle,
     "devices list": _show_devices,
     "devices check": _show_devices,
     "profiles list": _show_profiles,

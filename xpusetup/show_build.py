@@ -11,6 +11,7 @@ from rich.table import Table
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
 from xpusetup.show import MARKS, chosen, duration, prose, verified
+from xpusetup.show_bundle import show_attempts
 from xpusetup.show_causes import show_cause
 
 if TYPE_CHECKING:
@@ -30,8 +31,10 @@ def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     """Print how a build ended."""
     if data["failed"]:
         _show_failure(console, data["failure"])
+        show_attempts(console, data, verbose=verbose)
         return
     _part_from_steps(console, data)
+    show_attempts(console, data, verbose=verbose)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
 

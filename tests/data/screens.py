@@ -358,3 +358,60 @@ REPLACED = [
         "why": "nothing that is left says who removed it",
     },
 ]
+DOWNLOADS: list[dict[str, Any]] = [
+    {"file": f"torch/{file}", "line": line, "how": how, "what": what}
+    for file, line, how, what in (
+        ("setup.py", 412, "subprocess.check_call", "git submodule"),
+        ("caffe2/CMakeLists.txt", 1092, "execute_process", "https://github.com/intel/torch-xpu-ops.git"),
+        ("cmake/Dependencies.cmake", 88, "FetchContent", "https://github.com/intel/sycl-tla.git"),
+        ("cmake/External/nccl.cmake", 31, "ExternalProject", "https://github.com/NVIDIA/nccl"),
+        ("third_party/NNPACK/CMakeLists.txt", 95, "execute_process", "pip install"),
+        (
+            "third_party/NNPACK/cmake/DownloadSix.cmake",
+            9,
+            "ExternalProject",
+            "https://pypi.python.org/packages/six.tar.gz",
+        ),
+        (
+            "third_party/pthreadpool/cmake/DownloadFXdiv.cmake",
+            7,
+            "ExternalProject",
+            "https://github.com/Maratyszcza/FXdiv.git",
+        ),
+    )
+]
+BUNDLE: dict[str, Any] = {
+    "profile": "torch-2.14",
+    "revs": {"torch": "main"},
+    "parts": ["torch", "triton", "vision"],
+    "python": "3.11.7",
+    "machine": "x86_64",
+    "created_by": "0.1.0",
+    "repositories": [
+        {"address": f"https://github.com/{name}", "commits": ["0" * 40] * count}
+        for name, count in (("pytorch/pytorch", 1), ("google/googletest", 3), ("pytorch/vision", 1))
+    ],
+    "wheels": ["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
+    "program": ["xpusetup-0.1.0-py3-none-any.whl"],
+    "toolkit": "toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
+    "downloads": DOWNLOADS,
+    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
+    "file": "/home/me/torch 2.14.tar",
+    "bytes": 4_123_456_789,
+    "sha256": SHA * 4,
+    "files": 61,
+    "missing": [],
+}
+LACKING = [
+    f"https://github.com/google/googletest {'1' * 40}",
+    "a wheel of ninja==1.13.2 for Python 3.11.7 on x86_64",
+]
+REACHED_OUT: list[dict[str, Any]] = [
+    {
+        "step": "torch.build",
+        "times": 4,
+        "addresses": ["https://pypi.python.org/packages/six.tar.gz"],
+        "may_download": DOWNLOADS[5:6],
+    },
+    {"step": "vision.build", "times": 1, "addresses": [], "may_download": DOWNLOADS},
+]

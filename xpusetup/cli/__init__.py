@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, devices, diagnosis, options, preparing, profiles, using, verifying
+from xpusetup.cli import building, bundles, devices, diagnosis, options, preparing, profiles, using, verifying
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -61,6 +61,11 @@ devices_app = typer.Typer(no_args_is_help=True, help="Accelerators here, and wha
 devices_app.command("list")(devices.devices_list)
 devices_app.command("check")(devices.devices_check)
 app.add_typer(devices_app, name="devices")
+
+bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
+bundle_app.command("create")(bundles.bundle_create)
+bundle_app.command("verify")(bundles.bundle_verify)
+app.add_typer(bundle_app, name="bundle")
 
 
 def main() -> None:

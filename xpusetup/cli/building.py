@@ -31,6 +31,7 @@ def build(
     verify: options.Verify = "auto",
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
     launcher: options.Launcher = "auto",
+    bundle: options.Bundle = "",
     events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -46,7 +47,7 @@ def build(
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
         with BuildView(quiet=json, verbose=verbose) as view:
-            how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
+            how = BuildOptions(jobs=jobs, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
             return run_build(where, request, how)
 
     finish("build", work, json=json, verbose=verbose)

@@ -25,6 +25,10 @@ Rev = Annotated[
     typer.Option("--rev", help="Another revision: tag, branch, commit, pr/N.", metavar="COMPONENT=REF"),
 ]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
+Bundle = Annotated[
+    str,
+    typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE"),
+]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 Only = Annotated[

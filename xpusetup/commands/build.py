@@ -37,6 +37,7 @@ from xpusetup.settings import make_network
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
+    from xpusetup.commands.airgap import AirGap
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Request, Step
 
@@ -51,21 +52,32 @@ WITHHELD = {
 
 @dataclass(frozen=True, kw_only=True)
 class BuildOptions:
-    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto."""
+    """How to run a plan. `jobs` 0: as many as processors and memory allow; `launcher`: a compiler cache, or auto.
+
+    `bundle` is the file that stands for the network.
+    """
 
     jobs: int = 0
     launcher: str = "none"
+    bundle: str = ""
     events: str = ""
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result:
     """Build a profile, going on where the last run stopped."""
+    if options.bundle:
+        from xpusetup.commands.airgap import enter  # noqa: PLC0415 - a build with the network needs no bundle
+
+        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
+        return run_purpose(workspace, request, options, BUILD, gap)
     return run_purpose(open_workspace(where), request, options, BUILD)
 
 
-def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose) -> Result:
-    """Run the plan of a purpose, going on where its last run stopped."""
+def run_purpose(
+    workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
+) -> Result:
+    """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
     observe = _with_file(options)
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
@@ -75,7 +87,9 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
     launcher = find_launcher(options.launcher)
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     tuned |= cache_variables(prepared, launcher)
-    network = make_network(workspace.settings.network, variables())
+    network = gap.network if gap else make_network(workspace.settings.network, variables())
+    if gap:
+        gap.refuse_other_target(prepared.plan.target.python_version)
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
@@ -86,20 +100,23 @@ def run_purpose(workspace: Workspace, request: Request, options: BuildOptions, p
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds)
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
-        outcome = run_plan(replace(run, load=load, launcher=launcher))
+        before = gap.before if gap else run.before
+        outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran:
             target, facts = prepared.plan.target, prepared.facts
             made_by = purpose.command
             write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
             if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
-    return _make_result(workspace, prepared, outcome, request, options)
+    result = _make_result(workspace, prepared, outcome, request, options)
+    return gap.describe_attempts(prepared.root, result) if gap else result
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:
     """Give the words that run a plan in the same way again."""
     jobs = ("--jobs", str(options.jobs)) if options.jobs else ()
-    return (*jobs, *(("--launcher", options.launcher) if options.launcher not in {"auto", "none"} else ()))
+    launcher = ("--launcher", options.launcher) if options.launcher not in {"auto", "none"} else ()
+    return (*jobs, *launcher, *(("--bundle", options.bundle) if options.bundle else ()))
 
 
 def _run(

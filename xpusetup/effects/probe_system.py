@@ -24,6 +24,11 @@ OWNERS = ("render", "video", "HwHiAiUser")
 """Groups that own devices."""
 
 
+def read_machine() -> str:
+    """Give the processors' architecture as the kernel names it."""
+    return platform.machine()
+
+
 def probe_system(sysroot: Sysroot) -> System:
     """Say which system this is, and as whom this runs."""
     import distro  # noqa: PLC0415 - a build in which no step runs has no need of it
@@ -37,7 +42,7 @@ def probe_system(sysroot: Sysroot) -> System:
         families=[info.id() or "linux", *like],
         version=info.version() or None,
         kernel=(sysroot.read("/proc/sys/kernel/osrelease") or platform.release()).strip(),
-        machine=platform.machine(),
+        machine=read_machine(),
         user=user,
         uid=os.getuid(),
         groups=sorted({os.getgid(), *os.getgroups()}),

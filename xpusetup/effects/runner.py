@@ -64,7 +64,8 @@ class Run:
     """What one run of a plan works with. `tuning` are variables that no key sees, such as MAX_JOBS.
 
     `watch` gives, for a step, what is told its lines and says why it should be stopped. `fewer` says with how many jobs
-    a step that failed is tried again, 0 for not at all. `load` looks at the memory.
+    a step that failed is tried again, 0 for not at all. `load` looks at the memory. `before` gives the words of a
+    command that runs a step's script, such as one that takes the network away.
     """
 
     root: Root
@@ -79,6 +80,7 @@ class Run:
     fewer: Callable[[Running], int] = lambda _one: 0
     load: Watch = field(default_factory=Watch)
     launcher: Launcher | None = None
+    before: Callable[[Step], tuple[str, ...]] = lambda _step: ()
 
 
 @dataclass(kw_only=True)
@@ -157,7 +159,8 @@ def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running
         if run.launcher and "compiler" in step.needs
         else None
     )
-    one = start_step(run.root, step, key, lock=run.lock, tuning={**tuning, **(cache.variables if cache else {})})
+    tuned = {**tuning, **(cache.variables if cache else {})}
+    one = start_step(run.root, step, key, lock=run.lock, tuning=tuned, before=run.before(step))
     one.watch, one.cache = run.watch(step), cache
     return one
 

@@ -99,8 +99,13 @@ class Running:
             self.handle = None
 
 
-def start_step(root: Root, step: Step, key: str, *, lock: int, tuning: Mapping[str, str]) -> Running:
-    """Start a step's script. It inherits the root's lock, and writes its log itself so that it can outlive us."""
+def start_step(
+    root: Root, step: Step, key: str, *, lock: int, tuning: Mapping[str, str], before: Sequence[str] = ()
+) -> Running:
+    """Start a step's script. It inherits the root's lock, and writes its log itself so that it can outlive us.
+
+    `before` are the words of a command that is given the script to run.
+    """
     path = root.log(step.id)
     keep_log(path, "old")
     try:
@@ -109,7 +114,7 @@ def start_step(root: Root, step: Step, key: str, *, lock: int, tuning: Mapping[s
         raise cannot_write(path, error) from error
     with stream:
         process = subprocess.Popen(
-            ("bash", str(root.script(step.id))),
+            (*before, "bash", str(root.script(step.id))),
             stdin=subprocess.DEVNULL,
             stdout=stream,
             stderr=subprocess.STDOUT,

@@ -52,7 +52,11 @@ def _make_runtime(context: Context, last: str, component: str, pins: list[str]) 
     return Step(
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
-        run=(context.pip("install", "--no-deps", "--report", report, *pins), *context.movable()),
+        run=(
+            context.pip("install", "--no-deps", "--report", report, *pins),
+            context.helper("keep_report.py", report),
+            *context.movable(),
+        ),
         env=UNBOUND,
         needs=("network",),
         after=(last,),

@@ -81,6 +81,7 @@ def make_requirements(context: Context) -> Step:
     report = f"{context.reports}/build-requirements.json"
     commands = [context.pip("install", "--no-deps", *pip)] if pip else []
     commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
+    commands.append(context.helper("keep_report.py", report))
     commands += context.movable()
     return Step(
         id="requirements",

@@ -22,4 +22,6 @@ run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no
   'numpy==2.2.6; python_version < '"'"'3.11'"'"'' 'numpy==2.4.6; python_version >= '"'"'3.11'"'"'' \
   packaging==26.3 pyelftools==0.33 pyproject-hooks==1.3.3 setuptools==80.10.2 sympy==1.14.0 \
   'tomli==2.5.0; python_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 wheel==0.48.0
+run /opt/conda/envs/x/bin/python "$ROOT"/helpers/keep_report.py \
+  /opt/conda/envs/x/share/xpusetup/build-requirements.json
 finish

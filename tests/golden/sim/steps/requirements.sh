@@ -21,5 +21,6 @@ run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps
   'numpy==2.4.6; python_version >= '"'"'3.11'"'"'' packaging==26.3 pyelftools==0.33 pyproject-hooks==1.3.3 \
   setuptools==80.10.2 sympy==1.14.0 'tomli==2.5.0; python_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 \
   wheel==0.48.0
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

@@ -27,5 +27,6 @@ run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps
   tbb-devel==2023.1.0 tcmlib==1.5.0 'tomli==2.4.1; python_full_version < '"'"'3.11'"'"'' \
   typing-extensions==4.16.0 umf==1.1.0 urllib3==2.8.0 wheel==0.48.0 \
   'zipp==4.1.0; python_full_version < '"'"'3.10.2'"'"''
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

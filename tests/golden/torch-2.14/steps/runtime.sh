@@ -20,5 +20,6 @@ run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps
   intel-pti==1.0.1 intel-sycl-rt==2026.1.0 mkl==2026.1.0 oneccl==2022.1.1 oneccl-devel==2022.1.1 \
   onemkl-license==2026.1.0 onemkl-sycl-blas==2026.1.0 onemkl-sycl-dft==2026.1.0 onemkl-sycl-lapack==2026.1.0 \
   onemkl-sycl-rng==2026.1.0 onemkl-sycl-sparse==2026.1.0 pyzes==0.1.2 tbb==2023.1.0 tcmlib==1.5.0 umf==1.1.0
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/runtime-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

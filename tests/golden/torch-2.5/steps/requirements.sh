@@ -25,5 +25,6 @@ run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps
   pyproject-hooks==1.2.0 pyyaml==6.0.2 requests==2.32.3 setuptools==75.3.0 six==1.16.0 sortedcontainers==2.4.0 \
   sympy==1.13.1 tbb==2021.13.1 'tomli==2.0.2; python_full_version < '"'"'3.11'"'"'' typing-extensions==4.12.2 \
   urllib3==2.2.3 wheel==0.44.0 'zipp==3.20.2; python_full_version < '"'"'3.10.2'"'"''
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

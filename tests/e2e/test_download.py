@@ -1,0 +1,116 @@
+"""One large file over a bad line: cut off, resumed, sent anew by a server that resumes nothing, or not at all."""
+
+from __future__ import annotations
+
+import threading
+from contextlib import contextmanager
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import TYPE_CHECKING
+
+import pytest
+
+from xpusetup.effects.download import download
+from xpusetup.errors import NotReadyError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("airgap")]
+CONTENT = bytes(range(256)) * 40_000
+PIECE = len(CONTENT) // 3
+
+
+class Server(ThreadingHTTPServer):
+    """Sends at most a piece of the file at a time, and remembers where each answer began."""
+
+    resumes = True
+    status = 0
+
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.begun: list[int] = []
+        self.cuts = 2
+
+    @property
+    def address(self) -> str:
+        """Where the file is."""
+        return f"http://127.0.0.1:{self.server_address[1]}/kit_offline.sh"
+
+
+class Handler(BaseHTTPRequestHandler):
+    """One answer."""
+
+    server: Server
+
+    def do_GET(self) -> None:
+        """Send a piece, or all where no more is to be cut."""
+        asked = int((self.headers.get("Range") or "bytes=0-")[6:-1])
+        start = asked if self.server.resumes else 0
+        self.server.begun.append(start)
+        if start >= len(CONTENT):
+            self.send_error(416)
+            return
+        if self.server.status:
+            self.send_error(self.server.status)
+            return
+        self.send_response(206 if start else 200)
+        self.send_header("Content-Length", str(len(CONTENT) - start))
+        self.end_headers()
+        cut = len(self.server.begun) <= self.server.cuts
+        self.wfile.write(CONTENT[start : start + PIECE if cut else len(CONTENT)])
+
+    def log_message(self, *_args: object) -> None:
+        """Say nothing."""
+
+
+@pytest.fixture(autouse=True)
+def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("xpusetup.effects.download.PAUSE", 0)
+
+
+@contextmanager
+def serving(**settings: object) -> Iterator[Server]:
+    with Server() as server:
+        for name, value in settings.items():
+            setattr(server, name, value)
+        threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01}, daemon=True).start()
+        yield server
+        server.shutdown()
+
+
+def test_it_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
+    said: list[str] = []
+    with serving() as server:
+        download(server.address, tmp_path / "kit.sh", said.append)
+        assert server.begun == [0, PIECE, 2 * PIECE]
+        download(server.address, tmp_path / "kit.sh", said.append)
+        assert len(server.begun) == 3
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+    assert said == ["kit_offline.sh: 9 MiB", *(f"kit_offline.sh: 9 MiB, {part} MiB of it there" for part in (3, 6))]
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
+
+
+def test_a_server_that_resumes_nothing_sends_all_of_it(tmp_path: Path) -> None:
+    with serving(resumes=False, cuts=1) as server:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+        assert server.begun == [0, 0]
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+
+
+def test_one_that_was_all_there_is_fetched_anew(tmp_path: Path) -> None:
+    """It was killed before the file got its name; whether it was whole nobody knows."""
+    (tmp_path / "kit.sh.part").write_bytes(CONTENT + b"?")
+    with serving(cuts=0) as server:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+
+
+def test_it_ends_where_nothing_more_comes(tmp_path: Path) -> None:
+    """What came stays for the next time, under a name that nothing takes for whole."""
+    (tmp_path / "kit.sh.part").write_bytes(CONTENT[:PIECE])
+    with serving(status=502) as server, pytest.raises(NotReadyError, match="502") as caught:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+    assert "goes on where it was cut off" in caught.value.fix
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh.part"]
+    assert (tmp_path / "kit.sh.part").read_bytes() == CONTENT[:PIECE]

@@ -1,0 +1,344 @@
+"""Bundles as values: what bundle.json may say, submodules, wheels that fit, variables, logs, and the file's bytes."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tarfile
+import zipfile
+from importlib.metadata import PathDistribution
+from types import SimpleNamespace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from data.profiles import shipped
+from data.targets import plan_for
+from xpusetup.bundles.contents import Bundle, is_safe, make_offline, parse_bundle, render_bundle
+from xpusetup.bundles.downloads import Download
+from xpusetup.bundles.installers import ORIGIN, choose_installer, parse_installers
+from xpusetup.bundles.reach import Attempt, find_attempt
+from xpusetup.bundles.submodules import Submodule, parse_submodules, resolve_address
+from xpusetup.bundles.wheels import missing_wheels
+from xpusetup.effects.bundle_file import hash_head, read_head, read_members, write_bundle
+from xpusetup.effects.files import package_text
+from xpusetup.effects.program import repack, running_with
+from xpusetup.effects.repositories import hash_members
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.model import Request
+from xpusetup.plan.bundle import bundled_parts, bundled_pins, make_bundle_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+REV = "a0c00e72cbc4a08d4200771ea33ea9fa32d58706"
+SHA = "0" * 64
+
+
+def document(**changes: Any) -> dict[str, Any]:
+    sim = shipped("sim").model_dump(by_alias=True, mode="json")
+    told: dict[str, Any] = {
+        "schema": 1,
+        "created_by": "0.1.0",
+        "profile": sim,
+        "base": sim,
+        "file": "profile/sim.toml",
+        "parts": ["torch", "simxpu"],
+        "pins": ["wheel==0.48.0"],
+        "python": "3.11.7",
+        "machine": "x86_64",
+        "repositories": [
+            {"folder": "git/x-1.git", "addresses": ["https://x.invalid/x"], "commits": {REV: f"git/x-1-{REV}.pack"}}
+        ],
+        "members": [
+            {"name": name, "size": 1, "sha256": SHA}
+            for name in ("profile/sim.toml", f"git/x-1-{REV}.pack", "wheels/a.whl")
+        ],
+    }
+    return {**told, **changes}
+
+
+def parse(**changes: Any) -> Bundle:
+    return parse_bundle(json.dumps(document(**changes)).encode(), "b.tar")
+
+
+def refused(**changes: Any) -> str:
+    with pytest.raises(UsageError) as caught:
+        parse(**changes)
+    return caught.value.message
+
+
+def test_what_is_written_is_read() -> None:
+    bundle = parse()
+    assert parse_bundle(render_bundle(bundle).encode(), "b.tar") == bundle
+    assert (bundle.names("wheels"), bundle.size) == (["a.whl"], 3)
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["/etc/passwd", "../up", "a/../../up", "a//b", "./a", "a/.", "-rf", "a\nb", "a b", "C:x", "", "a\\b", "a/..", "é"],
+)
+def test_names_that_lead_elsewhere(name: str) -> None:
+    assert not is_safe(name)
+    member = {"name": name, "size": 1, "sha256": SHA}
+    assert refused(members=[*document()["members"], member])
+
+
+def test_packs_and_profile_have_to_be_members() -> None:
+    told = document()["members"]
+    assert "git/x-1-" in refused(members=[told[0], told[2]])
+    assert "profile/sim.toml" in refused(members=told[1:])
+    assert "profile/sim.toml" in refused(members=[*told, told[0]])
+
+
+def test_strange_documents() -> None:
+    assert "made by a newer xpusetup (0.9)" in refused(schema=2, created_by="0.9")
+    assert "wheel: unknown key" in refused(wheel=[])
+    with pytest.raises(UsageError, match="is no JSON"):
+        parse_bundle(b"[" * 100000, "b.tar")
+    with pytest.raises(UsageError, match=r"bundle\.json"):
+        parse_bundle(b"[]", "b.tar")
+
+
+def test_everything_comes_from_the_bundle() -> None:
+    """Addresses whole, in place of all that the caller says of the network; what it lacks is refused by name."""
+    told = make_offline(parse(), "/cache/b")
+    assert told == {
+        "PIP_INDEX_URL": "",
+        "PIP_EXTRA_INDEX_URL": "",
+        "UV_DEFAULT_INDEX": "",
+        "UV_INDEX": "",
+        "PIP_NO_INDEX": "1",
+        "UV_NO_INDEX": "1",
+        "PIP_FIND_LINKS": "/cache/b/wheels",
+        "UV_FIND_LINKS": "/cache/b/wheels",
+        "GIT_CONFIG_COUNT": "3",
+        "GIT_CONFIG_KEY_0": "url.file:///cache/b/git/x-1.git.insteadOf",
+        "GIT_CONFIG_VALUE_0": "https://x.invalid/x",
+        "GIT_CONFIG_KEY_1": "protocol.allow",
+        "GIT_CONFIG_VALUE_1": "never",
+        "GIT_CONFIG_KEY_2": "protocol.file.allow",
+        "GIT_CONFIG_VALUE_2": "always",
+    }
+
+
+WHEELS = (
+    "packaging-26.3-py3-none-any.whl",
+    "PyYAML-6.0.2-cp311-cp311-manylinux_2_17_x86_64.manylinux2014_x86_64.whl",
+    "psutil-7.2.2-cp36-abi3-manylinux2010_x86_64.whl",
+    "six-1.16.0-py2.py3-none-any.whl",
+    "torch-2.13.0+cpu-cp311-cp311-manylinux_2_28_x86_64.whl",
+    "numpy-2.4.6-cp311-cp311-musllinux_1_2_aarch64.whl",
+)
+
+
+@pytest.mark.parametrize(
+    ("pin", "python", "missing"),
+    [
+        ("packaging==26.3", "3.11.7", False),
+        ("packaging==26.2", "3.11.7", True),
+        ("pyyaml==6.0.2", "3.11.7", False),
+        ("pyyaml==6.0.2", "3.12.1", True),
+        ("psutil==7.2.2", "3.14.0", False),
+        ("six==1.16", "3.10.4", True),
+        ("six==1.16.0", "3.10.4", False),
+        ("torch==2.13.0+cpu", "3.11.7", False),
+        ("numpy==2.4.6", "3.11.7", True),
+        ("tomli==2.0.2; python_full_version < '3.11'", "3.11.7", False),
+        ("tomli==2.0.2; python_full_version < '3.11'", "3.10.7", True),
+    ],
+)
+def test_wheels_that_fit(pin: str, python: str, missing: bool) -> None:
+    found = missing_wheels([pin], python, "x86_64", [*WHEELS, "no-wheel.txt"])
+    assert bool(found) is missing
+
+
+def test_submodules() -> None:
+    told = {
+        "third_party/a.path": "third_party/a",
+        "third_party/a.url": "../a.git",
+        "b.path": "b",
+        "b.url": "https://x.invalid/b",
+        "b.update": "none",
+        "gone.path": "gone",
+        "gone.url": "https://x.invalid/gone",
+    }
+    listed = "".join(f"submodule.{key}\n{value}\0" for key, value in told.items())
+    links = [f"160000 commit {REV}\tthird_party/a", f"160000 commit {REV}\tb"]
+    assert parse_submodules(listed, links) == [Submodule("third_party/a", "third_party/a", "../a.git", REV)]
+
+
+@pytest.mark.parametrize(
+    ("address", "full"),
+    [
+        ("https://y.invalid/b", "https://y.invalid/b"),
+        ("../b.git", "https://x.invalid/o/b.git"),
+        ("../../p/b", "https://x.invalid/p/b"),
+        ("./b", "https://x.invalid/o/a/b"),
+    ],
+)
+def test_relative_addresses(address: str, full: str) -> None:
+    assert resolve_address("https://x.invalid/o/a/", address) == full
+
+
+PIP = """\
+WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(Failed to establish a new connection)'
+ERROR: HTTPSConnectionPool(host='pypi.invalid', port=443): NameResolutionError
+"""
+GIT = "Cloning into 'x'...\nfatal: clone of 'https://x.invalid/b.git' failed\nfatal: transport 'https' not allowed\n"
+
+
+@pytest.mark.parametrize(
+    ("log", "times", "addresses"),
+    [
+        ("all is well\nsee https://docs.invalid/\n", None, ()),
+        ("see https://docs.invalid/\nnote: it asked for the network once, which is taken away\n", 1, ()),
+        ("note: it asked for the network 12 times, which is taken away\n", 12, ()),
+        ("echo note: it asked for the network 12 times\n", None, ()),
+        (PIP, 0, ("pypi.invalid",)),
+        (GIT, 0, ("https://x.invalid/b.git",)),
+        ("curl: (6) Could not resolve host: a.invalid\n", 0, ()),
+        ("urlopen https://a.invalid/x.\n" * 3 + "[Errno 101] Network is unreachable\n", 0, ("https://a.invalid/x",)),
+    ],
+)
+def test_attempts(log: str, times: int | None, addresses: tuple[str, ...]) -> None:
+    found = find_attempt("torch.build", log.splitlines())
+    assert (found.times if found else None, found.addresses if found else ()) == (times, addresses)
+
+
+def test_the_places_that_fit_an_address() -> None:
+    """Those of the same host, and where none is, all that the source names."""
+    may = [
+        Download(file="torch/a.cmake", line=line, how="FetchContent", what=what)
+        for line, what in enumerate(("https://a.invalid/x.git", "https://b.invalid:443/y", "git submodule"))
+    ]
+
+    def lines(*addresses: str) -> list[int]:
+        told = Attempt("torch.build", 1, addresses).document(may)["may_download"]
+        assert isinstance(told, list)
+        return [item["line"] for item in told]
+
+    assert lines("https://b.invalid/z") == [1]
+    assert lines("a.invalid", "https://c.invalid") == [0]
+    assert lines("https://c.invalid") == lines() == [0, 1, 2]
+
+
+def test_the_plan_that_gathers() -> None:
+    """What needs the network and no compiler: fetches, and the wheels of what the rest would install."""
+    profile, plan = shipped("torch-2.14"), plan_for("torch-2.14")
+    gathered = make_bundle_plan(profile, Request(), plan, ("0.1.0", "/src", "/constraints"))
+    assert [step.id for step in gathered.steps if "compiler" in step.needs or "toolkit" in step.needs] == []
+    assert [step.id for step in gathered.steps if not step.id.endswith(".fetch")] == [
+        *("venv", "requirements", "bundle.wheels", "bundle.program"),
+    ]
+    assert bundled_parts(gathered) == [part.name for part in profile.components if part.kind != "skip"]
+    assert profile.runtime_requirements is not None
+    both = [*profile.build_requirements.pins, *profile.runtime_requirements.pins]
+    assert bundled_pins(profile, plan) == both
+    assert [pin for pin in both if pin not in gathered.steps[-2].run[-1]] == []
+    only = plan_for("torch-2.14", Request(only=("vision",)))
+    assert "audio" not in bundled_parts(make_bundle_plan(profile, Request(), only, ("0.1.0", "/src", "/c")))
+
+
+def test_installers() -> None:
+    known = parse_installers(package_text(ORIGIN))
+    wanted = shipped("torch-2.12").toolkit
+    assert wanted is not None
+    assert choose_installer(known, wanted, "torch-2.12").version == "2025.3.2.36"
+    old = shipped("torch-2.5").toolkit
+    assert old is not None
+    with pytest.raises(UsageError, match=r"no offline installer of oneAPI 2024\.1 is known"):
+        choose_installer(known, old, "torch-2.5")
+    assert {each.confidence for each in known} == {"likely"}
+
+
+def make_file(folder: Path, name: str) -> tuple[Path, dict[str, Path]]:
+    """Write a bundle whose members hold their own names."""
+    files = {}
+    for member in ("profile/sim.toml", f"git/x-1-{REV}.pack", "wheels/a.whl"):
+        files[member] = folder / "files" / member
+        files[member].parent.mkdir(parents=True, exist_ok=True)
+        files[member].write_text(member)
+    path = folder / name
+    write_bundle(path, render_bundle(parse(members=hash_members(files))), files)
+    return path, files
+
+
+def read_all(path: Path, bundle: Bundle) -> dict[str, str]:
+    return {name: b"".join(blocks).decode() for name, blocks in read_members(path, bundle)}
+
+
+def test_the_same_contents_give_the_same_bytes(tmp_path: Path) -> None:
+    one, _files = make_file(tmp_path / "one", "a.tar")
+    (tmp_path / "two").mkdir()
+    two, _files = make_file(tmp_path / "two", "b.tar")
+    assert one.read_bytes() == two.read_bytes()
+    assert hash_head(one) == hash_head(two)
+    assert sorted(path.name for path in one.parent.iterdir()) == ["a.tar", "files"]
+    with tarfile.open(one) as tar:
+        assert {(info.mtime, info.uid, info.mode) for info in tar} == {(0, 0, 0o644)}
+
+
+def test_a_disk_that_is_too_small_is_told_before(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(shutil, "disk_usage", lambda _path: SimpleNamespace(free=10))
+    with pytest.raises(NotReadyError, match="and there are 10 left"):
+        make_file(tmp_path, "a.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]
+
+
+def test_nothing_half_stays_where_writing_fails(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_args: object) -> None:
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(tarfile.TarFile, "addfile", full)
+    with pytest.raises(NotReadyError, match="No space left on device"):
+        make_file(tmp_path, "a.tar")
+    assert [path.name for path in tmp_path.iterdir()] == ["files"]
+
+
+def test_members_are_read_with_their_hashes(tmp_path: Path) -> None:
+    path, files = make_file(tmp_path, "a.tar")
+    bundle = read_head(path)
+    assert read_all(path, bundle) == {name: name for name in files}
+
+
+@pytest.mark.parametrize("kind", [tarfile.SYMTYPE, tarfile.LNKTYPE, tarfile.DIRTYPE, tarfile.FIFOTYPE])
+def test_only_plain_files_are_taken(tmp_path: Path, kind: bytes) -> None:
+    """A link that bears a member's name could make the next one land elsewhere."""
+    path, _files = make_file(tmp_path, "a.tar")
+    bundle = read_head(path)
+    with tarfile.open(path) as old, tarfile.open(tmp_path / "b.tar", "w") as new:
+        for info in old:
+            if info.name == "wheels/a.whl":
+                info.type, info.linkname, info.size = kind, "/etc/passwd", 0
+            new.addfile(info, old.extractfile(info) if info.isreg() else None)
+    with pytest.raises(UsageError, match="is no plain file"):
+        read_all(tmp_path / "b.tar", bundle)
+
+
+def test_an_installed_distribution_becomes_its_wheel_again(tmp_path: Path) -> None:
+    info = tmp_path / "site/demo_one-1.0.dist-info"
+    info.mkdir(parents=True)
+    texts = {"METADATA": "Name: demo.one\nVersion: 1.0\n", "WHEEL": "Tag: py3-none-any\n", "INSTALLER": "pip\n"}
+    for name, text in texts.items():
+        (info / name).write_text(text)
+    (tmp_path / "site/demo.py").write_text("ONE = 1\n")
+    files = (
+        "demo.py",
+        "__pycache__/demo.cpython-311.pyc",
+        "../../bin/demo",
+        *(f"{info.name}/{name}" for name in texts),
+    )
+    (info / "RECORD").write_text("".join(f"{name},,\n" for name in (*files, f"{info.name}/RECORD")))
+    wheel = repack(PathDistribution(info), tmp_path / "out")
+    with zipfile.ZipFile(wheel) as archive:
+        assert wheel.name == "demo_one-1.0-py3-none-any.whl"
+        assert archive.namelist() == ["demo.py", *(f"{info.name}/{name}" for name in ("METADATA", "WHEEL", "RECORD"))]
+        assert archive.read("demo.py") == b"ONE = 1\n"
+        assert archive.read(f"{info.name}/RECORD").decode().splitlines()[0].startswith("demo.py,sha256=")
+
+
+def test_what_this_program_runs_with() -> None:
+    found = running_with()
+    assert {"typer", "rich", "pydantic", "pydantic-core"} <= set(found)
+    assert "xpusetup" not in found

@@ -1,0 +1,59 @@
+"""What a step's log tells of attempts to reach out where the network is taken away."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xpusetup.bundles.downloads import Download
+
+COUNTED = re.compile(r"note: it asked for the network (?:once|(\d+) times)\b")
+"""How effects/without_network.py ends the log of a step that did; the kernel counts, so silence hides nothing."""
+REFUSED = re.compile(
+    r"Temporary failure in name resolution|Name or service not known|Could not resolve host|Network is unreachable"
+    r"|nodename nor servname|unable to resolve host address|Failed to establish a new connection"
+    r"|NameResolutionError|transport '\w+' not allowed|failed to lookup address information|Couldn.t resolve host",
+    re.IGNORECASE,
+)
+ADDRESS = re.compile(r"(?:https?|ftp|git|ssh)://[^\s'\"<>),;]+|host='[^']+'", re.IGNORECASE)
+NEAR = 6
+"""So many lines before a refusal an address may stand."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A step that asked for the network: how often (0 where nobody counted), and the addresses that its log names."""
+
+    step: str
+    times: int
+    addresses: tuple[str, ...]
+
+    def document(self, may: Sequence[Download]) -> dict[str, object]:
+        """Give it as JSON values; `may` are the downloads that its source names, of which those that fit are given."""
+        hosts = {_host(address) for address in self.addresses}
+        fitting = [item for item in may if _host(item.what) in hosts]
+        told = [item.model_dump() for item in fitting or may]
+        return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
+
+
+def find_attempt(step: str, lines: Sequence[str]) -> Attempt | None:
+    """Read a log; None where nothing asked for the network."""
+    times = sum(int(found[1] or 1) for line in lines if (found := COUNTED.match(line)))
+    places = [place for place, line in enumerate(lines) if REFUSED.search(line)]
+    if not times and not places:
+        return None
+    near = [line for place in places for line in lines[max(0, place - NEAR) : place + 1]]
+    addresses = dict.fromkeys(_clean(found[0]) for line in near for found in ADDRESS.finditer(line))
+    return Attempt(step, times, tuple(addresses))
+
+
+def _host(address: str) -> str:
+    return re.sub(r"^\w+://", "", address).partition("/")[0].partition(":")[0]
+
+
+def _clean(address: str) -> str:
+    return address.removeprefix("host='").rstrip("'.,:/")

@@ -1,0 +1,55 @@
+"""bundle: all that a build fetches in one file, and whether such a file is whole."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import request as make_request
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
+
+
+def bundle_create(
+    file: File,
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    python: options.Python = "",
+    rev: options.Rev = None,
+    only: options.Only = None,
+    toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
+    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
+
+    def work() -> Result:
+        from xpusetup.commands.bundling import CreateOptions, create
+        from xpusetup.show_live import BuildView
+
+        request = make_request(only=only, until="", arch="auto", variables=None, verify="auto")
+        with BuildView(quiet=json, verbose=verbose) as view:
+            return create(where, request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
+
+    finish("bundle create", work, json=json, verbose=verbose)
+
+
+def bundle_verify(file: File, json: options.Json = False, verbose: options.Verbose = False) -> None:
+    """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
+
+    def work() -> Result:
+        from xpusetup.commands.checking import verify_bundle
+
+        return verify_bundle(file)
+
+    finish("bundle verify", work, json=json, verbose=verbose)

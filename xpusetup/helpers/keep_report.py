@@ -1,0 +1,41 @@
+"""Keeps of pip's report what was installed: names, versions and hashes.
+
+Where it came from, by which pip and under which kernel would make two results of what is the same one; then another
+mirror or a bundle would compile again what follows from it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+from pathlib import Path
+from typing import Any
+
+
+def main() -> None:
+    """Read the report and write what is left of it in its place."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("report", type=Path)
+    path: Path = parser.parse_args().report
+    kept = keep(json.loads(path.read_text(encoding="utf-8")))
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    temporary.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
+    temporary.replace(path)
+
+
+def keep(report: dict[str, Any]) -> list[dict[str, str]]:
+    """Give the rows of a report, in the order of their names."""
+    rows = [
+        {
+            "name": item["metadata"]["name"],
+            "version": item["metadata"]["version"],
+            "sha256": item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", ""),
+        }
+        for item in report["install"]
+    ]
+    return sorted(rows, key=lambda row: row["name"].lower())
+
+
+if __name__ == "__main__":
+    main()
