@@ -40,9 +40,15 @@ class Compilers(Strict):
 
 
 class NetworkSettings(Strict):
-    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file."""
+    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file.
+
+    `git_fallback`: mirrors that are asked where the address itself fails; `git_store`: where fetched git objects are
+    kept, looked at before the user's own, or "off" for nowhere.
+    """
 
     git: dict[Address, Address] = {}
+    git_fallback: dict[Address, Address] = {}
+    git_store: Text = ""
     pip_index: Operand = ""
     pip_extra_index: list[Address] = []
     find_links: list[Address] = []
@@ -113,7 +119,10 @@ def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str
 def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
     text = given.get("GIT_CONFIG_COUNT", "")
     first = int(text) if text.isdigit() else 0
+    settings = [(f"url.{mirror}.insteadOf", address) for address, mirror in network.git.items()]
+    settings += [(f"xpusetup.{mirror}.fallbackOf", address) for address, mirror in network.git_fallback.items()]
+    settings += [("xpusetup.store", network.git_store)] if network.git_store else []
     found: dict[str, str] = {}
-    for number, (address, mirror) in enumerate(network.git.items(), start=first):
-        found |= {f"GIT_CONFIG_KEY_{number}": f"url.{mirror}.insteadOf", f"GIT_CONFIG_VALUE_{number}": address}
-    return {"GIT_CONFIG_COUNT": str(first + len(network.git)), **found} if found else {}
+    for number, (key, value) in enumerate(settings, start=first):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return {"GIT_CONFIG_COUNT": str(first + len(settings)), **found} if found else {}

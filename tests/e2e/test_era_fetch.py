@@ -28,7 +28,12 @@ exec "$@"
 
 @pytest.fixture
 def stand(eras: Eras) -> Stand:
-    return eras.stand("torch-2.5")
+    return without_store(eras.stand("torch-2.5"))
+
+
+def without_store(stand: Stand) -> Stand:
+    """Give the stand to a caller who keeps no objects, so that servers are asked for everything."""
+    return replace(stand, upstreams=replace(stand.upstreams, store="off"))
 
 
 def fetch(stand: Stand, root: Path, **more: str) -> Built:
