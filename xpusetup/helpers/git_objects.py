@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from git_failures import DENIED, PASSING, ROOM
-from git_process import FetchError, say
+from git_process import FetchError, inside, say
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -85,7 +85,7 @@ class Servers:
         return why
 
     def _fetch(self, wanted: Wanted, place: Path, way: tuple[str, ...]) -> Said:
-        arguments = (f"--git-dir={place}", *OPTIONS, "fetch", "--progress", "--no-recurse-submodules", *way)
+        arguments = (*inside(place), *OPTIONS, "fetch", "--progress", "--no-recurse-submodules", *way)
         return self.try_often(
             wanted.name, *arguments, strange=wanted.strange, progress=self.progress, pauses=self.pauses
         )
@@ -116,5 +116,5 @@ def ways(address: str, wanted: Wanted) -> Iterator[tuple[str, ...]]:
 
 def has_commit(git: Git, place: Path, rev: str) -> bool:
     """Say whether a repository has a commit."""
-    found = git.ask(f"--git-dir={place}", "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
+    found = git.ask(*inside(place), "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
     return found is not None and found.strip() == rev

@@ -21,6 +21,7 @@ from git_failures import last_words, sort_failure
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
+    from pathlib import Path
 
 QUIET = {
     "GIT_TERMINAL_PROMPT": "0",
@@ -110,6 +111,11 @@ class Git:
             if name.startswith("xpusetup.") and name.endswith(".fallbackof"):
                 mirror = name.removeprefix("xpusetup.").removesuffix(".fallbackof")
                 yield from (mirror + address[len(base) :] for base in values if base and address.startswith(base))
+
+
+def inside(place: Path) -> tuple[str, str]:
+    """Give the options that name a repository, whether or not the files of its tree are there yet."""
+    return f"--git-dir={place}", f"--work-tree={place}"
 
 
 def listen(process: subprocess.Popen[bytes]) -> Iterator[str]:

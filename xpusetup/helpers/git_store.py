@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from git_process import say
+from git_process import inside, say
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -136,7 +136,7 @@ def write_into(store: Store, address: str, rev: str, git: Git, bring: Callable[[
         clear(place)
         make_repository(place, bare=True)
         bring(place)
-        said = git.call(f"--git-dir={place}", "update-ref", f"{REFS}/{rev}", rev, show=False)
+        said = git.call(*inside(place), "update-ref", f"{REFS}/{rev}", rev, show=False)
         if said.code:
             raise OSError(errno.EIO, said.last, str(place))
         packs = {index.stem for index in (place / "objects/pack").glob("pack-*.idx")}

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
-from git_process import FetchError
+from git_process import FetchError, inside
 from git_store import make_repository, write_whole
 
 if TYPE_CHECKING:
@@ -66,12 +66,12 @@ class Repository:
 
 def list_submodules(git: Git, parent: Repository) -> list[Repository]:
     """Read from a commit which submodules it has, and at which commits. Raises FetchError for a hostile one."""
-    place = f"--git-dir={parent.folder}"
-    listed = git.ask(place, "config", "-z", "--blob", f"{parent.rev}:.gitmodules", "--list")
+    place = inside(parent.folder)
+    listed = git.ask(*place, "config", "-z", "--blob", f"{parent.rev}:.gitmodules", "--list")
     if not listed:
         return []
     modules = {module["path"]: module for module in parse_modules(listed) if is_wanted(module)}
-    links = git.ask(place, "ls-tree", "-z", "--full-tree", parent.rev, "--", *modules) if modules else ""
+    links = git.ask(*place, "ls-tree", "-z", "--full-tree", parent.rev, "--", *modules) if modules else ""
     if links is None:
         raise FetchError(f"git cannot read the tree of {parent.rev} in {parent.folder}", "remove that folder")
     revs = dict(parse_links(links))
