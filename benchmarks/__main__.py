@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.doctor import measure_doctor
 from benchmarks.explain import measure_explain
+from benchmarks.fetch import measure_fetch
 from benchmarks.help import measure_help
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "lanes", "vision")
+NAMES = ("help", "explain", "noop", "runner", "doctor", "lanes", "fetch", "vision")
 SHORT = ("help", "explain", "noop", "runner", "doctor", "lanes")
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -58,6 +59,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
             yield from measure_doctor(folder, place, env)
     if "lanes" in names:
         yield from measure_lanes(folder, env)
+    if "fetch" in names:
+        yield from measure_fetch(folder)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
         place, usage = make_place(folder, profile, "vision", redirected)

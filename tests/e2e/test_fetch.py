@@ -16,7 +16,7 @@ import pytest
 from e2e.support import kill_all, wait_until
 from standins.git_server import Manner, serve
 from standins.repository import run_git
-from standins.superproject import HOST, Done, Super, find_rubbish, make_super, snapshot
+from standins.superproject import HOST, Done, Size, Super, find_rubbish, make_super, snapshot
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -30,7 +30,7 @@ OFF = ("xpusetup.store", "off")
 @pytest.fixture(scope="module")
 def upstream(tmp_path_factory: pytest.TempPathFactory) -> Super:
     """Make a super with three submodules and one below them, 300 files."""
-    return make_super(tmp_path_factory.mktemp("upstream"), modules=3, files=300)
+    return make_super(tmp_path_factory.mktemp("upstream"), Size(modules=3, files=300))
 
 
 @pytest.fixture(scope="module")
@@ -154,7 +154,7 @@ def test_what_no_patience_helps_is_told_at_once(upstream: Super, tmp_path: Path,
 
 def test_a_server_that_refuses_commits(tmp_path: Path) -> None:
     """Over HTTP: the root comes by its tag, submodules whole."""
-    strict = make_super(tmp_path / "strict", modules=2, files=40, refuse_sha=True)
+    strict = make_super(tmp_path / "strict", Size(modules=2, files=40), refuse_sha=True)
     with serve(strict.folder) as server:
         done = strict.fetch(tmp_path / "tree", strict.environment(tmp_path / "home", server), "--tag", "v1.0")
     assert done.returncode == 0, done.stdout + done.stderr
@@ -235,7 +235,7 @@ def test_killed_at_random_points(upstream: Super, tmp_path: Path) -> None:
 @pytest.mark.long
 def test_killed_at_random_points_many_times(tmp_path: Path) -> None:
     """40 submodules, 50,000 files, 200 times."""
-    kill_often(make_super(tmp_path / "upstream", modules=40, files=50_000), tmp_path, times=200)
+    kill_often(make_super(tmp_path / "upstream", Size(modules=40, files=50_000)), tmp_path, times=200)
 
 
 def test_a_fetch_that_outlived_its_script_holds_the_store(upstream: Super, tmp_path: Path) -> None:

@@ -50,14 +50,27 @@ class Super:
         return subprocess.run(self.command(tree, *more), env=dict(env), check=False, capture_output=True, text=True)
 
 
-def make_super(folder: Path, *, modules: int, files: int, refuse_sha: bool = False) -> Super:
-    """Make a super with so many submodules and so many files in all; the first submodule has one of its own."""
+@dataclass(frozen=True, kw_only=True)
+class Size:
+    """How large a super is: submodules, files in all, lines of a file, and commits before that changed every file."""
+
+    modules: int
+    files: int
+    lines: int = 20
+    history: int = 0
+
+
+def make_super(folder: Path, size: Size, *, refuse_sha: bool = False) -> Super:
+    """Make a super; the first of its submodules has one of its own."""
+    modules, files = size.modules, size.files
     each = max(1, files // (modules + 2))
     names = [f"part{number}" for number in range(1, modules)]
     revs: dict[str, str] = {}
 
     def write(name: str, count: int, *submodules: Submodule) -> None:
-        source = Source(f"{HOST}{name}", (), files=make_files(name, count), submodules=submodules, tag="v1.0")
+        history = tuple(make_files(f"{name} {age}", count, size.lines) for age in range(size.history))
+        content = make_files(name, count, size.lines)
+        source = Source(f"{HOST}{name}", (), files=content, submodules=submodules, tag="v1.0", history=history)
         revs[name] = write_repository(folder / name, source, refuse_sha=refuse_sha)
 
     for name in ("deep", *names):
@@ -68,14 +81,14 @@ def make_super(folder: Path, *, modules: int, files: int, refuse_sha: bool = Fal
     return Super(folder, revs, refuse_sha)
 
 
-def make_files(name: str, count: int) -> dict[str, str]:
-    """Give files that no compression makes much smaller, in folders of a hundred."""
-    return {f"d{number // 100}/{number}.txt": noise(f"{name} {number}") for number in range(count)}
+def make_files(name: str, count: int, lines: int) -> dict[str, str]:
+    """Give files that no compression makes smaller than half, in folders of a hundred."""
+    return {f"d{number // 100}/{number}.txt": noise(f"{name} {number}", lines) for number in range(count)}
 
 
-def noise(seed: str) -> str:
-    """Give a kilobyte or so of text, the same for the same seed."""
-    return "\n".join(hashlib.sha256(f"{seed} {line}".encode()).hexdigest() for line in range(20)) + "\n"
+def noise(seed: str, lines: int) -> str:
+    """Give lines of 64 letters, the same for the same seed."""
+    return "".join(hashlib.sha256(f"{seed} {line}".encode()).hexdigest() + "\n" for line in range(lines))
 
 
 def snapshot(tree: Path) -> dict[str, tuple[int, str]]:
