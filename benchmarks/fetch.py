@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 
 TESTS = Path(__file__).resolve().parents[1] / "tests"
 ROUNDS = 5
-MODULES, FILES, LINES, HISTORY = 12, 1400, 200, 5
+MODULES, FILES, LINES, HISTORY = 8, 600, 200, 4
 """Submodules; files in all, 13 kB each, about what those of PyTorch have; versions of each before the pinned one."""
-RATE, DELAY = 2 << 20, 0.03
+RATE, DELAY = 512 << 10, 0.03
 """The line: bytes per second of all connections together, seconds before each answer."""
 CLONE = """
 git clone -q --recursive {address}super tree
@@ -40,7 +40,7 @@ class Sample:
 
 
 def measure_fetch(folder: Path) -> Iterator[Row]:
-    """Measure all ways in turn: ours, ours again with the store, a recursive clone, a bare fetch of the same commits."""
+    """Measure all ways in turn: ours, ours from the store, a recursive clone, a bare fetch of the same commits."""
     sys.path.insert(0, str(TESTS))
     standins: Any = importlib.import_module("standins.superproject")
     servers: Any = importlib.import_module("standins.git_server")

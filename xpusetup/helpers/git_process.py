@@ -90,7 +90,11 @@ class Git:
                 env={**self.environment, **own},
                 close_fds=False,  # whoever outlives this script holds the locks that it was started under
             )
-            kept = [line for line in listen(process) if line and not (hear and hear(line))]
+            kept = []
+            for line in listen(process):
+                if line and not (hear and hear(line)):
+                    kept.append(line)
+                    say(line)
             code = process.wait()
             out.seek(0)
             text = out.read()
