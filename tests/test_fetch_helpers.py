@@ -58,6 +58,7 @@ REV, OTHER = "a" * 40, "b" * 40
         ("denied", "fatal: unable to access 'https://h/r/': SSL certificate problem: self-signed certificate"),
         ("denied", "fatal: transport 'file' not allowed"),
         ("denied", "error: RPC failed; HTTP 403 curl 22 The requested URL returned error: 403"),
+        ("denied", "fatal: unable to access 'https://h/r/': Received HTTP code 407 from proxy after CONNECT"),
         ("room", "error: file write error: No space left on device\nfatal: unable to write loose object file"),
         ("room", f"fatal: write error: Disk quota exceeded\nfatal: fetch-pack: invalid index-pack output\n{HUNG_UP}"),
         ("other", "fatal: something that nobody has seen"),

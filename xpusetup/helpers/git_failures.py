@@ -27,13 +27,13 @@ SIGNS = {
         *("did not send all necessary", "does not support shallow"),
     ),
     DENIED: (
-        r"(?:returned error:|http) 4(?!08|25|29)\d\d",
+        r"(?:returned error:|http(?: code)?) 4(?!08|25|29)\d\d",
         *("authentication failed", "could not read (?:username|password)", "permission denied", "access rights"),
         *("repository '.*' not found", "does not appear to be a git repo", "repository .*does not exist"),
         *("certificate", "host key verification", "transport '.*' not allowed", "unable to find remote helper"),
     ),
     PASSING: (
-        r"(?:returned error:|http) (?:408|425|429|5\d\d)",
+        r"(?:returned error:|http(?: code)?) (?:408|425|429|5\d\d)",
         *("could not resolve", "name resolution", "couldn't connect", "(?:failed|unable) to connect", "kex_exchange"),
         *(
             "connection (?:reset|refused|timed out|closed)",
