@@ -225,6 +225,12 @@ def test_only_what_is_written_down_counts(tmp_path: Path) -> None:
     assert sorted(path.name for path in (target / "objects/pack").iterdir()) == ["pack-1.idx", "pack-1.pack"]
     assert (target / "objects/pack/pack-1.pack").samefile(place / "objects/pack/pack-1.pack")
     assert (target / "shallow").read_text() == f"{REV}\n"
+    (target / "objects/pack/own.pack").touch()
+    (target / "shallow").write_text(f"{REV}\n{OTHER}\n")
+    git_store.unlink_objects(place, target)
+    assert [path.name for path in (target / "objects/pack").iterdir()] == ["own.pack"]
+    assert (target / "shallow").read_text() == f"{OTHER}\n"
+    git_store.link_objects(place, target)
     store.forget("https://h/r")
     assert not store.holds("https://h/r", REV)
     assert (target / "objects/pack/pack-1.pack").read_text() == "pack-1"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from concurrent.futures import ThreadPoolExecutor
 from itertools import groupby
 from typing import TYPE_CHECKING
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 PLAIN = ("-c", "advice.detachedHead=false", "-c", "submodule.recurse=false", "-c", "core.hooksPath=/dev/null")
 """What a checkout does not take over from its caller."""
+
+DAMAGED = re.compile(r"corrupt|inflate|unable to read|bad object|packfile|missing|mismatch|not a tree", re.IGNORECASE)
+"""What git says of objects that it cannot read."""
 
 
 def check_out_all(git: Git, gathered: Sequence[Gathered]) -> list[Gathered]:
@@ -45,13 +49,13 @@ def check_out(git: Git, repository: Repository, root: Path) -> Said:
 
 
 def judge(one: Gathered, said: Said) -> bool:
-    """Say whether the store may be to blame. Raises FetchError where it is not."""
+    """Say whether the store is to blame. Raises FetchError where it is not."""
     tree = one.repository.tree
     if said.kind == ROOM:
         raise FetchError(
             f"cannot write {tree}: {said.last}", "make room there, or choose another place: --build-dir DIR"
         )
-    if one.store is None:
+    if one.store is None or not DAMAGED.search(said.words):
         raise FetchError(f"git checkout failed in {tree}: {said.last}", "read the log above")
     return True
 

@@ -5,7 +5,6 @@ What one repository fails for, the others do not: they come to their end, and th
 
 from __future__ import annotations
 
-import shutil
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Union
@@ -13,7 +12,7 @@ from typing import TYPE_CHECKING, Union
 from git_failures import ROOM
 from git_objects import Servers, Wanted, has_commit
 from git_process import FetchError, say
-from git_store import Store, clear, is_kept, link_objects, write_into
+from git_store import Store, clear, is_kept, link_objects, unlink_objects, write_into
 from git_tree import Repository, find_own_folder, list_submodules
 
 if TYPE_CHECKING:
@@ -121,18 +120,15 @@ class Gatherer:
         return None
 
     def mend(self, gathered: Gathered) -> None:
-        """Fetch a repository again whose objects, as a store kept them, cannot be read."""
+        """Fetch a repository again whose objects, as a store kept them, cannot be read. Its other objects stay."""
         repository = gathered.repository
         say(f"note: {repository.name}: what {gathered.store and gathered.store.folder} keeps is damaged; fetched again")
         if gathered.store:
+            unlink_objects(gathered.store.place(repository.address), repository.folder)
             try:
                 gathered.store.forget(repository.address)
             except OSError as error:
                 say(f"it stays there: {error.strerror or error}")
-        shutil.rmtree(repository.folder / "objects")
-        for name in ("HEAD", "shallow", "index"):
-            (repository.folder / name).unlink(missing_ok=True)
-        repository.make()
         self.servers.bring(want(repository), repository.folder)
 
 

@@ -51,7 +51,10 @@ class Store:
 
     def holds(self, address: str, rev: str) -> bool:
         """Say whether a commit with all that belongs to it is here."""
-        return rev in Kept.read(self.place(address)).commits
+        try:
+            return rev in Kept.read(self.place(address)).commits
+        except OSError:  # a store that may not even be read
+            return False
 
     def forget(self, address: str) -> None:
         """Remove what is kept of an address."""
@@ -181,6 +184,17 @@ def link_objects(place: Path, target: Path) -> int:
             if file.suffix != ".rev" or file.exists():
                 link(file, target / "objects/pack" / file.name)
     return kept.size(place)
+
+
+def unlink_objects(place: Path, target: Path) -> None:
+    """Take away from a repository what link_objects gave it, and the commit it was at, which was among that."""
+    kept = Kept.read(place)
+    for name in kept.packs:
+        for suffix in (".idx", ".rev", ".pack"):
+            (target / f"objects/pack/{name}{suffix}").unlink(missing_ok=True)
+    write_whole(target / SHALLOW, "".join(f"{end}\n" for end in sorted(read_lines(target / SHALLOW) - kept.ends)))
+    write_whole(target / "HEAD", HEAD)
+    (target / "index").unlink(missing_ok=True)
 
 
 def link(file: Path, to: Path) -> None:
