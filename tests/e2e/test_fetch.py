@@ -35,6 +35,8 @@ def test_a_tree_is_as_git_makes_it(upstream: Super, wanted: dict[str, tuple[int,
         assert (updated.stdout, len(server.served.requests)) == ("", asked)
     assert snapshot(tmp_path / "tree") == wanted
     assert find_rubbish(tmp_path / "tree", tmp_path / "home" / STORE) == []
+    assert run_git(tmp_path / "tree", "remote") == ""
+    assert run_git(tmp_path / "tree/third_party/one", "remote") == "origin"
     shutil.move(tmp_path / "tree", tmp_path / "moved")
     assert run_git(tmp_path / "moved", "status", "--porcelain") == ""
 

@@ -52,10 +52,13 @@ class Repository:
         return self.path or self.tree.name
 
     def make(self) -> None:
-        """Make its folder of objects, unless it is there."""
-        worktree = f"\tworktree = {quote(os.path.relpath(self.tree, self.folder))}\n" if self.path else ""
+        """Make its folder of objects, unless it is there.
+
+        A root has no remote: PyTorch's configure runs `git fetch` in a tree of torch-xpu-ops, which then asks nobody.
+        """
+        worktree = f"\tworktree = {quote(os.path.relpath(self.tree, self.folder))}\n"
         origin = f'[remote "origin"]\n\turl = {quote(self.address)}\n\tfetch = +refs/heads/*:refs/remotes/origin/*\n'
-        make_repository(self.folder, bare=False, more=f"{worktree}{origin}")
+        make_repository(self.folder, bare=False, more=f"{worktree}{origin}" if self.path else "")
 
     def connect(self) -> None:
         """Make its tree know where its objects are."""
