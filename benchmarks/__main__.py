@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.doctor import measure_doctor
 from benchmarks.explain import measure_explain
+from benchmarks.fetch import measure_fetch
 from benchmarks.help import measure_help
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
@@ -20,12 +21,13 @@ from benchmarks.verify import measure_verify
 from benchmarks.vision import write_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "vision")
+NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "fetch", "vision")
 SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
+SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -49,23 +51,30 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
         yield from measure_help(folder, env)
     if "explain" in names:
         yield from measure_explain(folder, env)
-    if {"noop", "runner", "doctor", "verify"} & set(names):
-        place, _ = make_place(folder, "sim", "simxpu", env)
-        if "noop" in names:
-            yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
-        if "runner" in names:
-            yield from make_runner_rows(measure_rebuilds(place), "")
-        if "doctor" in names:
-            yield from measure_doctor(folder, place, env)
-        if "verify" in names:
-            yield from measure_verify(place, ("quick", "smoke") if len(names) == 1 else ("quick",))
+    if SHARING & set(names):
+        yield from measure_built(folder, names, env)
     if "lanes" in names:
         yield from measure_lanes(folder, env)
+    if "fetch" in names:
+        yield from measure_fetch(folder)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
         place, usage = make_place(folder, profile, "vision", redirected)
         yield from make_runner_rows([usage], "vision_")
         yield from measure_noop(place, "vision_", goal=1 / 500, cleans=1)
+
+
+def measure_built(folder: Path, names: list[str], env: Mapping[str, str]) -> Iterator[Row]:
+    """Give the rows that share one finished build."""
+    place, _ = make_place(folder, "sim", "simxpu", env)
+    if "noop" in names:
+        yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
+    if "runner" in names:
+        yield from make_runner_rows(measure_rebuilds(place), "")
+    if "doctor" in names:
+        yield from measure_doctor(folder, place, env)
+    if "verify" in names:
+        yield from measure_verify(place, ("quick", "smoke") if len(names) == 1 else ("quick",))
 
 
 if __name__ == "__main__":

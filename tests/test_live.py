@@ -27,7 +27,7 @@ TITLES = {
     "audio.fetch": "audio v2.5.1 1661daf10",
 }
 FOUND = {
-    "torch.fetch": "v2.5.1 a8d6afb · 412 MiB · 38 submodules",
+    "torch.fetch": "v2.5.1 a8d6afb · 412 MiB, 71 MiB of it from the store · 38 submodules",
     "torch.configure": "XPU on · C++11 ABI · pvc",
     "vision.fetch": "v0.20.1 3ac97aa · 12 MiB",
 }
@@ -78,7 +78,8 @@ def frames(screen: Screen) -> None:
     screen.view._moving = True
     screen.end("venv", 0, "done")
     screen.start("torch.fetch")
-    screen.say("output", "torch.fetch", text="Receiving objects:  45% (6123/13456)\r")
+    words = "[6123/13456] objects, 180 MiB, 12 of 39 repositories"
+    screen.say("output", "torch.fetch", text=words, count=6123, total=13456)
     screen.time = 61
     screen.frame("a fetch, after a minute")
     screen.end("torch.fetch", 72)
@@ -116,9 +117,10 @@ def test_golden_lines(monkeypatch: pytest.MonkeyPatch) -> None:
     """In a log a long step says where it is: at each tenth, and when it has been silent for long."""
     screen = Screen(monkeypatch)
     screen.start("torch.fetch")
-    for minute in range(1, 12):
-        screen.time = minute * 60.0
-        screen.say("output", "torch.fetch", text=f"Receiving objects:  {minute * 7}% ({minute * 942}/13456)")
+    for tick in range(1, 67):
+        screen.time, count = tick * 10.0, tick * 200
+        words = f"[{count}/13456] objects, {tick * 6} MiB, {tick // 2} of 39 repositories"
+        screen.say("output", "torch.fetch", text=words, count=count, total=13456)
     screen.end("torch.fetch", 660)
     screen.start("torch.build")
     screen.build(6000, begin=660)

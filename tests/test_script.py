@@ -13,7 +13,7 @@ from xpusetup.emit.script import kept_patterns, render_script, render_scripts
 from xpusetup.emit.shell import render_shell
 from xpusetup.model import Layout, Plan, Step, Target
 
-NETWORK = "PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK"
+NETWORK = "PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK XDG_CACHE_HOME"
 DEVICE = "ZE_* ONEAPI_DEVICE_SELECTOR SYCL_* HABANA_* ASCEND_* SIMXPU_*"
 TUNING = "MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*"
 NASTY = "'; touch /tmp/x; $(id) `id` \" \\"

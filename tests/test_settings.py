@@ -75,6 +75,17 @@ def test_the_network_as_variables_of_git_pip_and_uv() -> None:
     assert network("", {"PIP_INDEX_URL": "https://own"}) == {}
 
 
+def test_stores_and_fallbacks_are_settings_of_git() -> None:
+    text = 'network.git_store = "/sw/git"\nnetwork.git_fallback = {"https://github.com/" = "https://m/"}'
+    assert network(text, {"GIT_CONFIG_COUNT": "1"}) == {
+        "GIT_CONFIG_COUNT": "3",
+        "GIT_CONFIG_KEY_1": "xpusetup.https://m/.fallbackOf",
+        "GIT_CONFIG_VALUE_1": "https://github.com/",
+        "GIT_CONFIG_KEY_2": "xpusetup.store",
+        "GIT_CONFIG_VALUE_2": "/sw/git",
+    }
+
+
 def test_a_callers_variable_rules_over_the_network_of_the_site() -> None:
     given = {"PIP_INDEX_URL": "https://own", "SSL_CERT_FILE": "/own.pem", "GIT_CONFIG_COUNT": "3", "PIP_CERT": ""}
     found = network(NETWORK, given)

@@ -15,6 +15,8 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 summary: Any = importlib.import_module("summary")
 check_configure: Any = importlib.import_module("check_configure")
 fetch_source: Any = importlib.import_module("fetch_source")
+git_gather: Any = importlib.import_module("git_gather")
+git_tree: Any = importlib.import_module("git_tree")
 inspect_wheel: Any = importlib.import_module("inspect_wheel")
 verify_device: Any = importlib.import_module("verify_device")
 
@@ -61,6 +63,11 @@ def test_configure(cache: dict[str, str], arch: str, told: list[str]) -> None:
     assert check_configure.describe(cache, arch) == told
 
 
+def gathered(tree: Path, submodules: int, *shared: int) -> list[Any]:
+    root = git_tree.Repository(address="https://h/r", rev="a" * 40, folder=tree / ".git", tree=tree)
+    return [git_gather.Gathered(root, size) for size in (*shared, *[0] * (submodules + 1 - len(shared)))]
+
+
 def test_a_tree(tmp_path: Path) -> None:
     tree = tmp_path / "torch"
     for module in ("", "modules/third_party/a/", "modules/third_party/a/modules/b/"):
@@ -70,7 +77,12 @@ def test_a_tree(tmp_path: Path) -> None:
         (folder / "objects/pack/x.pack").write_bytes(b"x" * 1024)
     (tree / ".git/logs").mkdir()
     (tree / ".git/logs/HEAD").touch()
-    assert fetch_source.describe(tree) == ["3.0 KiB", "2 submodules"]
+    assert fetch_source.describe(gathered(tree, 2)) == ["3.0 KiB", "2 submodules"]
+    assert fetch_source.describe(gathered(tree, 2, 0, 1024)) == [
+        "3.0 KiB, 1.0 KiB of it from the store",
+        "2 submodules",
+    ]
+    assert fetch_source.describe(gathered(tree, 1, 1024, 2048)) == ["3.0 KiB from the store", "1 submodule"]
     inner = tree / "third_party/torch-xpu-ops"
     assert not fetch_source.lies_in_another(inner)
     (tree / ".git" / fetch_source.MARK).touch()
@@ -80,7 +92,7 @@ def test_a_tree(tmp_path: Path) -> None:
 
 def test_a_tree_of_loose_objects_has_no_size(tmp_path: Path) -> None:
     (tmp_path / ".git/objects").mkdir(parents=True)
-    assert fetch_source.describe(tmp_path) == ["", ""]
+    assert fetch_source.describe(gathered(tmp_path, 0)) == ["", ""]
 
 
 def document(*levels: str, libraries: int = 0, devices: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -41,9 +41,15 @@ class Compilers(Strict):
 
 
 class NetworkSettings(Strict):
-    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file."""
+    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file.
+
+    `git_fallback`: mirrors that are asked where the address itself fails; `git_store`: where fetched git objects are
+    kept, looked at before the user's own, or "off" for nowhere.
+    """
 
     git: dict[Address, Address] = {}
+    git_fallback: dict[Address, Address] = {}
+    git_store: Text = ""
     pip_index: Operand = ""
     pip_extra_index: list[Address] = []
     find_links: list[Address] = []
@@ -115,6 +121,8 @@ def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str
 def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
     text = given.get("GIT_CONFIG_COUNT", "")
     pairs = [(f"url.{mirror}.insteadOf", address) for address, mirror in network.git.items()]
+    pairs += [(f"xpusetup.{mirror}.fallbackOf", address) for address, mirror in network.git_fallback.items()]
+    pairs += [("xpusetup.store", network.git_store)] if network.git_store else []
     return number_git(pairs, first=int(text) if text.isdigit() else 0) if pairs else {}
 
 

@@ -34,6 +34,8 @@ TENTH = 60.0
 """Plain lines: a tenth of the work is told no more often than once in so many seconds."""
 SIGN_OF_LIFE = 300.0
 """Plain lines: a step that has no more to say than that it is at work says so once in so many seconds."""
+FETCH = ".fetch"
+"""How the steps are called that count objects: neither memory nor jobs matter to them."""
 SAID = {"no-device": "no device here", "interrupted": "interrupted", "failed": "failed"}
 MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]![/]", "interrupted": "[yellow]![/]"}
 
@@ -163,7 +165,7 @@ class BuildView:
         lines = [head]
         if step.text:
             lines.append(Text(f"     {step.text}", style="dim"))
-        if step.total and (resources := self._resources()):
+        if step.total and not step.id.endswith(FETCH) and (resources := self._resources()):
             lines.append(Text(f"     {resources}", style="dim"))
         return lines
 

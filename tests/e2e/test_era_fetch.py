@@ -28,7 +28,12 @@ exec "$@"
 
 @pytest.fixture
 def stand(eras: Eras) -> Stand:
-    return eras.stand("torch-2.5")
+    return without_store(eras.stand("torch-2.5"))
+
+
+def without_store(stand: Stand) -> Stand:
+    """Give the stand to a caller who keeps no objects, so that servers are asked for everything."""
+    return replace(stand, upstreams=replace(stand.upstreams, store="off"))
 
 
 def fetch(stand: Stand, root: Path, **more: str) -> Built:
@@ -78,6 +83,25 @@ def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:
     assert "xpusetup: " in built.failure
     assert fetch(stand, tmp_path / "root").result["ran"] == ["torch.fetch"]
     assert is_whole(tmp_path / "root", stand)
+
+
+def test_a_second_root_takes_its_source_from_the_store(stand: Stand, tmp_path: Path) -> None:
+    """Run here, by hand in the shell form, and not at all where the site says so."""
+    keeping = replace(stand, upstreams=replace(stand.upstreams, store=f"{tmp_path}/store"))
+    found = []
+    for name, site in (("first", ""), ("second", ""), ("third", '[network]\ngit_store = "off"\n')):
+        assert fetch(keeping, tmp_path / name, site=site).result["ran"] == ["torch.fetch"]
+        found.append(summary(tmp_path / name / "logs/torch.fetch.log"))
+    assert [" from the store" in line for line in found] == [False, True, False]
+    assert keeping.call("emit shell", "-o", tmp_path / "form").returncode == 0
+    script = ("bash", f"{tmp_path}/form/steps/torch.fetch.sh")
+    done = subprocess.run(script, env=keeping.environment(), check=True, capture_output=True, text=True)
+    assert " from the store" in done.stdout
+    assert all(is_whole(tmp_path / name, stand) for name in ("first", "second", "third", "form"))
+
+
+def summary(log: Path) -> str:
+    return [line for line in log.read_text().splitlines() if line.startswith("= ")][-1]
 
 
 @pytest.mark.parametrize("change", ["a file", "a file of a submodule", "a commit"])

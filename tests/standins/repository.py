@@ -22,7 +22,10 @@ class Submodule:
 
 @dataclass(frozen=True)
 class Source:
-    """What the pinned commit of one repository holds: templates first, then files, then submodules."""
+    """What the pinned commit of one repository holds: templates first, then files, then submodules.
+
+    `history`: the files of the commits before it.
+    """
 
     url: str
     templates: tuple[str, ...]
@@ -32,6 +35,7 @@ class Source:
     submodules: tuple[Submodule, ...] = ()
     tag: str = ""
     annotated: bool = False
+    history: tuple[Mapping[str, str], ...] = ()
 
 
 def run_git(folder: Path, *args: str, date: str = DATES[0]) -> str:
@@ -63,11 +67,13 @@ def write_text(path: Path, text: str) -> None:
 
 
 def write_repository(bare: Path, source: Source, *, refuse_sha: bool) -> str:
-    """Make a bare repository of three commits; the middle one is the pin, so that no tip points at it."""
+    """Make a bare repository; the last commit but one is the pin, so that no tip points at it."""
     tree = bare.with_suffix(".tree")
     tree.mkdir(parents=True)
     run_git(tree, "init", "--quiet", "--initial-branch=main")
     _commit(tree, "Begin", {"LICENSE": "Stand-in\n"}, DATES[0])
+    for files in source.history:
+        _commit(tree, "Earlier", files, DATES[0])
     _write_pinned(tree, source)
     rev = _commit(tree, "Pinned", source.files, DATES[1])
     if source.tag:

@@ -26,13 +26,17 @@ SYCL_TLA = f"{GITHUB}intel/sycl-tla"
 
 @dataclass(frozen=True)
 class Upstreams:
-    """Real URL -> bare repository, component -> pinned commit, component -> tag of that commit."""
+    """Real URL -> bare repository, component -> pinned commit, component -> tag of that commit.
+
+    `store`: where fetched objects are kept, a folder beside the repositories unless it is said.
+    """
 
     base: Path
     repos: Mapping[str, Path]
     revs: Mapping[str, str]
     tags: Mapping[str, str]
     refuse_sha: bool = False
+    store: str = ""
 
 
 def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Upstreams:
@@ -57,7 +61,7 @@ def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Ups
 
 def git_environment(upstreams: Upstreams) -> dict[str, str]:
     """GIT_CONFIG_* that send the real URLs to the local repositories, and every other one of the host nowhere."""
-    settings = [("protocol.file.allow", "always")]
+    settings = [("protocol.file.allow", "always"), ("xpusetup.store", upstreams.store or f"{upstreams.base}/store")]
     settings += [
         (f"url.file://{path}.insteadOf", url + ending)
         for url, path in upstreams.repos.items()

@@ -6,7 +6,7 @@ set -eu
 STEP=wheels.install
 AFTER='torch.download vision.download audio.download triton.download'
 NEEDS=network
-KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK XDG_CACHE_HOME'
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"/venv/lib/python3.11/site-packages/torch-2.14.1+xpu.dist-info/RECORD "$ROOT"/venv/lib/python3.11/site-packages/torchvision-0.29.1+xpu.dist-info/RECORD "$ROOT"/venv/lib/python3.11/site-packages/torchaudio-2.11.0+xpu.dist-info/RECORD "$ROOT"/venv/lib/python3.11/site-packages/triton_xpu-3.8.0.dist-info/RECORD "$ROOT"/results/installed.json)
 begin

@@ -6,7 +6,7 @@ set -eu
 STEP=runtime
 AFTER=torch.install
 NEEDS=network
-KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK'
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK XDG_CACHE_HOME'
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"/venv/runtime-requirements.json)
 begin

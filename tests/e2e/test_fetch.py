@@ -1,0 +1,168 @@
+"""Fetching from servers as rude as real ones: what may pass is tried again, what may not is told at once."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.fetching import STORE, notes, summary
+from standins.git_server import Manner, serve
+from standins.repository import run_git
+from standins.superproject import HOST, Size, Super, find_rubbish, make_super, snapshot
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("fetch")]
+
+OFF = ("xpusetup.store", "off")
+
+
+def test_a_tree_is_as_git_makes_it(upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path) -> None:
+    """File for file, and git knows the submodules as its own: it finds nothing to do."""
+    with serve(upstream.folder) as server:
+        env = upstream.environment(tmp_path / "home", server)
+        done = upstream.fetch(tmp_path / "tree", env, "--tag", "v1.0")
+        assert re.fullmatch(r"= v1\.0 [0-9a-f]{7} \| \d+ KiB \| 4 submodules", summary(done)), done.stdout
+        asked = len(server.served.requests)
+        update = ("git", "submodule", "update", "--init", "--recursive")
+        updated = subprocess.run(update, cwd=tmp_path / "tree", env=env, check=True, capture_output=True, text=True)
+        assert (updated.stdout, len(server.served.requests)) == ("", asked)
+    assert snapshot(tmp_path / "tree") == wanted
+    assert find_rubbish(tmp_path / "tree", tmp_path / "home" / STORE) == []
+    assert run_git(tmp_path / "tree", "remote") == ""
+    assert run_git(tmp_path / "tree/third_party/one", "remote") == "origin"
+    shutil.move(tmp_path / "tree", tmp_path / "moved")
+    assert run_git(tmp_path / "moved", "status", "--porcelain") == ""
+
+
+def test_progress_is_counted_over_all_repositories(upstream: Super, tmp_path: Path) -> None:
+    with serve(upstream.folder, Manner(rate=200_000)) as server:
+        done = upstream.fetch(tmp_path / "tree", upstream.environment(tmp_path / "home", server))
+    counted = [line for line in done.stdout.splitlines() if line.startswith("[")]
+    assert all(re.fullmatch(r"\[\d+/\d+\] objects, [\d.]+ \w+(, \d of \d repositories)?", line) for line in counted)
+    assert len(counted) > 1
+    last = re.match(r"\[(\d+)/(\d+)\] objects, .*, 5 of 5 repositories", counted[-1])
+    assert last is not None
+    assert last[1] == last[2]
+    assert int(last[1]) > 300
+
+
+RUDE = {
+    "502": (Manner(broken=3), "returned error: 502"),
+    "cut": (Manner(cut=4, seed=7), ""),
+    "stalled": (Manner(stalled=1, seed=2), "too slow"),
+    "slow": (Manner(delay=0.2, rate=400_000), ""),
+}
+
+
+@pytest.mark.parametrize("name", RUDE)
+def test_a_server_that_comes_to_itself(
+    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path, name: str
+) -> None:
+    """Each repository is asked again by itself, and each time is told."""
+    manner, words = RUDE[name]
+    with serve(upstream.folder, replace(manner)) as server:
+        patience = (("http.lowSpeedLimit", "100"), ("http.lowSpeedTime", "1"))
+        done = upstream.fetch(tmp_path / "tree", upstream.environment(tmp_path / "home", server, *patience))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len(notes(done)) == manner.broken + manner.cut + manner.stalled, done.stdout
+    assert all("tried again in" in note for note in notes(done))
+    assert words in "".join(notes(done))
+    assert snapshot(tmp_path / "tree") == wanted
+    assert find_rubbish(tmp_path / "tree", tmp_path / "home" / STORE) == []
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_connections_that_end_at_random_bytes(upstream: Super, tmp_path: Path, seed: int) -> None:
+    """Whatever git makes of an answer that ends early, it is taken for what it is."""
+    with serve(upstream.folder, Manner(cut=4, seed=seed * 100)) as server:
+        done = upstream.fetch(tmp_path / "tree", upstream.environment(tmp_path / "home", server))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert server.manner.cut == 0
+    assert find_rubbish(tmp_path / "tree", tmp_path / "home" / STORE) == []
+
+
+def test_a_server_that_stays_broken_is_given_up(upstream: Super, tmp_path: Path) -> None:
+    with serve(upstream.folder, Manner(broken=10_000)) as server:
+        done = upstream.fetch(tmp_path / "tree", upstream.environment(tmp_path / "home", server))
+        assert len(server.served.requests) == 6
+    assert done.returncode == 1
+    assert "xpusetup: cannot get" in done.stderr
+    assert "502" in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.mark.parametrize(
+    ("manner", "words"),
+    [
+        (Manner(password="secret"), "could not read Username"),  # noqa: S106 - of this test
+        (Manner(hidden=("/super",)), "not found"),
+    ],
+    ids=["password", "absent"],
+)
+def test_what_no_patience_helps_is_told_at_once(upstream: Super, tmp_path: Path, manner: Manner, words: str) -> None:
+    """Nobody is asked for a password, whatever program a desktop has for that, and nothing is tried again."""
+    asker = tmp_path / "asker"
+    asker.write_text(f"#!/bin/sh\ntouch {tmp_path}/asked\necho secret\n")
+    asker.chmod(0o755)
+    with serve(upstream.folder, manner) as server:
+        env = upstream.environment(tmp_path / "home", server, ("core.askPass", str(asker)))
+        done = upstream.fetch(tmp_path / "tree", {**env, "GIT_ASKPASS": str(asker), "SSH_ASKPASS": str(asker)})
+    assert (done.returncode, notes(done)) == (1, [])
+    assert words in done.stderr
+    assert not (tmp_path / "asked").exists()
+
+
+def test_a_server_that_refuses_commits(tmp_path: Path) -> None:
+    """Over HTTP: the root comes by its tag, submodules whole."""
+    strict = make_super(tmp_path / "strict", Size(modules=2, files=40), refuse_sha=True)
+    with serve(strict.folder) as server:
+        done = strict.fetch(tmp_path / "tree", strict.environment(tmp_path / "home", server), "--tag", "v1.0")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert notes(done) == []
+    assert find_rubbish(tmp_path / "tree") == []
+
+
+def drop_pin(upstream: Super, name: str, folder: Path) -> Super:
+    """Give the same upstream without one pinned commit: no branch, tag or server has it any more."""
+    shutil.copytree(upstream.folder, folder)
+    run_git(folder / name, "tag", "--delete", "v1.0")
+    run_git(folder / name, "update-ref", "refs/heads/main", f"{upstream.revs[name]}~1")
+    run_git(folder / name, "reflog", "expire", "--expire=now", "--all")
+    run_git(folder / name, "gc", "--quiet", "--prune=now")
+    return replace(upstream, folder=folder)
+
+
+def test_a_pin_that_vanished_comes_from_the_fallback(
+    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path
+) -> None:
+    """Without a fallback the submodule is named, and the next run fetches it alone."""
+    poor = drop_pin(upstream, "part2", tmp_path / "poor")
+    with serve(poor.folder) as server, serve(upstream.folder) as mirror:
+        done = poor.fetch(tmp_path / "tree", poor.environment(tmp_path / "home", server))
+        assert done.returncode == 1
+        assert f"cannot get {upstream.revs['part2']} of third_party/part2 from {HOST}part2: " in done.stderr
+        assert [path.name for path in (tmp_path / "tree").iterdir()] == [".git"]
+        asked = len(server.served.requests)
+        fallback = (f"xpusetup.{mirror.address}.fallbackOf", HOST)
+        done = poor.fetch(tmp_path / "tree", poor.environment(tmp_path / "home", server, fallback))
+        assert done.returncode == 0, done.stdout + done.stderr
+        assert len(notes(done)) == 1
+        assert f"asking {mirror.address}part2" in notes(done)[0]
+        assert {line.split()[1].split("/")[1] for line in server.served.requests[asked:]} == {"part2"}
+        assert {line.split()[1].split("/")[1] for line in mirror.served.requests} == {"part2"}
+    assert snapshot(tmp_path / "tree") == wanted
+
+
+def test_two_submodules_that_are_gone_are_told_together(upstream: Super, tmp_path: Path) -> None:
+    with serve(upstream.folder, Manner(hidden=("/part1", "/part2"))) as server:
+        done = upstream.fetch(tmp_path / "tree", upstream.environment(tmp_path / "home", server, OFF))
+    assert done.returncode == 1
+    assert "and 1 more" in done.stderr
+    assert all(f"of third_party/part{number} from" in done.stdout for number in (1, 2))
