@@ -5,6 +5,8 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
+# they wait for processes, servers and each other more than they compute
+E2E_WORKERS ?= 3
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint unit e2e e2e-long bench clean
@@ -40,7 +42,7 @@ unit: .venv/dev
 	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
 
 e2e: .venv/dev
-	$(BIN)/pytest -q -m 'e2e and not long' -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup
 
 e2e-long: .venv/dev
 	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup
