@@ -5,8 +5,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
-# they wait for processes, servers and each other more than they compute
-E2E_WORKERS ?= 3
+E2E_WORKERS ?= 3# more than cores: they mostly wait
 
 .DEFAULT_GOAL := help
 .PHONY: help demo test lint unit e2e e2e-long bench clean

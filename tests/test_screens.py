@@ -87,6 +87,9 @@ def text_of(console: Console) -> str:
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
         ("bundle-create", "bundle create", screens.BUNDLE, False),
+        ("cache-size", "cache size", screens.CACHE, False),
+        ("cache-size-verbose", "cache size", screens.CACHE, True),
+        ("cache-prune", "cache prune", screens.PRUNED, False),
         ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
         ("bundle-verify", "bundle verify", screens.BUNDLE, False),
         ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
@@ -204,7 +207,7 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
-    commands |= {"verify --fallbacks", "bundle create", "bundle verify"}
+    commands |= {"verify --fallbacks", "bundle create", "bundle verify", "cache size", "cache prune"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
     assert shipped("sim").name == "sim"

@@ -9,6 +9,7 @@ import json
 import shlex
 import sys
 import textwrap
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -16,9 +17,12 @@ from rich.markup import escape
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+    from typing import TypeAlias
 
     from xpusetup.commands.result import Result
     from xpusetup.errors import XpuError
+
+    Screen: TypeAlias = Callable[[Console, Mapping[str, Any], bool], None]
 
 MARKS = {
     "ok": "[green]✓[/]",
@@ -55,18 +59,6 @@ def show_error(error: XpuError) -> None:
         console.print(f"   {escape(line)}")
     for number, line in enumerate(error.fix.splitlines()):
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line.strip())}")
-
-
-def _show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_build import show_build  # noqa: PLC0415 - a screen of its own
-
-    show_build(console, data, verbose)
-
-
-def _show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_build import show_install  # noqa: PLC0415 - a screen of its own
-
-    show_install(console, data, verbose)
 
 
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -149,92 +141,8 @@ def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None
         console.print(f"     {escape(name)}", style="dim")
 
 
-def _show_profiles(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_profiles import show_list  # noqa: PLC0415 - a screen of its own
-
-    show_list(console, data)
-
-
-def _show_profile(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_profiles import show_one  # noqa: PLC0415 - a screen of its own
-
-    show_one(console, data)
-
-
-def _show_checked(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_profiles import show_checked  # noqa: PLC0415 - a screen of its own
-
-    show_checked(console, data)
-
-
 def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
-
-
-def _show_lock(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_locks import show_lock  # noqa: PLC0415 - a screen of its own
-
-    show_lock(console, data)
-
-
-def _show_new(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_locks import show_new  # noqa: PLC0415 - a screen of its own
-
-    show_new(console, data)
-
-
-def _show_comparison(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_comparison import show_comparison  # noqa: PLC0415 - a screen of its own
-
-    show_comparison(console, data, verbose=verbose)
-
-
-def _show_devices(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_devices import show_devices  # noqa: PLC0415 - a screen of its own
-
-    show_devices(console, data, verbose=verbose)
-
-
-def _show_way(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_way import show_way  # noqa: PLC0415 - a screen of its own
-
-    show_way(console, data, verbose=verbose)
-
-
-def _show_setup(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_setup import show_setup  # noqa: PLC0415 - a screen of its own
-
-    show_setup(console, data)
-
-
-def _show_doctor(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_doctor import show_doctor  # noqa: PLC0415 - a screen of its own
-
-    show_doctor(console, data, verbose=verbose)
-
-
-def _show_explained(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_causes import show_explained  # noqa: PLC0415 - a screen of its own
-
-    show_explained(console, data, verbose=verbose)
-
-
-def _show_fallbacks(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    from xpusetup.show_fallbacks import show_fallbacks  # noqa: PLC0415 - a screen of its own
-
-    show_fallbacks(console, data)
-
-
-def _show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_bundle import show_created  # noqa: PLC0415 - a screen of its own
-
-    show_created(console, data, verbose)
-
-
-def _show_checked_bundle(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.show_bundle import show_verified  # noqa: PLC0415 - a screen of its own
-
-    show_verified(console, data, verbose)
 
 
 def duration(seconds: float) -> str:
@@ -247,28 +155,40 @@ def duration(seconds: float) -> str:
     return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
 
 
-SHOWN: dict[str, Callable[[Console, Mapping[str, Any], bool], None]] = {
-    "build": _show_build,
-    "install": _show_install,
+def _screen(module: str, function: str, *, told: bool = True) -> Screen:
+    """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
+
+    def show(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+        more = {"verbose": verbose} if told else {}
+        getattr(import_module(f"xpusetup.{module}"), function)(console, data, **more)
+
+    return show
+
+
+SHOWN: dict[str, Screen] = {
+    "build": _screen("show_build", "show_build"),
+    "install": _screen("show_build", "show_install"),
     "plan": _show_plan,
     "verify": _show_verify,
-    "verify --fallbacks": _show_fallbacks,
+    "verify --fallbacks": _screen("show_fallbacks", "show_fallbacks", told=False),
     "status": _show_status,
-    "status diff": _show_comparison,
+    "status diff": _screen("show_comparison", "show_comparison"),
     "env": _show_env,
     "emit": _show_emit,
-    "doctor": _show_doctor,
-    "setup": _show_setup,
-    "xpusetup": _show_way,
-    "explain": _show_explained,
-    "bundle create": _show_created,
-    "bundle verify": _show_checked_bundle,
-    "devices list": _show_devices,
-    "devices check": _show_devices,
-    "profiles list": _show_profiles,
-    "profiles show": _show_profile,
-    "profiles check": _show_checked,
-    "profiles new": _show_new,
-    "profiles lock": _show_lock,
+    "doctor": _screen("show_doctor", "show_doctor"),
+    "setup": _screen("show_setup", "show_setup", told=False),
+    "xpusetup": _screen("show_way", "show_way"),
+    "explain": _screen("show_causes", "show_explained"),
+    "bundle create": _screen("show_bundle", "show_created"),
+    "bundle verify": _screen("show_bundle", "show_verified"),
+    "cache size": _screen("show_cache", "show_size"),
+    "cache prune": _screen("show_cache", "show_prune", told=False),
+    "devices list": _screen("show_devices", "show_devices"),
+    "devices check": _screen("show_devices", "show_devices"),
+    "profiles list": _screen("show_profiles", "show_list", told=False),
+    "profiles show": _screen("show_profiles", "show_one", told=False),
+    "profiles check": _screen("show_profiles", "show_checked", told=False),
+    "profiles new": _screen("show_locks", "show_new", told=False),
+    "profiles lock": _screen("show_locks", "show_lock", told=False),
     "profiles schema": _show_schema,
 }

@@ -415,3 +415,28 @@ REACHED_OUT: list[dict[str, Any]] = [
     },
     {"step": "vision.build", "times": 1, "addresses": [], "may_download": DOWNLOADS},
 ]
+
+
+def _repository(name: str, size: int, *, used: bool) -> dict[str, Any]:
+    return {"name": name, "path": f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", "bytes": size, "used": used}
+
+
+CACHE: dict[str, Any] = {
+    "store": "/home/me/.cache/xpusetup/git",
+    "repositories": [
+        _repository("pytorch-pytorch", 210 << 20, used=True),
+        _repository("intel-torch-xpu-ops", 3 << 20, used=False),
+    ],
+    "bytes": 213 << 20,
+    "freed": 3 << 20,
+    "roots": [
+        {"name": "sim", "path": "/home/me/r/sim", "parts": {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}},
+        {"name": "torch-2.5", "path": ROOT, "parts": {"src": 21 << 30, "venv": None, "wheels": 0}},
+    ],
+}
+PRUNED: dict[str, Any] = {
+    "store": CACHE["store"],
+    "removed": [_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
+    "busy": [_repository("pybind-pybind11", 1 << 20, used=False)],
+    "freed": 3 << 20,
+}

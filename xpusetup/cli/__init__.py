@@ -9,7 +9,7 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, bundles, devices, diagnosis, options, preparing, profiles, using, verifying
+from xpusetup.cli import building, bundles, caches, devices, diagnosis, options, preparing, profiles, using, verifying
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -66,6 +66,11 @@ bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in
 bundle_app.command("create")(bundles.bundle_create)
 bundle_app.command("verify")(bundles.bundle_verify)
 app.add_typer(bundle_app, name="bundle")
+
+cache_app = typer.Typer(no_args_is_help=True, help="What is kept on the disk for all builds.")
+cache_app.command("size")(caches.cache_size)
+cache_app.command("prune")(caches.cache_prune)
+app.add_typer(cache_app, name="cache")
 
 
 def main() -> None:

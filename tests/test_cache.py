@@ -1,0 +1,68 @@
+"""What lies in the store, what of it can go, and that trees keep what they have."""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from xpusetup.commands import cache
+from xpusetup.effects import store as module
+from xpusetup.effects.process import Output
+from xpusetup.effects.store import list_repositories, measure_roots
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+NAMES = {"used": "pytorch-pytorch-0123456789ab.git", "idle": "pybind-pybind11-ba9876543210.git"}
+
+
+@pytest.fixture
+def store(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Make a store with two repositories, of one of which a tree has links."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
+    folder = tmp_path / "xpusetup/git"
+    for name, size in {"used": 3000, "idle": 2000}.items():
+        packs = folder / NAMES[name] / "objects/pack"
+        packs.mkdir(parents=True)
+        (packs / "pack-1.pack").write_bytes(b"x" * size)
+    os.link(folder / NAMES["used"] / "objects/pack/pack-1.pack", tmp_path / "a-tree.pack")
+    return folder
+
+
+def test_what_is_there(store: Path) -> None:
+    found = [(one.name, one.bytes, one.used) for one in list_repositories(store)]
+    assert found == [("pytorch-pytorch", 3000, True), ("pybind-pybind11", 2000, False)]
+    assert list_repositories(store / "nowhere") == []
+
+
+def test_what_no_tree_uses_goes(store: Path) -> None:
+    told = cache.prune(everything=False).data
+    assert ([one["name"] for one in told["removed"]], told["freed"]) == (["pybind-pybind11"], 2000)
+    assert [path.name for path in store.iterdir()] == [NAMES["used"]]
+
+
+def test_all_goes_and_a_tree_keeps_its_objects(store: Path, tmp_path: Path) -> None:
+    told = cache.prune(everything=True).data
+    assert (len(told["removed"]), told["freed"]) == (2, 2000)
+    assert list(store.iterdir()) == []
+    assert (tmp_path / "a-tree.pack").stat().st_size == 3000
+
+
+def test_what_a_fetch_writes_to_stays(store: Path) -> None:
+    with (store / NAMES["idle"] / module.LOCK).open("ab") as held:
+        fcntl.flock(held, fcntl.LOCK_EX)
+        told = cache.prune(everything=False).data
+    assert (told["removed"], [one["name"] for one in told["busy"]]) == ([], ["pybind-pybind11"])
+    assert (store / NAMES["idle"]).is_dir()
+
+
+def test_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "sim/src").mkdir(parents=True)
+    (tmp_path / "sim/profile.lock.json").write_text("{}")
+    (tmp_path / "not-a-root").mkdir()
+    monkeypatch.setattr(module, "run_process", lambda argv, **_: Output(0, f"7\t{argv[-1]}\n", ""))
+    (root,) = measure_roots(tmp_path)
+    assert (root.name, root.parts) == ("sim", {"src": 7 * 1024, "venv": 0, "wheels": 0})

@@ -1,0 +1,40 @@
+"""cache: what is kept on the disk for all builds."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+def cache_size(json: options.Json = False, verbose: options.Verbose = False) -> None:
+    """Say what fetched sources and the roots of builds take on the disk."""
+
+    def work() -> Result:
+        from xpusetup.commands.cache import size
+        from xpusetup.show_live import waiting
+
+        with waiting("counting files", quiet=json):
+            return size()
+
+    finish("cache size", work, json=json, verbose=verbose)
+
+
+def cache_prune(
+    everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Remove fetched sources that no tree uses any more."""
+
+    def work() -> Result:
+        from xpusetup.commands.cache import prune
+
+        return prune(everything=everything)
+
+    finish("cache prune", work, json=json)

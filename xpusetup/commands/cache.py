@@ -1,0 +1,53 @@
+"""cache: what the program keeps on the disk, how large it is, and what of it can go."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import load_settings, roots_folder
+from xpusetup.effects.environment import variable
+from xpusetup.effects.store import list_repositories, measure_roots, remove_repository
+
+if TYPE_CHECKING:
+    from xpusetup.effects.store import Repository
+
+
+def size() -> Result:
+    """Say what the git store and the roots of builds take."""
+    store, settings = _store(), load_settings()
+    repositories = list_repositories(store)
+    data = {
+        "store": str(store),
+        "repositories": [asdict(one) for one in repositories],
+        "bytes": sum(one.bytes for one in repositories),
+        "freed": sum(one.bytes for one in repositories if not one.used),
+        "roots": [asdict(root) for root in measure_roots(roots_folder(settings))],
+    }
+    return Result("cache size", data)
+
+
+def prune(*, everything: bool) -> Result:
+    """Remove from the git store what no tree uses any more, or all of it; trees keep what they have."""
+    store = _store()
+    wanted = [one for one in list_repositories(store) if everything or not one.used]
+    done = [one for one in wanted if remove_repository(Path(one.path))]
+    removed = {one.path for one in done}
+    data = {
+        "store": str(store),
+        "removed": [asdict(one) for one in done],
+        "busy": [asdict(one) for one in wanted if one.path not in removed],
+        "freed": _freed(done),
+    }
+    return Result("cache prune", data)
+
+
+def _freed(removed: list[Repository]) -> int:
+    return sum(one.bytes for one in removed if not one.used)
+
+
+def _store() -> Path:
+    cache = variable("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    return Path(cache) / "xpusetup/git"

@@ -1,0 +1,61 @@
+"""The screens of cache: what lies on the disk, and what was removed."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+MIB = 1 << 20
+
+
+def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print the sizes of the store and of the roots."""
+    count = len(data["repositories"])
+    console.print(
+        f"\n [bold]sources[/] {render_size(data['bytes'])} in {_repositories(count)} · {escape(data['store'])}"
+    )
+    if data["freed"]:
+        console.print(f"   {render_size(data['freed'])} of it no tree uses: xpusetup cache prune")
+    for one in data["repositories"] if verbose else ():
+        console.print(f"   {render_size(one['bytes']):>9}  {escape(one['name'])}{'' if one['used'] else '  (unused)'}")
+    if data["roots"]:
+        _show_roots(console, data["roots"])
+
+
+def _show_roots(console: Console, roots: list[Mapping[str, Any]]) -> None:
+    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
+    table.add_column("root", overflow="fold")
+    for name in ("sources and builds", "environment", "wheels"):
+        table.add_column(name, justify="right")
+    for root in roots:
+        table.add_row(escape(root["path"]), *(render_size(size) for size in root["parts"].values()))
+    console.print()
+    console.print(table)
+    console.print("\n a root can be removed whole: rm -rf ROOT", style="dim")
+
+
+def show_prune(console: Console, data: Mapping[str, Any]) -> None:
+    """Print what was removed, and what is busy."""
+    removed, busy = len(data["removed"]), len(data["busy"])
+    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data['freed'])} freed")
+    if busy:
+        console.print(f" [yellow]![/] {_repositories(busy)} left: a fetch is writing there, or it may not be written")
+
+
+def _repositories(count: int) -> str:
+    return f"{count} {'repository' if count == 1 else 'repositories'}"
+
+
+def render_size(size: int | None) -> str:
+    """Give a size as people read it."""
+    if size is None:
+        return "unknown"
+    mib = size / MIB
+    return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"  # noqa: PLR2004 - MiB in a GiB
