@@ -15,6 +15,21 @@ if TYPE_CHECKING:
 pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching")
 
 
+LONGEST = ("vision", "demo")
+"""Groups of tests that take longest: they begin first, so that nothing has to wait for them at the end."""
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Put the longest groups first."""
+
+    def place(item: pytest.Item) -> int:
+        group = item.get_closest_marker("xdist_group")
+        name = group.args[0] if group else ""
+        return LONGEST.index(name) if name in LONGEST else len(LONGEST)
+
+    items.sort(key=place)
+
+
 def _refuse(*_args: object, **_kwargs: object) -> NoReturn:
     pytest.fail("a unit test may not start processes or reach the network; mark it e2e if that is its subject")
 

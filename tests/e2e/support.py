@@ -24,10 +24,15 @@ PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
 
 
 def caller(home: Path, **more: str) -> dict[str, str]:
-    """Give the environment of a newcomer: a home of its own, PATH, and how this place reaches its package index."""
+    """Give the environment of a newcomer: a home of its own, PATH, and how this place reaches its package index.
+
+    The compiler cache is that of whoever runs the tests: what was compiled for one of them is found by the next.
+    """
     home.mkdir(parents=True, exist_ok=True)
     kept = {name: value for name, value in os.environ.items() if name.startswith(PASSED) or name in PROXIES}
-    return {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", **kept, **more}
+    cache = os.environ.get("CCACHE_DIR") or str(Path.home() / ".cache/ccache")
+    own = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "CCACHE_DIR": cache}
+    return {**own, **kept, **more}
 
 
 @dataclass(frozen=True)

@@ -209,7 +209,8 @@ def test_what_a_bundle_lacks_is_named(place: Place, tmp_path: Path) -> None:
     (missing,) = said.document["result"]["missing"]
     assert missing.startswith("https://tiny.invalid/inner ")
     words = ("--root", str(tmp_path / "root"), "--until", "tiny.fetch", "--json")
-    said = xpusetup("build", "--bundle", str(lacking), *words, env=place.env)
+    env = {**place.env, "XDG_CACHE_HOME": str(tmp_path / "cache")}  # what was fetched before has it
+    said = xpusetup("build", "--bundle", str(lacking), *words, env=env)
     assert said.code == 1
     (row,) = said.document["result"]["reached_out"]
     assert (row["step"], "https://tiny.invalid/inner" in row["addresses"]) == ("tiny.fetch", True)
