@@ -41,10 +41,10 @@ unit: .venv/dev
 	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
 
 e2e: .venv/dev
-	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup
+	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup --no-loadscope-reorder
 
 e2e-long: .venv/dev
-	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup
+	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)
