@@ -16,7 +16,7 @@ from xpusetup.commands.gate import failing, gate
 from xpusetup.commands.inspecting import env, status
 from xpusetup.commands.plan import _row
 from xpusetup.commands.prepare import Prepared, parse_target
-from xpusetup.commands.tuning import choose_tuning
+from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.commands.workspace import Where, Workspace, open_workspace
 from xpusetup.effects.files import hash_file
 from xpusetup.effects.git import read_tree
@@ -147,6 +147,19 @@ def test_jobs(monkeypatch: pytest.MonkeyPatch, workspace: Workspace) -> None:
     assert tuned(monkeypatch, workspace, facts=machine(LAPTOP)) == "2"
     assert tuned(monkeypatch, workspace, facts=machine(LAPTOP), word="7") == "7"
     assert tuned(monkeypatch, workspace, facts=machine(LAPTOP), word="7", jobs=3) == "3"
+
+
+def test_a_guess_stands_until_all_that_compiles_was_measured(tmp_path: Path) -> None:
+    where = Where(profile="torch-2.14", root=str(tmp_path))
+    prepared = Prepared(root=Root(tmp_path), plan=plan_for("torch-2.14"), scripts={}, identities={})
+    compiling = [step.id for step in prepared.plan.steps if "compiler" in step.needs]
+    record = {"seconds": 1, "state": "ran", "load": [2, 2 << 20, 1 << 20]}
+    lines = [json.dumps({"step": name, **record}) for name in compiling]
+    (tmp_path / "journal.jsonl").write_text(lines[0])
+    workspace = open_workspace(where)
+    assert memory_per_job(workspace, prepared) == workspace.profile.memory_per_job_gib * (1 << 30)
+    (tmp_path / "journal.jsonl").write_text("\n".join(lines))
+    assert memory_per_job(workspace, prepared) == 1 << 20
 
 
 def test_helpers_travel() -> None:

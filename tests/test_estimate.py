@@ -10,6 +10,7 @@ import pytest
 from data.targets import plan_for
 from xpusetup.effects.history import read_history
 from xpusetup.estimate import Estimate, History, make_estimate, merge_histories, parse_journal, simulate
+from xpusetup.jobs import Load
 from xpusetup.model import Need, Step
 
 if TYPE_CHECKING:
@@ -113,3 +114,12 @@ def test_roots_beside_one_tell_of_the_same_profile_alone(tmp_path: Path) -> None
     assert read_history(tmp_path / "z", "torch-2.5") == History(seconds={"b": 8.0, "c": 1.0}, disk=77)
     assert read_history(tmp_path / "new", "torch-2.5").seconds == {"b": 9.0, "c": 1.0}
     assert read_history(tmp_path / "no/such", "torch-2.5") == History(seconds={})
+
+
+def test_the_greatest_load_of_a_step_counts() -> None:
+    """A build that went on near its end took less than the step needs."""
+    lines = [
+        json.dumps({"step": "b", "seconds": 1, "state": "ran", "load": load})
+        for load in ([4, 8 << 30, 3 << 30], [4, 1 << 20, 9 << 20], [0, 5, 5], None)
+    ]
+    assert parse_journal("\n".join(lines)).loads == {"b": Load(jobs=4, growth=8 << 30, heaviest=3 << 30)}

@@ -19,7 +19,7 @@ WELL = {"ran", "no-device"}
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What a root tells of its builds: the last seconds and load of each step, and the bytes on disk at the end."""
+    """What a root tells of its builds: last seconds and greatest load of each step, the bytes on disk at the end."""
 
     seconds: Mapping[str, float]
     disk: int | None = None
@@ -48,10 +48,11 @@ class Estimate:
 def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
-    return History(
-        seconds={step: seconds for step, seconds, _ in records},
-        loads={step: load for step, _, load in records if load is not None},
-    )
+    loads: dict[str, Load] = {}
+    for step, _, load in records:  # a build that went on near its end took less than it needs
+        if load is not None and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
+            loads[step] = load
+    return History(seconds={step: seconds for step, seconds, _ in records}, loads=loads)
 
 
 def _parse_record(line: str) -> tuple[str, float, Load | None] | None:
@@ -68,7 +69,7 @@ def _parse_load(numbers: list[int] | None) -> Load | None:
     if numbers is None:
         return None
     jobs, growth, heaviest = map(int, numbers)
-    return Load(jobs=jobs, growth=growth, heaviest=heaviest)
+    return Load(jobs=jobs, growth=growth, heaviest=heaviest) if jobs > 0 else None
 
 
 def merge_histories(histories: Sequence[History]) -> History:

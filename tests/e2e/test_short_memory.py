@@ -82,6 +82,7 @@ class Shop:
 def shop(tmp_path_factory: pytest.TempPathFactory) -> Shop:
     folder = tmp_path_factory.mktemp("memory")
     tiny = make_tiny(folder, setup_py=SETUP, tiny_c=SOURCE)
+    tiny.env["CCACHE_DIR"] = str(folder / "ccache")  # what an earlier run left in a shared one would need no memory
     text = tiny.profile.read_text().replace('pins = ["', 'pins = ["ninja==1.13.2", "')
     tiny.profile.write_text(f"{text}environment.WORK = ''\n")
     site = folder / "home/.config/xpusetup/site.toml"

@@ -12,7 +12,7 @@ from xpusetup.bundles.reach import find_attempt
 from xpusetup.commands.workspace import check_folder, load_profile, open_workspace, profile_names
 from xpusetup.effects import files, without_network
 from xpusetup.effects.bundle_file import hash_head, read_head, unpack
-from xpusetup.effects.environment import short_path, variable
+from xpusetup.effects.environment import cache_folder, short_path
 from xpusetup.effects.probe_system import read_machine
 from xpusetup.effects.process import run_process
 from xpusetup.effects.repositories import make_repository
@@ -77,7 +77,7 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
     path = Path(file)
     bundle = read_head(path)
     _refuse_other(bundle, request, file)
-    folder = check_folder(_cache() / hash_head(path)[:SHORT])
+    folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():
         say(f"unpacking {file} to {short_path(str(folder))}")
     unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
@@ -86,10 +86,6 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
     if why:
         say(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")
     return workspace, AirGap(bundle, make_offline(bundle, str(folder)), wrap)
-
-
-def _cache() -> Path:
-    return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "xpusetup/bundles"
 
 
 def _refuse_other(bundle: Bundle, request: Request, file: str) -> None:

@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING
 
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_settings, roots_folder
-from xpusetup.effects.environment import variable
+from xpusetup.effects.environment import cache_folder
 from xpusetup.effects.store import list_repositories, measure_roots, remove_repository
 
 if TYPE_CHECKING:
     from xpusetup.effects.store import Repository
 
+STORE = "git"
+
 
 def size() -> Result:
     """Say what the git store and the roots of builds take."""
-    store, settings = _store(), load_settings()
+    store, settings = cache_folder(STORE), load_settings()
     repositories = list_repositories(store)
     data = {
         "store": str(store),
@@ -31,7 +33,7 @@ def size() -> Result:
 
 def prune(*, everything: bool) -> Result:
     """Remove from the git store what no tree uses any more, or all of it; trees keep what they have."""
-    store = _store()
+    store = cache_folder(STORE)
     wanted = [one for one in list_repositories(store) if everything or not one.used]
     done = [one for one in wanted if remove_repository(Path(one.path))]
     removed = {one.path for one in done}
@@ -46,8 +48,3 @@ def prune(*, everything: bool) -> Result:
 
 def _freed(removed: list[Repository]) -> int:
     return sum(one.bytes for one in removed if not one.used)
-
-
-def _store() -> Path:
-    cache = variable("XDG_CACHE_HOME") or str(Path.home() / ".cache")
-    return Path(cache) / "xpusetup/git"

@@ -73,7 +73,7 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
     known = read_history(seen.root.path, profile.name)
     expected = int(profile.disk_gib * GIB) if profile.disk_gib is not None else None
     history = replace(known, disk=expected if known.disk is None else known.disk)
-    jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen.root)
+    jobs, each = int(choose_tuning(workspace, seen, 0).get("MAX_JOBS", "0")), memory_per_job(workspace, seen)
     return make_estimate(seen.plan.steps, todo, history, jobs=jobs, memory_per_job=each)
 
 

@@ -25,7 +25,7 @@ def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[
 
     jobs = asked or workspace.settings.jobs or _max_jobs(variable("MAX_JOBS"))
     if not jobs and prepared.facts is not None and prepared.facts.resources is not None:
-        jobs = choose_jobs(prepared.facts.resources, memory_per_job(workspace, prepared.root))
+        jobs = choose_jobs(prepared.facts.resources, memory_per_job(workspace, prepared))
     return render_jobs(jobs) if jobs else {}
 
 
@@ -44,13 +44,19 @@ def render_jobs(jobs: int) -> dict[str, str]:
     return dict.fromkeys(JOBS, str(jobs))
 
 
-def memory_per_job(workspace: Workspace, root: Root) -> float:
-    """Give the bytes that a compile job needs: as earlier builds of the profile measured it, else its own guess."""
+def memory_per_job(workspace: Workspace, prepared: Prepared) -> float:
+    """Give the bytes that a compile job needs: as earlier builds of the profile measured it, else its own guess.
+
+    The guess stands until every step that compiles was measured: a configure alone says nothing of the build after it.
+    """
     from xpusetup.effects.history import read_history  # noqa: PLC0415 - a build that is done needs none
     from xpusetup.jobs import GIB, measured_per_job  # noqa: PLC0415 - same
 
     profile = workspace.profile
-    return measured_per_job(read_history(root.path, profile.name).loads.values(), profile.memory_per_job_gib * GIB)
+    guess = profile.memory_per_job_gib * GIB
+    loads = read_history(prepared.root.path, profile.name).loads
+    compiling = [step.id for step in prepared.plan.steps if "compiler" in step.needs]
+    return measured_per_job((loads[name] for name in compiling), guess) if loads.keys() >= set(compiling) else guess
 
 
 def _max_jobs(text: str) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.errors import UsageError
@@ -27,6 +28,11 @@ def which(name: str) -> str | None:
     import shutil  # noqa: PLC0415 - a build that is done looks for none
 
     return shutil.which(name)
+
+
+def cache_folder(name: str) -> Path:
+    """Give a folder among what this program keeps and could fetch again."""
+    return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "xpusetup" / name
 
 
 def identity() -> Redactor:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.effects.environment import variable
+from xpusetup.effects.environment import cache_folder
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
     import git
 
@@ -57,7 +57,7 @@ def read_files(repo: str, found: Found, paths: Sequence[str], env: Mapping[str, 
     """
     import git  # noqa: PLC0415 - slow to import, and locks alone ask
 
-    folder = _cache() / f"{hashlib.sha256(repo.encode()).hexdigest()[:16]}.git"
+    folder = cache_folder("trees") / f"{hashlib.sha256(repo.encode()).hexdigest()[:16]}.git"
     mirror = git.Repo.init(folder, bare=True)
     with mirror.git.custom_environment(**{**env, **QUIET}):
         if "origin" not in [remote.name for remote in mirror.remotes]:
@@ -133,7 +133,3 @@ def _last(words: str) -> str:
 def _parse_refs(text: str) -> dict[str, str]:
     pairs = (line.split("\t", 1) for line in text.splitlines() if "\t" in line)
     return {name: rev for rev, name in pairs}
-
-
-def _cache() -> Path:
-    return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache") / "xpusetup/trees"
