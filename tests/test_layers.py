@@ -42,6 +42,8 @@ LEVELS = (
         "aim",
         "lanes",
         "estimate",
+        "curve",
+        "forecast",
         "progress",
         "guard",
         "resolve",

@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xpusetup.curve import parse_curve
 from xpusetup.jobs import Load
 from xpusetup.lanes import lane_of, make_startable
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from xpusetup.curve import Curve
     from xpusetup.model import Step
 
 WELL = {"ran", "no-device"}
@@ -19,11 +21,15 @@ WELL = {"ran", "no-device"}
 
 @dataclass(frozen=True, kw_only=True)
 class History:
-    """What a root tells of its builds: last seconds and greatest load of each step, the bytes on disk at the end."""
+    """What a root tells of its builds: last seconds and greatest load of each step, the bytes on disk at the end.
+
+    `curves`: how the steps that compile counted when they had the most to do.
+    """
 
     seconds: Mapping[str, float]
     disk: int | None = None
     loads: Mapping[str, Load] = field(default_factory=dict)
+    curves: Mapping[str, Curve] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,18 +55,35 @@ def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
     loads: dict[str, Load] = {}
-    for step, _, load in records:  # a build that went on near its end took less than it needs
-        if load is not None and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
-            loads[step] = load
-    return History(seconds={step: seconds for step, seconds, _ in records}, loads=loads)
+    curves: dict[str, Curve] = {}
+    for one in records:  # a build that went on near its end took less than it needs
+        if one.load is not None and one.load.bytes_per_job >= (
+            loads[one.step].bytes_per_job if one.step in loads else 0
+        ):
+            loads[one.step] = one.load
+        if (
+            one.load is not None
+            and one.curve
+            and one.curve.total >= (curves[one.step].total if one.step in curves else 0)
+        ):
+            curves[one.step] = one.curve
+    return History(seconds={one.step: one.seconds for one in records}, loads=loads, curves=curves)
 
 
-def _parse_record(line: str) -> tuple[str, float, Load | None] | None:
+class _Line(NamedTuple):
+    step: str
+    seconds: float
+    load: Load | None
+    curve: Curve | None
+
+
+def _parse_record(line: str) -> _Line | None:
     try:
         record = json.loads(line)
         if record["state"] not in WELL:
             return None
-        return str(record["step"]), float(record["seconds"]), _parse_load(record.get("load"))
+        curve = parse_curve(record.get("total"), record.get("marks"), record["seconds"])
+        return _Line(str(record["step"]), float(record["seconds"]), _parse_load(record.get("load")), curve)
     except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
         return None
 
@@ -78,6 +101,7 @@ def merge_histories(histories: Sequence[History]) -> History:
         seconds={step: value for one in reversed(histories) for step, value in one.seconds.items()},
         disk=next((one.disk for one in histories if one.disk is not None), None),
         loads={step: load for one in reversed(histories) for step, load in one.loads.items()},
+        curves={step: curve for one in reversed(histories) for step, curve in one.curves.items()},
     )
 
 

@@ -18,7 +18,8 @@ class Event:
     """One thing that happened. `time` is in seconds since the epoch, `seconds` how long a step took.
 
     `text` of an end is what the step said it found; `count` of `total` is how far a step or a plan has come; `jobs`
-    how many compilers a plan runs at once.
+    how many compilers a plan runs at once; `left` and `left_of_all` are the seconds that a step and the whole plan
+    still take, 0 where that is not known.
     """
 
     kind: Kind
@@ -31,6 +32,8 @@ class Event:
     count: int = 0
     total: int = 0
     jobs: int = 0
+    left: float = 0.0
+    left_of_all: float = 0.0
 
     def document(self) -> dict[str, Any]:
         """Give the event without what it does not say, for one line of JSON."""

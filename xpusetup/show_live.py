@@ -42,7 +42,10 @@ MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]
 
 @dataclass
 class _AtWork:
-    """A step at work, as its events have told. `said`, `told`: the last plain line's time and percent."""
+    """A step at work, as its events have told. `said`, `told`: the last plain line's time and percent.
+
+    `ends`: when it will have ended, as earlier builds tell; 0 where only its own pace does.
+    """
 
     id: str
     title: str
@@ -53,6 +56,7 @@ class _AtWork:
     count: int = 0
     total: int = 0
     told: int = 0
+    ends: float = 0.0
     pace: Pace = field(default_factory=Pace)
 
     def share(self) -> int:
@@ -61,7 +65,7 @@ class _AtWork:
 
     def left(self, time: float) -> str:
         """Say what is left, once enough is known to say it."""
-        seconds = self.pace.left(time) if self.total else None
+        seconds = max(0.0, self.ends - time) if self.ends else self.pace.left(time) if self.total else None
         return "" if seconds is None else f"  {render_left(seconds)}"
 
 
@@ -81,6 +85,7 @@ class BuildView:
         self._verbose, self._clock, self._memory = verbose, clock, memory
         self._steps: dict[str, _AtWork] = {}
         self._jobs = self._left = self._skipped = 0
+        self._began = self._ends = 0.0
         self._spinner = Spinner("dots")
         self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self.draw)
 
@@ -97,8 +102,10 @@ class BuildView:
 
     def observe(self, event: Event) -> None:
         """Take in one event."""
+        if event.kind in {"start", "output", "end"}:
+            self._ends = event.time + event.left_of_all if event.left_of_all else 0.0
         if event.kind == "plan":
-            self._left, self._jobs = event.total, event.jobs
+            self._left, self._jobs, self._began = event.total, event.jobs, event.time
             self._console.print(f"\n {escape(event.text)}\n")
         elif event.kind == "note":
             self._console.print(f" [yellow]![/] {escape(event.text)}")
@@ -124,6 +131,7 @@ class BuildView:
         if event.total:
             step.count, step.total = event.count, event.total
             step.pace.note(event.time, event.count, event.total)
+        step.ends = event.time + event.left if event.left else 0.0
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")
         if not self._moving and _is_due(step, event.time):
@@ -150,13 +158,24 @@ class BuildView:
         """Give the block that moves: the steps at work, and how many are still to come."""
         time, width = self._clock(), self._console.width
         lines = [line for step in self._steps.values() for line in self._block(step, time, width)]
-        coming = self._left - len(self._steps)
-        if self._steps and coming > 0:
-            lines.append(Text(f" · {coming} {'step' if coming == 1 else 'steps'} to come", style="dim"))
+        lines += [Text(f" · {text}", style="dim") for text in self._to_come(time)]
         for line in lines:
             line.no_wrap, line.overflow = True, "ellipsis"
             line.truncate(width, overflow="ellipsis")
         return Text("\n").join(lines)
+
+    def _to_come(self, time: float) -> Iterator[str]:
+        """Say how many steps are still to come, and how far all of it is where that is known."""
+        coming = self._left - len(self._steps)
+        if not self._steps or coming <= 0:
+            return
+        steps = f"{coming} {'step' if coming == 1 else 'steps'} to come"
+        gone, left = time - self._began, max(0.0, self._ends - time)
+        if not self._ends:
+            yield steps
+            return
+        percent = int(100 * gone / (gone + left)) if gone + left else 0
+        yield f"{steps} · in all {_draw(percent, BAR)} {percent} %  {render_left(left)}"
 
     def _block(self, step: _AtWork, time: float, width: int) -> list[Text]:
         frame = self._spinner.render(time)
@@ -187,8 +206,12 @@ def _bar(step: _AtWork, time: float, room: int) -> str:
     count, rest = f"[{step.count}/{step.total}]", f"{step.share():3d} %{step.left(time)}"
     size = min(BAR, room - len(count) - len(rest) - 2)
     size = size if size >= SHORTEST_BAR else 0
-    full = step.share() * size // 100
-    return " ".join(part for part in (count, "█" * full + "░" * (size - full), rest) if part)
+    return " ".join(part for part in (count, _draw(step.share(), size), rest) if part)
+
+
+def _draw(percent: int, size: int) -> str:
+    full = percent * size // 100
+    return "█" * full + "░" * (size - full)
 
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,12 +14,12 @@ from xpusetup.commands.ending import (
     describe_tried,
     record_disk,
 )
+from xpusetup.commands.observing import with_file, with_forecast
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import cache_variables, choose_tuning, find_launcher, make_fewer
 from xpusetup.commands.workspace import Workspace, open_workspace
-from xpusetup.effects import files
 from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
 from xpusetup.effects.load import Watch
@@ -78,7 +77,7 @@ def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
 ) -> Result:
     """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
-    observe = _with_file(options)
+    observe = with_file(options.observe, options.events)
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
@@ -90,6 +89,7 @@ def run_purpose(
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
+    observe = with_forecast(observe, prepared)
     observe(_plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
@@ -190,18 +190,6 @@ def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
 
 def _note(text: str) -> Event:
     return Event(kind="note", time=now(), text=text)
-
-
-def _with_file(options: BuildOptions) -> Callable[[Event], None]:
-    if not options.events:
-        return options.observe
-    path = Path(options.events)
-
-    def observe(event: Event) -> None:
-        files.append_line(path, json.dumps(event.document()))
-        options.observe(event)
-
-    return observe
 
 
 def _make_result(

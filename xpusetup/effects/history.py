@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.effects import files
+from xpusetup.effects.journal import JOURNAL
 from xpusetup.effects.manifest import read_document
 from xpusetup.effects.root import Root, read_lock
 from xpusetup.estimate import History, merge_histories, parse_journal
@@ -13,7 +14,6 @@ from xpusetup.estimate import History, merge_histories, parse_journal
 if TYPE_CHECKING:
     from pathlib import Path
 
-JOURNAL = "journal.jsonl"
 DISK = "results/disk.json"
 
 

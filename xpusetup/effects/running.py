@@ -10,6 +10,7 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xpusetup.curve import Course
 from xpusetup.effects.files import cannot_write
 from xpusetup.effects.memory import read_memory
 from xpusetup.events import parse_progress, parse_summary
@@ -35,7 +36,7 @@ class Running:
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
     `jobs` compile at a time, 0 where that is not known; `before` and `most` are the memory in use when it began and at
     most since, `heaviest` its largest process once it has ended, in bytes; `strained`: it stood still for want of it.
-    `cache` counts what a compiler cache had.
+    `cache` counts what a compiler cache had; `course` is how it came to where it is.
     """
 
     step: Step
@@ -56,6 +57,7 @@ class Running:
     heaviest: int = 0
     strained: bool = False
     cache: CacheWatch | None = None
+    course: Course = field(default_factory=Course)
     _rest: bytes = b""
 
     @property
@@ -80,6 +82,7 @@ class Running:
             self.summary = parse_summary(text) or self.summary
             if (progress := parse_progress(text)) != (0, 0):
                 self.count, self.total = progress
+                self.course.note(self.seconds, *progress)
         if texts:
             self.heard = time.monotonic()
         return texts

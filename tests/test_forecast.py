@@ -1,0 +1,99 @@
+"""What is left of a build, told with its events."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from test_curve import FIRST, TOTAL
+from test_estimate import SECONDS, STEPS
+from xpusetup.curve import PARTS
+from xpusetup.estimate import History
+from xpusetup.events import Event
+from xpusetup.forecast import Forecast
+
+KNOWN = History(seconds=SECONDS)
+
+
+class Build:
+    """Events in, what they say is left out."""
+
+    def __init__(self, history: History) -> None:
+        self.forecast = Forecast(STEPS, lambda: history)
+
+    def say(self, kind: Any, step: str, time: float, **words: Any) -> tuple[float, float]:
+        told = self.forecast.tell(Event(kind=kind, step=step, time=time, **words))
+        return told.left, told.left_of_all
+
+    def run(self, *steps: str) -> float:
+        """Let steps run one after the other, each as long as it took before."""
+        time = 0.0
+        for step in steps:
+            self.say("start", step, time)
+            time += SECONDS[step]
+            self.say("end", step, time, state="ran", seconds=SECONDS[step])
+        return time
+
+
+def test_a_known_build_is_known_from_its_first_step() -> None:
+    assert Build(KNOWN).say("start", "v", 0) == (2.0, 1132.0)
+
+
+def test_what_is_done_is_left_no_more() -> None:
+    build = Build(KNOWN)
+    for step in "vpf":
+        build.say("end", step, 0, state="done")
+    assert build.say("start", "b", 0) == (1000.0, 1050.0)
+    assert build.say("output", "b", 400, text="x") == (600.0, 650.0)
+
+
+def test_two_lanes() -> None:
+    build = Build(KNOWN)
+    time = build.run("v", "p", "f")
+    build.say("start", "b", time)
+    assert build.say("start", "g", time) == (300.0, 1050.0)
+    assert build.say("output", "g", time + 100, text="x") == (200.0, 950.0)
+
+
+def test_a_compile_follows_its_curve() -> None:
+    build = Build(replace(KNOWN, curves={"b": FIRST}))
+    time = build.run("v", "p", "f", "g")
+    build.say("start", "b", time)
+    half = FIRST.marks[PARTS // 2] * 2  # twice as slow as the last time
+    here, whole = build.say("output", "b", time + half, count=TOTAL // 2, total=TOTAL)
+    assert here == pytest.approx(2 * FIRST.seconds - half, rel=0.01)
+    assert whole == pytest.approx(here + SECONDS["c"], abs=0.2)
+
+
+def test_what_was_never_run_is_not_guessed() -> None:
+    build = Build(History(seconds={"v": 2.0, "b": 5.0}))
+    assert build.say("start", "v", 0) == (2.0, 0.0)
+    build.say("end", "v", 2, state="ran")
+    assert build.say("start", "p", 2) == (0.0, 0.0)
+
+
+def test_a_first_compile_is_known_by_its_own_pace() -> None:
+    known = {step: seconds for step, seconds in SECONDS.items() if step != "b"}
+    build = Build(History(seconds=known))
+    time = build.run("v", "p", "f", "g")
+    build.say("start", "b", time)
+    told = [build.say("output", "b", time + second, count=second, total=300) for second in range(1, 101)]
+    assert told[3] == (0.0, 0.0)
+    assert told[-1] == (pytest.approx(200, abs=5), pytest.approx(250, abs=5))
+
+
+def test_a_line_within_a_second_has_the_answer_of_the_one_before() -> None:
+    build = Build(KNOWN)
+    build.say("start", "v", 0)
+    assert build.say("output", "v", 0.5, text="x") == (1.5, 1132.0)
+
+
+def test_events_of_a_plan_in_which_nothing_runs_read_no_history() -> None:
+    def never() -> History:
+        raise AssertionError
+
+    forecast = Forecast(STEPS, never)
+    events = [Event(kind="plan", time=0), *(Event(kind="end", time=0, step=step.id, state="done") for step in STEPS)]
+    assert [forecast.tell(event) for event in events] == events
