@@ -15,7 +15,7 @@ TAIL = 90.0
 
 
 def durations(seed: int, *, speed: float = 1.0, noise: float = 0.0) -> list[float]:
-    """Give what each object of a build takes: small ones first, some very large ones, a slow end; `noise` by another seed."""
+    """Give what each object of a build takes: small ones first, some very large ones, a slow end."""
     shape, chance = random.Random(5), random.Random(seed)  # noqa: S311 - not a secret
     usual = [shape.choice([0.5, 1, 1, 2, 3]) * (1 + 3 * number / TOTAL) for number in range(TOTAL)]
     large = [150.0 if number in {700, 701, 1300} else 0.0 for number in range(TOTAL)]

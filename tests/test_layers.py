@@ -30,6 +30,7 @@ LEVELS = (
         "outputs",
         "redact",
         "jobs",
+        "amounts",
         "launcher",
     ),
     (
@@ -54,6 +55,7 @@ LEVELS = (
         "outcomes",
         "begin",
         "bundles",
+        "report",
     ),
     ("emit",),
     ("effects",),

@@ -102,6 +102,22 @@ def frames(screen: Screen) -> None:
     screen.frame("a build near its end")
 
 
+def test_a_known_build_says_what_is_left_of_all(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What earlier builds tell goes before a step's own pace, and goes on falling between two lines."""
+    screen = Screen(monkeypatch)
+    screen.view._moving = True
+    screen.start("torch.build")
+    screen.time = 600
+    words = "[10/7561] Building SYCL object Kernel10.cpp.o"
+    screen.say("output", "torch.build", text=words, count=10, total=7561, left=3000.0, left_of_all=5400.0)
+    screen.frame("as told")
+    screen.time = 1200
+    screen.frame("ten minutes later, without a line")
+    screen.say("output", "torch.build", text=words, count=900, total=7561, left=2400.0)
+    screen.frame("when what is left of all is no longer known")
+    hold_one("screens/build-live-known.txt", screen.text)
+
+
 @pytest.mark.parametrize("width", [100, 72])
 def test_golden_frames(monkeypatch: pytest.MonkeyPatch, width: int) -> None:
     screen = Screen(monkeypatch, width=width)

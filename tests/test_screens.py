@@ -14,6 +14,7 @@ from data.profiles import shipped
 from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
 from xpusetup import show, show_live
+from xpusetup.amounts import render_duration
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
@@ -209,7 +210,13 @@ def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
     commands |= {"verify --fallbacks", "bundle create", "bundle verify", "cache size", "cache prune"}
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
-    assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
+    assert set(show.SHOWN) == commands | profiles | {
+        "devices list",
+        "devices check",
+        "status diff",
+        "status log",
+        "report",
+    }
     assert shipped("sim").name == "sim"
 
 
@@ -218,4 +225,4 @@ def test_every_command_has_a_screen() -> None:
     [(0, "0 s"), (0.4, "0 s"), (9.6, "10 s"), (59.6, "1:00"), (72, "1:12"), (3600, "1:00:00"), (9667, "2:41:07")],
 )
 def test_durations(seconds: float, text: str) -> None:
-    assert show.duration(seconds) == text
+    assert render_duration(seconds) == text

@@ -145,16 +145,6 @@ def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> 
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 
-def duration(seconds: float) -> str:
-    """Give a time as people say it: 9 s, 1:12, 2:41:07."""
-    whole = round(seconds)
-    minutes, rest = divmod(whole, 60)
-    hours, minutes = divmod(minutes, 60)
-    if hours:
-        return f"{hours}:{minutes:02d}:{rest:02d}"
-    return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
-
-
 def _screen(module: str, function: str, *, told: bool = True) -> Screen:
     """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
 
@@ -172,8 +162,10 @@ SHOWN: dict[str, Screen] = {
     "verify": _show_verify,
     "verify --fallbacks": _screen("show_fallbacks", "show_fallbacks", told=False),
     "status": _show_status,
+    "status log": lambda _console, _data, _verbose: None,
     "status diff": _screen("show_comparison", "show_comparison"),
     "env": _show_env,
+    "report": _screen("show_report", "show_report", told=False),
     "emit": _show_emit,
     "doctor": _screen("show_doctor", "show_doctor"),
     "setup": _screen("show_setup", "show_setup", told=False),

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from xpusetup.amounts import render_duration
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
-from xpusetup.show import MARKS, chosen, duration, prose, verified
+from xpusetup.show import MARKS, chosen, prose, verified
 from xpusetup.show_bundle import show_attempts
 from xpusetup.show_causes import show_cause
 
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 LARGE = 10
+LONG = 600
+"""After so many seconds people want to know what they went into."""
 LINE = 88
 """Longer lines of a log are cut: a compiler's command has thousands of characters."""
 NAMED = 3
@@ -71,6 +74,8 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
     console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
     if data["elsewhere"]["needs"]:
         console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
+    if data["ran"] and data["seconds"] >= LONG:
+        console.print(f"   where it went:  {_short(data['report'])}")
 
 
 def _proof(data: Mapping[str, Any], done: str) -> str:
@@ -82,10 +87,10 @@ def _proof(data: Mapping[str, Any], done: str) -> str:
 
 def _time(data: Mapping[str, Any]) -> str:
     longest = max(data["took"], key=data["took"].__getitem__)
-    of_it = f", of it {longest} {duration(data['took'][longest])}" if len(data["took"]) > 1 else ""
+    of_it = f", of it {longest} {render_duration(data['took'][longest])}" if len(data["took"]) > 1 else ""
     before = f" · {len(data['skipped'])} done before" if data["skipped"] else ""
     steps = "1 step" if len(data["ran"]) == 1 else f"{len(data['ran'])} steps"
-    return f"{duration(data['seconds'])}{of_it} · {steps}{before}"
+    return f"{render_duration(data['seconds'])}{of_it} · {steps}{before}"
 
 
 def _short(text: str) -> str:
@@ -99,7 +104,7 @@ def _wheels(data: Mapping[str, Any]) -> str:
 
 def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
     go_on = failure["go_on"]
-    console.print(f"\n [red]✗ {failure['step']} failed[/] after {duration(go_on['seconds'])}\n")
+    console.print(f"\n [red]✗ {failure['step']} failed[/] after {render_duration(go_on['seconds'])}\n")
     if failure["causes"]:
         show_cause(console, failure["causes"][0], indent=3, log=Path(failure["log"]).name)
     else:

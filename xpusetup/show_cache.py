@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 from rich.table import Table
 
+from xpusetup.amounts import render_size
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import Console
-
-MIB = 1 << 20
 
 
 def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
@@ -51,11 +51,3 @@ def show_prune(console: Console, data: Mapping[str, Any]) -> None:
 
 def _repositories(count: int) -> str:
     return f"{count} {'repository' if count == 1 else 'repositories'}"
-
-
-def render_size(size: int | None) -> str:
-    """Give a size as people read it."""
-    if size is None:
-        return "unknown"
-    mib = size / MIB
-    return f"{mib / 1024:.1f} GiB" if mib >= 1024 else f"{mib:.0f} MiB"  # noqa: PLR2004 - MiB in a GiB

@@ -11,10 +11,11 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
+from xpusetup.amounts import render_duration
 from xpusetup.effects.clock import now
 from xpusetup.effects.memory import read_memory
 from xpusetup.progress import Pace, describe_line, render_left
-from xpusetup.show import duration, make_console
+from xpusetup.show import make_console
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -140,7 +141,7 @@ class BuildView:
 
     def _row(self, step: _AtWork, time: float) -> str:
         what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(time)}" if step.total else step.text
-        return f"{step.id:<20} {duration(time - step.began):>7}    {what}"
+        return f"{step.id:<20} {render_duration(time - step.began):>7}    {what}"
 
     def _end(self, event: Event) -> None:
         step, self._left = self._steps.pop(event.step, None), self._left - 1
@@ -152,7 +153,9 @@ class BuildView:
         words = [SAID.get(event.state, ""), event.text or ("" if event.state in SAID else event.title)]
         words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
         what = " · ".join(word for word in words if word)
-        self._console.print(f" {MARKS[event.state]} {event.step:<20} {duration(event.seconds):>7}    {escape(what)}")
+        self._console.print(
+            f" {MARKS[event.state]} {event.step:<20} {render_duration(event.seconds):>7}    {escape(what)}"
+        )
 
     def draw(self) -> RenderableType:
         """Give the block that moves: the steps at work, and how many are still to come."""
@@ -180,7 +183,7 @@ class BuildView:
     def _block(self, step: _AtWork, time: float, width: int) -> list[Text]:
         frame = self._spinner.render(time)
         head = Text.assemble(" ", frame if isinstance(frame, Text) else "", f" {step.id:<20} ")
-        head.append(f"{duration(time - step.began):>7}    {_bar(step, time, width - 33) or step.title}")
+        head.append(f"{render_duration(time - step.began):>7}    {_bar(step, time, width - 33) or step.title}")
         lines = [head]
         if step.text:
             lines.append(Text(f"     {step.text}", style="dim"))

@@ -114,6 +114,29 @@ def test_compilers_that_die_go_on_with_fewer_jobs(shop: Shop) -> None:
     assert 100 * MIB < heaviest < 2000 * MIB
 
 
+def test_the_report_shows_what_was_tried(shop: Shop, tmp_path: Path) -> None:
+    where = ("--profile", str(shop.tiny.profile), "--root", str(shop.root))
+    seen = xpusetup("report", *where, "-o", str(tmp_path / "seen.html"), "--json", env=shop.tiny.env).result
+    tries = [(step["state"], step["jobs"]) for step in seen["steps"] if step["step"] == "tiny.build"]
+    assert tries[-2:] == [("short", 8), ("ran", 4)]
+    assert sorted(edge["output"] for edge in seen["longest"]) == ["four.o", "one.o", "three.o", "two.o"]
+    assert max(jobs for _, jobs in seen["jobs"]) > 0
+    assert seen["memory_total"] > max(used for _, used in seen["memory"]) > 0
+    assert "tiny.build" in (tmp_path / "seen.html").read_text()
+    folder = xpusetup("report", *where, "-o", str(tmp_path), env=shop.tiny.env)
+    assert (folder.code, "is a folder" in folder.err) == (2, True)
+
+
+def test_what_a_step_said_is_shown(shop: Shop) -> None:
+    where = ("--profile", str(shop.tiny.profile), "--root", str(shop.root))
+    said = xpusetup("status", *where, "--log", "tiny.build", "-f", env=shop.tiny.env)
+    assert (said.code, said.out) == (0, (shop.root / "logs/tiny.build.log").read_text())
+    other = xpusetup("status", *where, "--log", "nosuch", env=shop.tiny.env)
+    assert other.code == 2
+    assert "there are logs of: " in other.err
+    assert "tiny.build" in other.err
+
+
 @pytest.fixture
 def group() -> Iterator[Path]:
     """Make a control group of version 1 that holds 120 MiB."""

@@ -43,6 +43,7 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.command()(using.env)
 app.command()(verifying.verify)
 app.command()(using.status)
+app.command()(using.report)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
 app.command()(preparing.setup)

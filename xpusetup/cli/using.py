@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
@@ -68,6 +68,11 @@ def status(
         list[str] | None,
         typer.Option("--diff", help="Beside this saved result; several: those in one table.", metavar="OTHER.json"),
     ] = None,
+    log: Annotated[
+        str,
+        typer.Option("--log", help="What this step says or said.", metavar="STEP", autocompletion=complete.steps),
+    ] = "",
+    follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -75,6 +80,10 @@ def status(
 
     def work() -> Result:
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+        if log:
+            from xpusetup.commands.following import show_log
+
+            return show_log(where, log, more=follow, say=lambda text: typer.echo(text, nl=False, err=json))
         if diff:
             from xpusetup.commands.comparing import diff as compare
 
@@ -84,3 +93,23 @@ def status(
         return make(where)
 
     finish("status", work, json=json, verbose=verbose)
+
+
+def report(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
+    out: options.Out = "",
+    show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
+    json: options.Json = False,
+) -> None:
+    """Write one HTML page that shows what the hours of a build went into."""
+
+    def work() -> Result:
+        from xpusetup.commands.reporting import report as make
+
+        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), out=out, show=show)
+
+    finish("report", work, json=json)

@@ -27,6 +27,7 @@ from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
+from xpusetup.effects.samples import keep_samples
 from xpusetup.errors import NoDeviceError
 from xpusetup.events import Event
 from xpusetup.model import ROOT
@@ -98,7 +99,7 @@ def run_purpose(
         write_prepared(workspace, request, prepared)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
-        load = Watch(patience=workspace.settings.stall_seconds)
+        load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
@@ -209,6 +210,7 @@ def _make_result(
         "elsewhere": describe_elsewhere(prepared),
         "proof": describe_proof(prepared.root) if verified else None,
         **describe_time(outcome),
+        "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,
     }
     if outcome.failed:

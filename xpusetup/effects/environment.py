@@ -30,6 +30,13 @@ def which(name: str) -> str | None:
     return shutil.which(name)
 
 
+def open_page(path: Path) -> bool:
+    """Open a file in the browser of whoever is here; False where there is none, as on a machine without a screen."""
+    import webbrowser  # noqa: PLC0415 - for reports alone
+
+    return webbrowser.open(path.absolute().as_uri())
+
+
 def cache_folder(name: str) -> Path:
     """Give a folder among what this program keeps and could fetch again."""
     return Path(variable("XDG_CACHE_HOME") or Path.home() / ".cache").absolute() / "xpusetup" / name

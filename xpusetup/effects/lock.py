@@ -14,7 +14,7 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import cannot_write, package_file
+from xpusetup.effects.files import cannot_write, package_file, read_text
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 
@@ -121,6 +121,12 @@ def _lives(process: int) -> bool:
     import psutil  # noqa: PLC0415 - slow to import, and only needed when the lock is taken
 
     return psutil.pid_exists(process)
+
+
+def is_held(path: Path) -> bool:
+    """Say whether the program that took a lock still lives. It is not touched, so that no build is disturbed."""
+    text = (read_text(path) or "").strip()
+    return text.isdigit() and _lives(int(text))
 
 
 def _owner(handle: int) -> int | None:

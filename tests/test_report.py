@@ -1,0 +1,246 @@
+"""The report of a build: from what lies in a root to one page."""
+
+from __future__ import annotations
+
+import json
+from html.parser import HTMLParser
+from typing import Any
+
+import pytest
+
+from golden import hold_one
+from xpusetup.effects.files import package_text
+from xpusetup.report.contents import POINTS, Material, make_report
+from xpusetup.report.ninja import Edge, average_jobs, parse_ninja_log
+from xpusetup.report.page import make_page
+from xpusetup.report.timeline import IDLE, Scale, Span, parse_spans, thin
+
+GIB = 1 << 30
+START = 1_795_000_000.0
+TEMPLATE = package_text("data/report.html.j2")
+LOADED = {"load": [14, 41 * GIB, 9 * GIB], "cached": [3, 7], "total": 7561}
+
+
+def record(step: str, began: float, seconds: float, **more: Any) -> dict[str, Any]:
+    known = {"key": f"key of {step}", "state": "ran", "lane": "work", "load": None, "total": 0, "cached": None}
+    return {"step": step, "time": START + began + seconds, "seconds": seconds, **known, **more}
+
+
+RECORDS = (
+    record("venv", 0, 2),
+    record("torch.fetch", 2, 72, lane="network", total=13456),
+    record("torch.configure", 74, 51, load=[14, 0, 1 << 20]),
+    record("torch.build", 125, 3600, **{**LOADED, "state": "short"}),
+    record("vision.fetch", 126, 9, lane="network"),
+    record("torch.build", 3725, 5000, **{**LOADED, "load": [7, 30 * GIB, 9 * GIB]}),
+    record("verify.smoke", 90000, 40),
+)
+LOG = """# ninja log v7
+0\t13480\t1795000126500000000\tCMakeFiles/a.dir/allocator.cpp.o\taaaa
+0\t60000\t1795000126500000000\tCMakeFiles/a.dir/<script>alert(1).cpp.o\tbbbb
+13480\t20000\t1795000139980000000\tlib/libone.so\tcccc
+13480\t20000\t1795000139980000000\tlib/libone.so.1\tcccc
+"""
+MANIFEST = {
+    "profile": "torch-2.5",
+    "made_by": "build",
+    "verified": True,
+    "failed": None,
+    "facts": {"system": {"name": "Ubuntu", "version": "24.04", "kernel": "6.8", "machine": "x86_64"}},
+    "target": {"python_version": "3.12", "arch": ["pvc"], "toolkit": {"version": "2024.1.4"}},
+    "wheels": [{"name": "torch", "version": "2.5.1+xpu", "path": "/r/wheels/torch.whl", "sha256": "ab" * 32}],
+    "pins": [
+        {
+            "name": "torch",
+            "version": "2.5.1+xpu",
+            "rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e",
+            "repo": "https://x/y",
+        }
+    ],
+    "verification": {
+        "device": "xpu:0",
+        "checks": [
+            {"id": "a", "title": "available", "level": "ok", "seen": "Max 1100", "seconds": 0.2},
+            {"id": "b", "title": "numbers", "level": "fail", "seen": "1 > 0", "seconds": None},
+        ],
+    },
+}
+
+
+def material(**changes: Any) -> Material:
+    samples = [(START + second, float(second % 41 * GIB)) for second in range(0, 8700, 5)]
+    values: dict[str, Any] = {
+        "root": "~/roots/torch-2.5",
+        "manifest": MANIFEST,
+        "spans": parse_spans(RECORDS),
+        "edges": {"torch.build": parse_ninja_log(LOG)},
+        "memory": samples,
+        "memory_total": 64 * GIB,
+        "sizes": {"/r/wheels/torch.whl": 812 << 20},
+    }
+    return Material(**{**values, **changes})
+
+
+class Page(HTMLParser):
+    """Reads a page strictly enough to see what a browser would load, and what became an element."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.tags: list[str] = []
+        self.loads: list[str] = []
+        self.text = ""
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        self.tags.append(tag)
+        self.loads += [value or "" for name, value in attrs if name in {"src", "href", "action", "data"}]
+
+    def handle_data(self, data: str) -> None:
+        self.text += data
+
+
+def page(**changes: Any) -> Page:
+    return Page(make_page(make_report(material(**changes)), TEMPLATE))
+
+
+def test_golden_document() -> None:
+    report = make_report(material())
+    thinned = {**report, "jobs": report["jobs"][:6], "memory": report["memory"][:3]}
+    hold_one("report/document.json", json.dumps(thinned, indent=2) + "\n")
+
+
+def test_golden_page() -> None:
+    hold_one("report/page.html", make_page(make_report(material(memory=[], edges={})), TEMPLATE))
+
+
+def test_a_page_stands_alone() -> None:
+    seen = page()
+    assert seen.loads == []
+    assert "@import" not in seen.text
+    assert "url(" not in seen.text
+
+
+def test_what_a_file_is_called_is_text() -> None:
+    seen = page()
+    assert "script" not in seen.tags
+    assert "alert(1)" in seen.text
+
+
+def test_all_parts_are_there() -> None:
+    seen = page()
+    for words in (
+        "Timeline",
+        "Steps",
+        "What took the compiler longest",
+        "Wheels",
+        "Verification on xpu:0",
+        "Built from",
+    ):
+        assert words in seen.text
+    assert (seen.tags.count("rect"), seen.tags.count("path")) == (len(RECORDS), 2)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ({"verified": None}, "built, not verified"),
+        ({"verified": None, "made_by": "install"}, "installed, not verified"),
+        ({"verified": False}, "verification failed"),
+        ({"verified": False, "failed": "torch.build"}, "torch.build failed"),
+        ({"verification": None, "wheels": []}, "none yet"),
+        ({"target": {}, "facts": None, "pins": []}, "Built from"),
+    ],
+)
+def test_states(changes: dict[str, Any], words: str) -> None:
+    assert words in page(manifest={**MANIFEST, **changes}).text
+
+
+def test_of_a_manifest_that_was_never_written() -> None:
+    assert "Steps" in page(manifest={"profile": "x"}, memory_total=None, memory=[], edges={}).text
+
+
+def test_ten_thousand_commands_are_a_small_page() -> None:
+    lines = [
+        f"{n * 500}\t{n * 500 + 900}\t{int((START + 125 + n / 2) * 1e9)}\tout/{n:05}.o\t{n:x}" for n in range(10_000)
+    ]
+    edges = parse_ninja_log("\n".join(["# ninja log v7", *lines]))
+    report = make_report(material(edges={"torch.build": edges}))
+    assert report["compiles"] == {"count": 10_000, "seconds": 9000.0}
+    assert len(make_page(report, TEMPLATE)) < 200_000
+    assert len(json.dumps(report)) < 200_000
+
+
+def test_a_ninja_log() -> None:
+    allocator, _, library = parse_ninja_log(LOG)
+    assert allocator == Edge(output="CMakeFiles/a.dir/allocator.cpp.o", began=START + 126.5, seconds=13.48)
+    assert (library.output, library.seconds) == ("lib/libone.so.1", 6.52)  # one command made two files
+
+
+@pytest.mark.parametrize("text", ["", "# ninja log v7\n", "# ninja log v7\n1\t2\n", "# ninja log v7\nx\ty\tz\ta\tb\n"])
+def test_nothing_in_a_log(text: str) -> None:
+    assert parse_ninja_log(text) == ()
+
+
+def test_the_last_time_counts() -> None:
+    assert [edge.seconds for edge in parse_ninja_log("# ninja log v7\n0\t9000\t1\ta.o\tk\n0\t2000\t2\ta.o\tk\n")] == [
+        2.0
+    ]
+
+
+def test_old_logs_date_nothing() -> None:
+    (edge,) = parse_ninja_log("# ninja log v5\n0\t9000\t1795000126500000000\ta.o\tk\n")
+    assert (edge.began, edge.seconds) == (0.0, 9.0)
+    assert average_jobs([edge], START, START + 10, 5) == []
+
+
+def test_jobs_on_average() -> None:
+    edges = [Edge(output="a", began=10.0, seconds=20.0), Edge(output="b", began=20.0, seconds=15.0)]
+    assert average_jobs(edges, 0.0, 40.0, 4) == [(0.0, 0.0), (10.0, 1.0), (20.0, 2.0), (30.0, 0.5)]
+    assert average_jobs([Edge(output="c", began=35.0, seconds=90.0)], 0.0, 40.0, 4)[-1] == (30.0, 0.5)
+    assert average_jobs([Edge(output="c", began=99.0, seconds=9.0)], 0.0, 40.0, 4) == []
+
+
+def test_tries_of_the_same_key_stay() -> None:
+    old = record("venv", -9, 1, key="another", state="failed")
+    spans = parse_spans([old, *RECORDS, {"step": "cut off"}])
+    assert [(span.step, span.state) for span in spans if span.step in {"torch.build", "venv"}] == [
+        ("venv", "ran"),
+        ("torch.build", "short"),
+        ("torch.build", "ran"),
+    ]
+
+
+def test_a_pause_takes_little_room() -> None:
+    scale = Scale(parse_spans(RECORDS))
+    assert scale.seconds == 8725 + 40
+    (pause,) = scale.pauses
+    before, after = scale.place(START + 8725), scale.place(START + 90000)
+    assert before is not None
+    assert after is not None
+    assert before < pause < after
+    assert after - before < 0.02
+    assert scale.place(START + 50000) is None
+    assert (scale.place(START), scale.place(START + 90040)) == (0.0, 1.0)
+
+
+def test_ticks_are_round() -> None:
+    times = [time for time, _ in Scale(parse_spans(RECORDS)).ticks()]
+    assert times == [1200 * number for number in range(8)]
+
+
+def test_a_build_of_no_time() -> None:
+    scale = Scale([Span(step="a", lane="work", state="ran", began=5.0, seconds=0.0)])
+    assert (scale.seconds, scale.place(5.0), scale.share(9)) == (0, 0.0, ())
+
+
+def test_near_steps_are_one_piece() -> None:
+    spans = [Span(step=name, lane="work", state="ran", began=at, seconds=1.0) for name, at in (("a", 0.0), ("b", IDLE))]
+    assert len(Scale(spans).pieces) == 1
+
+
+def test_thin_keeps_the_greatest() -> None:
+    points = [(float(second), float(second % 10)) for second in range(100)]
+    seen = thin(points, 0.0, 99.0, 10)
+    assert len(seen) == 10
+    assert {value for _, value in seen} == {9.0}
+    assert len(make_report(material())["memory"]) <= POINTS + 2

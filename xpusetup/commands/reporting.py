@@ -1,0 +1,94 @@
+"""report: what the hours of a build went into, as one HTML page and as a document."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.commands.default import open_built
+from xpusetup.commands.result import Result
+from xpusetup.effects import files
+from xpusetup.effects.environment import open_page, short_path
+from xpusetup.effects.journal import JOURNAL
+from xpusetup.effects.manifest import read_manifest
+from xpusetup.effects.root import Root, read_lock
+from xpusetup.effects.samples import read_samples
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.model import ROOT, Layout
+from xpusetup.report.contents import Material, make_report
+from xpusetup.report.ninja import parse_ninja_log
+from xpusetup.report.page import make_page
+from xpusetup.report.timeline import parse_spans
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from xpusetup.commands.workspace import Where
+    from xpusetup.report.ninja import Edge
+
+TEMPLATE = "data/report.html.j2"
+LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")
+"""Where CMake's build folder lies, and that of setuptools, below the sources."""
+
+
+def report(where: Where, *, out: str, show: bool) -> Result:
+    """Write the page, and give what it shows. `show`: open it in a browser too."""
+    workspace = open_built(where)
+    root = Root(workspace.root)
+    document = read_report(root)
+    if document is None:
+        raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
+    path = Path(out) if out else root / "report.html"
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", fix=f"name a file: -o {path / 'report.html'}")
+    files.write_text(path, make_page(document, files.package_text(TEMPLATE)))
+    opened = open_page(path) if show else None
+    return Result("report", {**document, "file": str(path.absolute()), "opened": opened})
+
+
+def read_report(root: Root) -> dict[str, Any] | None:
+    """Gather what lies in a root; None where no step ended in it yet."""
+    spans = parse_spans(_read_records(root))
+    if not spans:
+        return None
+    manifest, samples = read_manifest(root), read_samples(root)
+    return make_report(
+        Material(
+            root=short_path(str(root.path)),
+            manifest={"profile": (read_lock(root) or {}).get("profile", {}).get("name", ""), **manifest},
+            spans=spans,
+            edges=_read_edges(root),
+            memory=[(time, float(used)) for time, used, _ in samples],
+            memory_total=samples[-1][2] if samples else None,
+            sizes=_read_sizes(manifest),
+        )
+    )
+
+
+def _read_records(root: Root) -> Iterator[Mapping[str, Any]]:
+    for line in (files.read_text(root / JOURNAL) or "").splitlines():
+        try:
+            record = json.loads(line)
+        except json.JSONDecodeError:  # cut off by a crash
+            continue
+        if isinstance(record, dict):
+            yield record
+
+
+def _read_edges(root: Root) -> dict[str, tuple[Edge, ...]]:
+    """Give ninja's commands by the step that ran them."""
+    lock = read_lock(root) or {}
+    layout = Layout(**lock["layout"]) if "layout" in lock else Layout()
+    src = Path(layout.src.replace(ROOT, str(root.path)))
+    found: dict[str, tuple[Edge, ...]] = {}
+    for tree in sorted(src.iterdir()) if src.is_dir() else ():
+        texts = (files.read_text(path) or "" for name in LOGS for path in sorted(tree.glob(name)))
+        if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
+            found[f"{tree.name}.build"] = edges
+    return found
+
+
+def _read_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
+    paths = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
+    return {str(path): path.stat().st_size for path in paths if path.is_file()}
