@@ -41,6 +41,10 @@ NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
 
+OWN = "a source tree of your own: what changed there shows when it is built"
+"""Why a step that works in such a tree is never done."""
+
+
 def installs(step: str) -> bool:
     """Say whether a step puts something into the environment that is verified."""
     return step.endswith(".install") or step == "runtime"
@@ -107,6 +111,7 @@ class Status:
     state: StepState
     why: str = ""
     changed: tuple[str, ...] = ()
+    always: bool = False
 
 
 def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
@@ -121,13 +126,13 @@ def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
     stamp = seen.stamps.get(step.id)
     if stamp is None:
         return Status(step.id, "done", NO_DEVICE) if _found_no_device(step, seen, found) else Status(step.id, "todo")
-    waiting = next((name for name in step.after if found[name].state != "done"), None)
+    waiting = next((name for name in step.after if found[name].state != "done" and not found[name].always), None)
     if waiting is not None:
         return Status(step.id, "stale", f"after {waiting}")
     if step.id in seen.damaged:
         return Status(step.id, "stale", seen.damaged[step.id])
     if stamp.key == current_key(step, seen):
-        return Status(step.id, "done")
+        return Status(step.id, "stale", OWN, always=True) if step.always else Status(step.id, "done")
     changed = find_changes(seen.before.get(step.id, ""), _inputs(step, seen), seen.scripts[step.id])
     return Status(step.id, "stale", summarise(changed), changed)
 

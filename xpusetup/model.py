@@ -23,13 +23,19 @@ Goal = Literal["build", "run"]
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What was asked on the command line, as far as it decides what the plan holds."""
+    """What was asked on the command line, as far as it decides what the plan holds.
+
+    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are files
+    for one of them, each with the beginning of its hash.
+    """
 
     only: tuple[str, ...] = ()
     until: str = ""
     arch: tuple[str, ...] = ()
     set: tuple[tuple[str, str, str], ...] = ()
     verify: VerifyMode = "auto"
+    sources: tuple[tuple[str, str], ...] = ()
+    patches: tuple[tuple[str, str, str], ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -99,7 +105,8 @@ class Step:
     `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
     tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
-    a compiler cache can stand before them; CMake is told by variables of its own.
+    a compiler cache can stand before them; CMake is told by variables of its own. `always`: it runs each time, because
+    what it works on is a tree of the user's own. `held` are such trees, in which git fetches and checks out nothing.
     """
 
     id: str
@@ -114,6 +121,8 @@ class Step:
     dated_by: str = ""
     component: str = ""
     launched: bool = False
+    always: bool = False
+    held: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -110,7 +110,8 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
         mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
         console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
     for name, tree in data["sources"].items():
-        console.print(f"   {name} at {tree['rev'][:12]}{', with changes of your own' if tree['changed'] else ''}")
+        own = ", a source tree of your own" if tree["own"] else ""
+        console.print(f"   {name} at {tree['rev'][:12]}{own}{', with changes of your own' if tree['changed'] else ''}")
     for row in data["replaced"]:
         show_replaced(console, row)
     for step, why in data["damaged"].items():

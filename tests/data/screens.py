@@ -237,8 +237,8 @@ STATUS: dict[str, Any] = {
         "vision.build": f"{WHEELS[1]['path']} was changed after it was made",
     },
     "sources": {
-        "torch": {"rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e", "changed": True},
-        "vision": {"rev": "3ac97aa9120137381ed1060f37237e44485ac2aa", "changed": False},
+        "torch": {"rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e", "changed": True, "own": False},
+        "vision": {"rev": "3ac97aa9120137381ed1060f37237e44485ac2aa", "changed": False, "own": False},
     },
 }
 ENV: dict[str, Any] = {

@@ -23,6 +23,8 @@ def build(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    source: options.Source = None,
+    patch: options.Patch = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -45,7 +47,9 @@ def build(
         from xpusetup.commands.build import build as run_build
         from xpusetup.show_live import BuildView
 
-        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        request = make_request(
+            only=only, until=until, arch=arch, variables=variables, verify=verify, source=source, patch=patch
+        )
         with BuildView(quiet=json, verbose=verbose) as view:
             how = BuildOptions(jobs=jobs, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
             return run_build(where, request, how)
@@ -88,6 +92,8 @@ def plan(
     prefix: options.Prefix = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    source: options.Source = None,
+    patch: options.Patch = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -105,7 +111,9 @@ def plan(
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
+        request = make_request(
+            only=only, until=until, arch=arch, variables=variables, verify=verify, source=source, patch=patch
+        )
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)

@@ -25,10 +25,26 @@ def where(*, rev: list[str] | None = None, **values: str) -> Where:
     return Where(rev=tuple(rev or ()), **values)
 
 
-def request(*, only: list[str] | None, until: str, arch: str, variables: list[str] | None, verify: str) -> Request:
+def request(
+    *,
+    only: list[str] | None,
+    until: str,
+    arch: str,
+    variables: list[str] | None,
+    verify: str,
+    source: list[str] | None = None,
+    patch: list[str] | None = None,
+) -> Request:
     from xpusetup.request import make_request
 
-    return make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify)
+    asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify)
+    if source or patch:
+        from dataclasses import replace
+
+        from xpusetup.commands.sources import find_patches, find_sources
+
+        return replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
+    return asked
 
 
 def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:

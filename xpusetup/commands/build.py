@@ -24,7 +24,7 @@ from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
 from xpusetup.effects.load import Watch
 from xpusetup.effects.lock import hold_lock
-from xpusetup.effects.manifest import list_wheels, read_manifest, write_manifest
+from xpusetup.effects.manifest import Origin, list_wheels, read_manifest, write_manifest
 from xpusetup.effects.root import open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
 from xpusetup.effects.samples import keep_samples
@@ -104,9 +104,8 @@ def run_purpose(
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran:
-            target, facts = prepared.plan.target, prepared.facts
-            made_by = purpose.command
-            write_manifest(prepared.root, workspace.profile, outcome, target=target, facts=facts, made_by=made_by)
+            origin = Origin(target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request)
+            write_manifest(prepared.root, workspace.profile, outcome, origin)
             if purpose is BUILD and not (outcome.failed or request.only or request.until):
                 record_disk(prepared, outcome.ran)
     result = _make_result(workspace, prepared, outcome, request, options)

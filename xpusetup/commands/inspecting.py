@@ -23,7 +23,7 @@ from xpusetup.plan.guard import constraints_file
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import TypeAlias
 
     Say: TypeAlias = Callable[[str], None]
@@ -108,7 +108,7 @@ def status(where: Where) -> Result:
         "verification": manifest.get("verification"),
         "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
-        "sources": _sources(workspace, built),
+        "sources": _sources(workspace, built, manifest.get("own", {})),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)
@@ -118,10 +118,12 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
     return any(why.startswith(wheel.path) for why in damaged.values())
 
 
-def _sources(workspace: Workspace, built: Built) -> dict[str, dict[str, Any]]:
+def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
-    return {name: tree for name in names if (tree := read_tree(src / name)) is not None}
+    places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
+    found = {name: read_tree(place) for name, place in places.items()}
+    return {name: {**tree, "own": name in own} for name, tree in found.items() if tree is not None}
 
 
 def _whose(workspace: Workspace) -> dict[str, str]:

@@ -134,6 +134,10 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
+    if request.patches:
+        from xpusetup.commands.sources import copy_patches  # noqa: PLC0415 - few builds have any
+
+        copy_patches(request, prepared.root.path)
     plan = prepared.plan
     document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)

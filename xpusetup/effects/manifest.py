@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup import __version__
 from xpusetup.effects import files
+from xpusetup.effects.git import read_tree
 from xpusetup.keys import installs, parse_stamp
 from xpusetup.model import Wheel
 from xpusetup.plan.context import file_name
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
     from xpusetup.facts import Facts
-    from xpusetup.model import Target
+    from xpusetup.model import Request, Target
     from xpusetup.profile import Profile
 
 
@@ -56,22 +57,33 @@ def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[
             yield Wheel(name=distribution, version=version, path=made.path, sha256=made.sha256)
 
 
-def write_manifest(
-    root: Root, profile: Profile, outcome: Outcome, *, target: Target, facts: Facts | None, made_by: str
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """How what is in a root came about: for which target, seen on which machine, by which command and request."""
+
+    target: Target
+    facts: Facts | None
+    made_by: str
+    request: Request
+
+
+def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origin) -> None:
     """Write manifest.json. Never "verified" without a device that was computed on."""
     verification = read_document(root / "results/verify.json")
     old = read_manifest(root)
+    own, facts = origin.request, origin.facts
     document = {
         "schema": 1,
         "xpusetup": __version__,
         "profile": profile.name,
         "pins": [_pin(part) for part in profile.model_dump(by_alias=True, mode="json")["components"]],
         "build_requirements": profile.build_requirements.pins,
-        "target": asdict(target),
+        "target": asdict(origin.target),
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
-        "made_by": made_by,
-        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, made_by)],
+        "made_by": origin.made_by,
+        "own": {name: {"folder": folder, **(read_tree(Path(folder)) or {})} for name, folder in own.sources},
+        "patches": [{"source": name, "file": file, "sha256": digest} for name, file, digest in own.patches],
+        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": _verified(outcome, verification, old),
         "verification": verification or None,

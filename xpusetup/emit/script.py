@@ -59,6 +59,7 @@ def _header(step: Step, target: Target) -> str:
         f"NEEDS={render_word(' '.join(_needs(step, target)))}",
         f"KEEP={render_word(kept_patterns(step, target))}",
         *_identified(step, target),
+        *(("ALWAYS=1",) if step.always else ()),
         '. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"',
         f"MAKES=({render_command(step.makes)})",
         "begin",
@@ -98,6 +99,8 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
     yield from (f"export {name}={render_word(value)}" for name, value in step.env)
     if step.launched:
         yield "launch_compilers"
+    if step.held:
+        yield f"hold_git {render_command(step.held)}"
 
 
 def _commands(step: Step) -> Iterator[str]:

@@ -18,6 +18,8 @@ from git_objects import PAUSES, Servers
 from git_process import FetchError, Git, make_git, say
 from git_store import find_stores, write_whole
 from git_tree import Repository
+from own_source import put_back
+from patches import take_back
 from summary import count, render_size, say_summary
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -38,6 +40,7 @@ def main() -> None:
     parser.add_argument("--pin-file", type=Path)
     parser.add_argument("--confidence", default="confirmed")
     parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--keep", action="store_true", help="leave a tree that is there as it is")
     parser.add_argument("--pauses", type=float, nargs="*", default=PAUSES, help="seconds before each further try")
     options = parser.parse_args()
     try:
@@ -53,6 +56,10 @@ def main() -> None:
 
 def run(options: argparse.Namespace, git: Git) -> None:
     """Fetch what the options name, and say what came."""
+    if options.keep and (options.into / ".git").exists():
+        say(f"{options.into} is there, and stays at {head_of(git, options.into)}")
+        return
+    put_back(options.into)
     servers = Servers(git, Progress(say), tuple(options.pauses))
     rev = decide(options, servers)
     tree = options.into
@@ -153,6 +160,7 @@ def prepare(git: Git, root: Repository, moving: Path) -> None:
             f"{tree} holds files, and is no git tree", "move them away, or choose another place: --build-dir DIR"
         )
     if root.folder.exists() and not moving.exists():
+        take_back(git, tree)
         refuse_changed(git, root)
     root.folder.mkdir(parents=True, exist_ok=True)
     moving.touch()

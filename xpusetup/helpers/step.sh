@@ -1,7 +1,7 @@
 # shellcheck shell=bash
 # What every step script does, whoever calls it: one clean environment, one lock, one key, one stamp.
-# A script sets STEP, AFTER, NEEDS, KEEP, MAKES (and CXX or TOOLKIT where its needs name them), sources this file,
-# calls `begin`, runs its commands and calls `finish`.
+# A script sets STEP, AFTER, NEEDS, KEEP, MAKES (CXX or TOOLKIT where its needs name them, ALWAYS where it is never
+# done), sources this file, calls `begin`, runs its commands and calls `finish`.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck disable=SC1091  # it lies beside this file
@@ -94,7 +94,7 @@ begin() {
   INPUTS=$(step_inputs)
   KEY=$(printf '%s\n' "$INPUTS" | hash_of)
   local stamp=$ROOT/stamps/$STEP
-  if [ -z "$XPUSETUP_FORCE" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] && intact "$stamp"; then
+  if [ -z "$XPUSETUP_FORCE${ALWAYS-}" ] && [ -f "$stamp" ] && [ "$(head -n 1 "$stamp")" = "$KEY" ] && intact "$stamp"; then
     printf '%s is done\n' "$STEP"
     exit 0
   fi
@@ -114,6 +114,24 @@ launch_compilers() {
     chmod +x "$folder/.$name.$$"
     mv -f "$folder/.$name.$$" "$folder/$name"
   done
+  export PATH=$folder:$PATH
+}
+
+# Source trees of the user's own: what CMake would fetch or check out there stays as it is.
+hold_git() { # FOLDER...
+  local real place folder=$ROOT/held
+  real=$(command -v git) || return 0
+  mkdir -p "$folder"
+  {
+    printf '#!/usr/bin/env bash\ncase $(pwd -P) in\n'
+    for place in "$@"; do printf '%q | %q/*) own=1 ;;\n' "$(readlink -f -- "$place")" "$(readlink -f -- "$place")"; done
+    printf 'esac\ncase "${own-} ${1-}" in\n'
+    printf '"1 fetch" | "1 checkout" | "1 reset" | "1 clean" | "1 pull")\n'
+    # shellcheck disable=SC2016  # for the script that is written here
+    printf '  echo "xpusetup: left out, it is a source tree of your own: git $*" && exit ;;\nesac\nexec %q "$@"\n' "$real"
+  } >"$folder/.git.$$"
+  chmod +x "$folder/.git.$$"
+  mv -f "$folder/.git.$$" "$folder/git"
   export PATH=$folder:$PATH
 }
 

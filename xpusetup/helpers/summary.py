@@ -23,6 +23,6 @@ def render_size(size: float) -> str:
 
 
 def count(number: int, noun: str) -> str:
-    """Give a number with its noun: 1 library, 2 libraries."""
-    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}s"
+    """Give a number with its noun: 1 library, 2 libraries, 3 patches."""
+    plural = f"{noun[:-1]}ies" if noun.endswith("y") else f"{noun}es" if noun.endswith("ch") else f"{noun}s"
     return f"{number} {noun if number == 1 else plural}"

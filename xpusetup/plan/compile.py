@@ -27,7 +27,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     return Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
-        run=(_fresh(context, part), *_define(context, part), *_configure(context, part), check),
+        run=(*_fresh(context, part), *_define(context, part), *_configure(context, part), check),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -35,18 +35,25 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
         makes=(result,),
         dated_by=tree,
         component=part.name,
+        held=context.held(part),
     )
 
 
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that builds the wheel and puts it among the wheels."""
-    out = f"{context.tree(part)}.wheel"
+    out = f"{context.beside(part)}.wheel"
     collect = ("--from", out, "--distribution", part.distribution, "--version", part.version)
     collected = context.helper("collect_wheel.py", *collect, "--into", context.layout.wheels)
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
-        run=(("rm", "-rf", out), _fresh(context, part), *_define(context, part), _wheel(context, part, out), collected),
+        run=(
+            ("rm", "-rf", out),
+            *_fresh(context, part),
+            *_define(context, part),
+            _wheel(context, part, out),
+            collected,
+        ),
         cwd=_folder(context, part),
         env=_environment(context, part),
         needs=_needs(context, part),
@@ -55,6 +62,8 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         dated_by=context.tree(part),
         component=part.name,
         launched=not part.cmake,
+        always=bool(context.held(part)),
+        held=context.held(part),
     )
 
 
@@ -64,17 +73,20 @@ def _configure(context: Context, part: SourceComponent) -> Commands:
         # Without --cmake an earlier configure, also one that had failed, would be taken as it is.
         return ((python, "setup.py", "build", "--cmake", "--cmake-only"),)
     # scikit-build-core has no way to configure alone: build only ninja's help and pack nothing. The folder is kept.
-    out = f"{context.tree(part)}.configured"
+    out = f"{context.beside(part)}.configured"
     only = ("-Cbuild.targets=help", "-Cinstall.components=nothing", "-Cwheel.exclude=**")
     return (("rm", "-rf", f"{context.tree(part)}/build/CMakeCache.txt", out), (*_pep517(context, part, out), *only))
 
 
-def _fresh(context: Context, part: SourceComponent) -> tuple[str, ...]:
+def _fresh(context: Context, part: SourceComponent) -> Commands:
+    """Give what empties the build folder after a change of compilers. What is the user's own is never emptied."""
+    if context.own(part.name):
+        return ()
     target, folder = context.target, _folder(context, part)
     toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in _needs(context, part) else ()
     compilers = (word for name in (target.cc, target.cxx, *toolkit) for word in ("--compiler", name))
-    places = ("--build", f"{folder}/build", "--tools", f"{context.tree(part)}.tools")
-    return context.helper("fresh_build.py", *places, *compilers)
+    places = ("--build", f"{folder}/build", "--tools", f"{context.beside(part)}.tools")
+    return (context.helper("fresh_build.py", *places, *compilers),)
 
 
 def _define(context: Context, part: SourceComponent) -> Commands:
@@ -86,11 +98,12 @@ def _define(context: Context, part: SourceComponent) -> Commands:
 
 
 def _defines(context: Context, part: SourceComponent) -> tuple[str, ...]:
-    return tuple(f"{item.define}={context.tree(part)}/{item.path}" for item in part.vendored if item.define)
+    tree = context.tree(part)
+    return tuple(f"{item.define}={tree}/{item.path}" for item in part.vendored if item.define)
 
 
 def _defines_file(context: Context, part: SourceComponent) -> str:
-    return f"{context.tree(part)}.cmake"
+    return f"{context.beside(part)}.cmake"
 
 
 def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:

@@ -41,7 +41,8 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
     gpus = ("--arch", ",".join(context.target.arch)) if part.inspect.xpu and context.target.arch else ()
-    foreign = ("--forbid-prefix", context.layout.src, "--forbid-prefix", context.layout.venv)
+    places = (context.layout.src, context.layout.venv, *context.held(part))
+    foreign = tuple(word for place in places for word in ("--forbid-prefix", place))
     return Step(
         id=f"{part.name}.inspect",
         title=f"what is in the {part.distribution} wheel",

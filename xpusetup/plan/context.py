@@ -3,14 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
+
+from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
     from xpusetup.model import Layout, Request, Target
     from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
+PATCHES = f"{ROOT}/patches"
+"""Where the patches lie that were asked for, each under a name that tells its content."""
 PACKAGED = "package:"
 """A repository address that begins so is made from sources that travel with the helpers."""
 
@@ -41,9 +46,26 @@ class Context:
         """Give a helper's command with the built environment's python."""
         return (self.layout.python, f"{self.layout.helpers}/{name}", *arguments)
 
+    def own(self, name: str) -> str:
+        """Give the folder of the user's own that stands for a source; empty where it is fetched."""
+        return dict(self.request.sources).get(name, "")
+
     def tree(self, part: SourceComponent) -> str:
         """Give the folder of a component's source."""
+        return self.own(part.name) or self.beside(part)
+
+    def beside(self, part: SourceComponent) -> str:
+        """Give what the folders begin with that are made beside a component's source."""
         return f"{self.layout.src}/{part.name}"
+
+    def held(self, part: SourceComponent) -> tuple[str, ...]:
+        """Give the folders of the user's own that a component's build works in."""
+        names = (part.name, *(item.name for item in part.vendored))
+        return tuple(folder for name in names if (folder := self.own(name)))
+
+    def patch_files(self, name: str) -> tuple[str, ...]:
+        """Give the patches of a source, in their order."""
+        return tuple(f"{PATCHES}/{patch_name(*patch)}" for patch in self.request.patches if patch[0] == name)
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
         """Give the pattern that a component's wheel matches, and it alone."""
@@ -58,6 +80,11 @@ class Context:
         """Give the file that lists what the installed component holds."""
         packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
         return f"{packages}/{file_name(part.distribution)}-{part.version}.dist-info/RECORD"
+
+
+def patch_name(source: str, file: str, digest: str) -> str:
+    """Give the name under which a patch travels with the steps: it tells the content, so that a key sees a change."""
+    return f"{source}-{PurePosixPath(file).stem}-{digest}.patch"
 
 
 def file_name(distribution: str) -> str:

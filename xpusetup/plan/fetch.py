@@ -27,6 +27,8 @@ def make_wheel_fetch(context: Context, part: WheelComponent) -> Step:
 
 
 def make_fetch(context: Context, part: SourceComponent) -> Step:
+    if context.own(part.name):
+        return _make_own(context, part)
     tree = context.tree(part)
     commands = []
     repo = part.repo
@@ -35,8 +37,10 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
         repo = f"{context.layout.src}/{name}.git"
         commands.append(_system_helper(context, "make_repository.py", f"{context.layout.helpers}/{name}", repo))
     commands.append(_system_helper(context, "fetch_source.py", *_source(part, repo), "--into", tree))
-    commands += [_vendored(context, tree, item) for item in part.vendored]
-    places = [tree, *(f"{tree}/{item.path}" for item in part.vendored)]
+    commands += _patch(context, part.name, tree)
+    commands += [command for item in part.vendored for command in _bring(context, tree, item)]
+    fetched = [item for item in part.vendored if not context.own(item.name)]
+    places = [tree, *(f"{tree}/{item.path}" for item in fetched)]
     return Step(
         id=f"{part.name}.fetch",
         title=f"{part.name} {part.tag} {(part.rev or '')[:9]}".rstrip(),
@@ -45,6 +49,39 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
         makes=tuple(f"{place}/.git/HEAD" for place in places),
         component=part.name,
     )
+
+
+def _make_own(context: Context, part: SourceComponent) -> Step:
+    """Give the step that looks at a tree of the user's own, and brings only what configure would fetch into it."""
+    tree, result = context.tree(part), f"{context.layout.results}/{part.name}.source.json"
+    bring = [command for item in part.vendored for command in _bring(context, tree, item, keep=True)]
+    look = _system_helper(context, "own_source.py", "--tree", tree, "--out", result)
+    return Step(
+        id=f"{part.name}.fetch",
+        title=f"{part.name}, a source tree of your own",
+        run=(*bring, look),
+        needs=("network",) if bring else (),
+        makes=(result,),
+        component=part.name,
+        always=True,
+    )
+
+
+def _bring(context: Context, tree: str, item: Vendored, *, keep: bool = False) -> tuple[tuple[str, ...], ...]:
+    """Put a vendored source in its place: the user's own by a link, any other fetched, and patched as asked.
+
+    `keep`: one that is there already stays as it is.
+    """
+    place = f"{tree}/{item.path}"
+    if own := context.own(item.name):
+        return (_system_helper(context, "own_source.py", "--tree", own, "--link", place),)
+    kept = ("--keep",) if keep else ()
+    return ((*_vendored(context, tree, item), *kept), *_patch(context, item.name, place))
+
+
+def _patch(context: Context, name: str, tree: str) -> tuple[tuple[str, ...], ...]:
+    files = context.patch_files(name)
+    return (_system_helper(context, "apply_patches.py", "--tree", tree, *files),) if files else ()
 
 
 def _system_helper(context: Context, name: str, *arguments: str) -> tuple[str, ...]:

@@ -1,0 +1,129 @@
+"""Source trees and patches of the user's own, with torch-2.14 re-pinned to stand-ins: what is edited there survives."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from standins.repository import run_git, write_text
+from standins.upstreams import git_environment
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from standins.eras import Eras, Stand
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("eras-2.14")]
+TORCH = "https://github.com/pytorch/pytorch"
+OPS = "https://github.com/intel/torch-xpu-ops.git"
+ONLY = ("--only", "torch")
+
+
+@pytest.fixture(scope="module")
+def stand(eras: Eras) -> Stand:
+    return eras.stand("torch-2.14")
+
+
+def clone(stand: Stand, url: str, into: Path, rev: str) -> Path:
+    """Clone as a developer does: with submodules, at a commit."""
+    env = os.environ | git_environment(stand.upstreams)
+    for command in (
+        ("git", "clone", "--quiet", url, str(into)),
+        ("git", "-C", str(into), "checkout", "--quiet", "-b", "mine", rev),
+        ("git", "-C", str(into), "submodule", "--quiet", "update", "--init", "--recursive"),
+    ):
+        subprocess.run(command, check=True, env=env)
+    return into
+
+
+def append(path: Path, text: str) -> None:
+    path.write_text(path.read_text() + text)
+
+
+def state(tree: Path) -> tuple[str, str]:
+    """Give what must not change: the commit, the branch, and what is not committed."""
+    status = run_git(tree, "status", "--porcelain", "--untracked-files=no")
+    return run_git(tree, "rev-parse", "HEAD", "--abbrev-ref", "HEAD"), status + run_git(tree, "diff")
+
+
+def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
+    torch = clone(stand, TORCH, tmp_path / "pytorch", stand.upstreams.revs["torch"])
+    ops = clone(stand, OPS, tmp_path / "ops", stand.upstreams.revs["torch-xpu-ops"])
+    append(ops / "src/add.cpp", "// committed here\n")
+    run_git(ops, "commit", "--quiet", "--all", "--message", "a commit of my own, which torch does not name")
+    append(ops / "src/add.cpp", '\nextern "C" int my_kernel_of_today() { return 1; }\n')
+    append(torch / "c10/core.cpp", '\nextern "C" int my_core_of_today() { return 1; }\n')
+    before, root = (state(torch), state(ops)), tmp_path / "root"
+    own = ("--source", f"torch={torch}", "--source", f"torch-xpu-ops={ops}", *ONLY)
+    first = stand.build(root, *own)
+    assert "torch.build" in first.result["ran"]
+    assert (state(torch), state(ops)) == before
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["ops", "pytorch", "root"]
+    libraries = root / "venv/lib"
+    found = subprocess.run(
+        ("grep", "-rlE", "my_(kernel|core)_of_today", str(libraries)), capture_output=True, check=True
+    )
+    assert {b"libc10.so", b"libtorch_xpu.so"} <= {line.rpartition(b"/")[2] for line in found.stdout.splitlines()}
+    again = stand.build(root, *own)
+    assert again.result["ran"] == ["torch.fetch", "torch.build"]  # ninja looked, and nothing came of it
+    append(ops / "src/add.cpp", '\nextern "C" int my_kernel_of_tomorrow() { return 1; }\n')
+    third = stand.build(root, *own)
+    assert {"torch.build", "torch.inspect", "torch.install"} <= set(third.result["ran"])
+    assert state(ops)[0] == before[1][0]
+    told = stand.call("status", "--root", root)
+    assert f"torch-xpu-ops at {before[1][0][:12]}, a source tree of your own, with changes" in told.stdout
+    assert state(torch) == before[0]
+
+
+def test_the_fetched_tree_comes_back(stand: Stand, tmp_path: Path) -> None:
+    ops = clone(stand, OPS, tmp_path / "ops", stand.upstreams.revs["torch-xpu-ops"])
+    root, until = tmp_path / "root", ("--until", "torch.fetch")
+    place = root / "src/torch/third_party/torch-xpu-ops"
+    stand.build(root, *until).result["ran"]
+    assert not place.is_symlink()
+    stand.build(root, *until, "--source", f"torch-xpu-ops={ops}").result["ran"]
+    assert place.readlink() == ops
+    stand.build(root, *until).result["ran"]
+    assert (place.is_symlink(), run_git(place, "status", "--porcelain", "--untracked-files=no")) == (False, "")
+    assert (ops / ".git").is_dir()
+
+
+def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:
+    ops = clone(stand, OPS, tmp_path / "ops", stand.upstreams.revs["torch-xpu-ops"])
+    append(ops / "src/add.cpp", "// from a patch\n")
+    write_text(tmp_path / "fix.patch", run_git(ops, "diff") + "\n")
+    root, until = tmp_path / "root", ("--until", "torch.fetch")
+    patched = (*until, "--patch", f"torch-xpu-ops={tmp_path / 'fix.patch'}")
+    place = root / "src/torch/third_party/torch-xpu-ops"
+    assert stand.build(root, *patched).result["ran"] == ["torch.fetch"]
+    assert (place / "src/add.cpp").read_text().endswith("// from a patch\n")
+    assert stand.build(root, *patched).result["ran"] == []
+    append(ops / "src/add.cpp", "// and another line\n")
+    write_text(tmp_path / "fix.patch", run_git(ops, "diff") + "\n")
+    assert stand.build(root, *patched).result["ran"] == ["torch.fetch"]
+    assert (place / "src/add.cpp").read_text().count("// from a patch\n") == 1
+    assert (place / "src/add.cpp").read_text().endswith("// and another line\n")
+    assert stand.build(root, *until).result["ran"] == ["torch.fetch"]
+    assert run_git(place, "status", "--porcelain", "--untracked-files=no") == ""
+    write_text(tmp_path / "fix.patch", "--- a/src/nosuch.cpp\n+++ b/src/nosuch.cpp\n@@ -1 +1 @@\n-a\n+b\n")
+    refused = stand.build(root, *patched)
+    assert "does not fit" in refused.failure
+    assert run_git(place, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--source", "torch=/no/such"), "is no git checkout"),
+        (("--source", "torch"), "is not COMPONENT=DIR"),
+        (("--patch", "torch=/no/such"), "there is no patch"),
+        (("--source", "nosuch=."), "this profile has no source 'nosuch'"),
+    ],
+)
+def test_refused(stand: Stand, tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+    run_git(tmp_path, "init", "--quiet")
+    done = stand.call("plan", "--root", tmp_path / "root", *[word.replace("=.", f"={tmp_path}") for word in words])
+    assert (done.returncode, said in done.stderr) == (2, True), done.stderr

@@ -1,0 +1,151 @@
+"""Source trees and patches of the user's own: what they change in a plan, and when its steps are done."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.targets import plan_for
+from xpusetup.commands.sources import copy_patches, find_patches, find_sources
+from xpusetup.emit.script import render_scripts
+from xpusetup.errors import UsageError
+from xpusetup.keys import OWN, Seen, Stamp, make_statuses
+from xpusetup.model import Plan, Request, Step
+from xpusetup.request import render_request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
+PATCH = ("torch-xpu-ops", "/home/me/fix flash.patch", "0123456789ab")
+
+
+def steps(**asked: object) -> dict[str, Step]:
+    plan = plan_for("torch-2.14", replace(Request(), **asked))  # type: ignore[arg-type]
+    return {step.id: step for step in plan.steps}
+
+
+def words(step: Step) -> str:
+    return "\n".join(" ".join(argv) for argv in step.run)
+
+
+def test_a_tree_of_ones_own_is_neither_fetched_nor_emptied() -> None:
+    seen = steps(sources=(TORCH,))
+    fetch, build = seen["torch.fetch"], seen["torch.build"]
+    assert "fetch_source.py --repo https://github.com/pytorch/pytorch" not in words(fetch)
+    assert words(fetch).endswith("own_source.py --tree /home/me/pytorch --out @ROOT@/results/torch.source.json")
+    assert all("--keep" in " ".join(argv) for argv in fetch.run[:-1])  # what configure would fetch, where it lacks
+    assert "fresh_build.py" not in words(build)
+    assert (build.cwd, build.dated_by, build.always) == (TORCH[1], TORCH[1], True)
+    assert "rm -rf @ROOT@/src/torch.wheel" in words(build)
+    assert "/home/me/pytorch." not in words(build) + words(seen["torch.configure"])  # nothing is put beside it
+    assert "--forbid-prefix /home/me/pytorch" in words(seen["torch.inspect"])
+
+
+def test_a_vendored_tree_of_ones_own_is_linked() -> None:
+    seen = steps(sources=(OPS,))
+    link = f"own_source.py --tree {OPS[1]} --link @ROOT@/src/torch/third_party/torch-xpu-ops"
+    assert link in words(seen["torch.fetch"])
+    assert not any("torch-xpu-ops" in path for path in seen["torch.fetch"].makes)
+    assert (seen["torch.fetch"].always, seen["torch.build"].always) == (False, True)
+    assert seen["torch.configure"].held == seen["torch.build"].held == (OPS[1],)
+
+
+def test_other_components_are_as_they_were() -> None:
+    own, plain = steps(sources=(TORCH, OPS)), steps()
+    assert {name for name in plain if own[name] != plain[name]} == {
+        "torch.fetch",
+        "torch.configure",
+        "torch.build",
+        "torch.inspect",
+    }
+
+
+def test_git_is_held_in_the_scripts() -> None:
+    plan = plan_for("torch-2.14", Request(sources=(TORCH, OPS)))
+    text = render_scripts(plan)["steps/torch.build.sh"]
+    assert "\nALWAYS=1\n" in text
+    assert f"\nhold_git {TORCH[1]} {OPS[1]}\n" in text
+    assert "ALWAYS" not in render_scripts(plan)["steps/vision.build.sh"]
+
+
+def test_patches_follow_what_they_patch() -> None:
+    run = steps(patches=(PATCH, ("torch", "/p/a.patch", "ffff")))["torch.fetch"].run
+    (first,) = (number for number, argv in enumerate(run) if "@ROOT@/patches/torch-a-ffff.patch" in argv)
+    (second,) = (number for number, argv in enumerate(run) if argv[-1].endswith("flash-0123456789ab.patch"))
+    assert "fetch_source.py" in run[first - 1][1]
+    assert run[second][-2:] == ("@ROOT@/src/torch/third_party/torch-xpu-ops", run[second][-1])
+    assert run[second - 1][-1] == run[second][-2]
+
+
+def test_a_patch_for_ones_own_tree_is_refused() -> None:
+    with pytest.raises(UsageError, match="is a tree of your own"):
+        steps(sources=(OPS,), patches=(PATCH,))
+
+
+@pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (("audi", "/x", "a"),)}])
+def test_what_is_no_source_is_refused(asked: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="has no source"):
+        steps(**asked)
+
+
+def test_the_same_again() -> None:
+    request = Request(sources=(TORCH,), patches=(PATCH,))
+    assert render_request(request) == (
+        "--source",
+        "torch=/home/me/pytorch",
+        "--patch",
+        "torch-xpu-ops=/home/me/fix flash.patch",
+    )
+
+
+class Shelf:
+    """A plan of three steps whose first one works in a tree of the user's own; all of them have stamps."""
+
+    def __init__(self) -> None:
+        chain = (Step(id="a", title="", run=(), always=True), Step(id="b", title="", run=(), after=("a",)))
+        self.steps = (*chain, Step(id="c", title="", run=(), after=("b",)))
+        self.scripts = {step.id: step.id for step in self.steps}
+        self.stamps: dict[str, Stamp] = {}
+        for step in self.steps:
+            self.stamps[step.id] = Stamp(self.key(step), ())
+
+    def seen(self) -> Seen:
+        return Seen(root="/r", scripts=self.scripts, stamps=self.stamps, identities={}, damaged={})
+
+    def key(self, step: Step) -> str:
+        from xpusetup.keys import current_key  # noqa: PLC0415 - a name of its own below
+
+        return current_key(step, self.seen())
+
+    def states(self) -> list[tuple[str, str]]:
+        return [(status.state, status.why) for status in make_statuses(self.steps, self.seen())]
+
+
+def test_what_follows_is_done_as_long_as_nothing_came_of_it() -> None:
+    shelf = Shelf()
+    assert shelf.states() == [("stale", OWN), ("done", ""), ("done", "")]
+    shelf.stamps["a"] = Stamp("another", ())
+    assert [state for state, _ in shelf.states()] == ["stale", "stale", "stale"]
+
+
+def test_words_of_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "tree/.git").mkdir(parents=True)
+    (tmp_path / "a.patch").write_text("--- a\n")
+    assert find_sources([f"torch={tmp_path}/tree"]) == (("torch", f"{tmp_path}/tree"),)
+    ((name, file, digest),) = find_patches([f"torch={tmp_path}/a.patch"])
+    assert (name, file, len(digest)) == ("torch", f"{tmp_path}/a.patch", 12)
+    request = Request(patches=((name, file, digest),))
+    copy_patches(request, tmp_path / "root")
+    assert (tmp_path / f"root/patches/torch-a-{digest}.patch").read_text() == "--- a\n"
+    (tmp_path / "a.patch").write_text("--- b\n")
+    with pytest.raises(UsageError, match="changed just now"):
+        copy_patches(request, tmp_path / "root")
+
+
+def test_plans_of_two_patches_differ() -> None:
+    plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(("torch", "/a.patch", digest),))) for digest in "ab"]
+    texts = [render_scripts(plan)["steps/torch.fetch.sh"] for plan in plans]
+    assert texts[0] != texts[1]
