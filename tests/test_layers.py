@@ -45,6 +45,7 @@ LEVELS = (
         "estimate",
         "curve",
         "forecast",
+        "search",
         "progress",
         "guard",
         "resolve",

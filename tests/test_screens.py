@@ -95,6 +95,9 @@ def text_of(console: Console) -> str:
         ("bundle-verify", "bundle verify", screens.BUNDLE, False),
         ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
         ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
+        ("bisect", "bisect", screens.BISECTED, False),
+        ("bisect-verbose", "bisect", screens.BISECTED, True),
+        ("report", "report", screens.REPORTED, False),
         ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),
     ],
 )
@@ -215,6 +218,7 @@ def test_every_command_has_a_screen() -> None:
         "devices check",
         "status diff",
         "status log",
+        "bisect",
         "report",
     }
     assert shipped("sim").name == "sim"

@@ -166,6 +166,7 @@ SHOWN: dict[str, Screen] = {
     "status log": lambda _console, _data, _verbose: None,
     "status diff": _screen("show_comparison", "show_comparison"),
     "env": _show_env,
+    "bisect": _screen("show_bisect", "show_bisect"),
     "report": _screen("show_report", "show_report", told=False),
     "emit": _show_emit,
     "doctor": _screen("show_doctor", "show_doctor"),

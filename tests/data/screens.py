@@ -442,3 +442,45 @@ PRUNED: dict[str, Any] = {
     "busy": [_repository("pybind-pybind11", 1 << 20, used=False)],
     "freed": 3 << 20,
 }
+
+
+def _commit(rev: str, subject: str) -> dict[str, str]:
+    return {"rev": rev * 8, "parent": "0" * 40, "date": "2026-10-02", "author": "A. Developer", "subject": subject}
+
+
+def _trial(rev: str, verdict: str, why: str) -> dict[str, Any]:
+    return {"rev": rev * 8, "verdict": verdict, "why": why, "seconds": 400.0, "cached": [800, 200]}
+
+
+BISECTED: dict[str, Any] = {
+    "profile": "main",
+    "root": "/home/me/.local/share/xpusetup/main-bisect",
+    "component": "torch",
+    "good": "11111" * 8,
+    "bad": "99999" * 8,
+    "culprit": _commit("abcde", "Update torch-xpu-ops commit pin"),
+    "suspects": [],
+    "trials": [_trial("22222", "good", "exit code 0"), _trial("33333", "skip", "torch.build failed")],
+    "inside": {
+        "component": "torch-xpu-ops",
+        "good": "44444" * 8,
+        "bad": "55555" * 8,
+        "culprit": None,
+        "suspects": [_commit("77777", "Faster sum [1/2]"), _commit("88888", "Faster sum [2/2]")],
+        "trials": [_trial("77777", "skip", "torch.build failed")],
+    },
+    "builds": 3,
+    "skipped": 2,
+    "cached": [2400, 600],
+}
+REPORTED: dict[str, Any] = {
+    "profile": "torch-2.5",
+    "root": "~/.local/share/xpusetup/torch-2.5",
+    "file": "/home/me/.local/share/xpusetup/torch-2.5/report.html",
+    "opened": False,
+    "steps": [
+        {"step": "torch.build", "seconds": 8380.0, "jobs": 14, "heaviest": 9 << 30, "cached": [2100, 5461]},
+        {"step": "torch.fetch", "seconds": 72.0, "jobs": None, "heaviest": None, "cached": None},
+    ],
+    "longest": [{"step": "torch.build", "output": "a/b/Flash[1].cpp.o", "seconds": 612.0}],
+}

@@ -9,7 +9,19 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, bundles, caches, devices, diagnosis, options, preparing, profiles, using, verifying
+from xpusetup.cli import (
+    building,
+    bundles,
+    caches,
+    devices,
+    diagnosis,
+    options,
+    preparing,
+    profiles,
+    searching,
+    using,
+    verifying,
+)
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -44,6 +56,7 @@ app.command()(using.env)
 app.command()(verifying.verify)
 app.command()(using.status)
 app.command()(using.report)
+app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(searching.bisect)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)
 app.command()(preparing.setup)

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from pathlib import Path
 
+NOT_THERE = 127
+SIGNALLED = 128
 MERCY = 1.0
 """Seconds in which the output of a killed process has to end; a child of its own may still hold it open."""
 
@@ -99,6 +101,19 @@ def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(MERCY)
     _kill(process)
+
+
+def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
+    """Run a command with all it says in a file, and give its exit code as a shell would: 127 where it is not there."""
+    with log.open("wb") as stream:
+        try:
+            done = subprocess.run(
+                argv, check=False, env=dict(env), stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
+            )
+        except (FileNotFoundError, PermissionError) as error:
+            stream.write(f"{argv[0]}: {error.strerror}\n".encode())
+            return NOT_THERE
+    return done.returncode if done.returncode >= 0 else SIGNALLED - done.returncode
 
 
 def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:

@@ -1,0 +1,157 @@
+"""The search for a commit: real git and real builds of a project of one file, a third of whose commits do not build."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+import subprocess
+from dataclasses import replace
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.support import SETUP, SOURCE, make_tiny, xpusetup
+from standins.repository import run_git, write_text
+from standins.upstreams import TORCH, TORCH_XPU_OPS
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from e2e.support import Tiny
+    from standins.eras import Eras
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("tiny")]
+COMMITS = 16
+CULPRIT = 11
+BROKEN = {2, 5, 7, 8, 14}
+TEST = "import tiny; raise SystemExit(tiny.__doc__ == 'bad')"
+
+
+def git(tiny: Tiny, *words: str) -> str:
+    done = subprocess.run(
+        ("git", *words), cwd=tiny.repository, env=tiny.env, check=True, capture_output=True, text=True
+    )
+    return done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
+    made = make_tiny(tmp_path_factory.mktemp("bisect"), setup_py=SETUP, tiny_c=SOURCE)
+    text = made.profile.read_text().replace('environment.TINY_VERSION = "1.0"', 'version_variable = "TINY_VERSION"')
+    made.profile.write_text(text)
+    return made
+
+
+def write_history(tiny: Tiny, culprit: int, broken: set[int]) -> list[str]:
+    """Commit as often; give the commits."""
+    revs = []
+    for number in range(COMMITS):
+        state = "bad" if number >= culprit else "good"
+        text = SOURCE.replace("__FILE__", f'"{state}"')
+        (tiny.repository / "tiny.c").write_text(f"// {number}\n{text}{'#error broken' if number in broken else ''}\n")
+        git(tiny, "-c", "user.name=Me", "-c", "user.email=me@x.invalid", "commit", "-qam", f"commit {number}")
+        revs.append(git(tiny, "rev-parse", "HEAD"))
+    return revs
+
+
+def bisect(tiny: Tiny, root: Path, revs: list[str], *words: str) -> tuple[str, ...]:
+    ends = ("--good", revs[0], "--bad", revs[-1], "--component", "tiny")
+    return ("bisect", *tiny.options(root), *ends, *words)
+
+
+def test_the_culprit_is_found_among_commits_that_do_not_build(tiny: Tiny, tmp_path: Path) -> None:
+    revs = write_history(tiny, CULPRIT, BROKEN)
+    words = bisect(tiny, tmp_path / "root", revs, "--json", "--", "python", "-c", TEST)
+    found = xpusetup(*words, env=tiny.env).result
+    assert (found["culprit"]["rev"], found["culprit"]["subject"]) == (revs[CULPRIT], f"commit {CULPRIT}")
+    assert found["culprit"]["author"] == "Me"
+    assert found["builds"] <= ceil(log2(COMMITS)) + found["skipped"]
+    assert {trial["verdict"] for trial in found["trials"]} <= {"good", "bad", "skip"}
+    again = xpusetup(*words, env=tiny.env)  # what was tried is kept
+    assert (again.result["culprit"], again.result["trials"]) == (found["culprit"], found["trials"])
+    assert "tried" not in re.sub("what was tried", "", again.err)
+    assert (tmp_path / f"root/logs/bisect.{revs[CULPRIT][:9]}.log").exists() or revs[CULPRIT] not in {
+        trial["rev"] for trial in found["trials"]
+    }
+
+
+@pytest.mark.long
+def test_where_no_build_can_tell(tiny: Tiny, tmp_path: Path) -> None:
+    revs = write_history(tiny, 8, {6, 7, 8})
+    said = xpusetup(*bisect(tiny, tmp_path / "root", revs, "--", "python", "-c", TEST), env=tiny.env)
+    assert said.code == 1
+    assert "one of these commits of tiny" in said.out
+    assert [f"commit {number}" in said.out for number in (5, 6, 7, 8, 9, 10)] == [False, True, True, True, True, False]
+
+
+@pytest.mark.parametrize(
+    ("words", "code", "text"),
+    [
+        (("--good", "HEAD_", "--bad", "FIRST", "--", "true"), 2, "is not before"),
+        (("--good", "FIRST", "--bad", "HEAD_"), 2, "bisect needs a command"),
+        (("--good", "nosuch", "--bad", "HEAD_", "--", "true"), 2, "has no tag or branch 'nosuch'"),
+        pytest.param(
+            ("--good", "FIRST", "--bad", "HEAD_", "--", "no-such-command"),
+            1,
+            "ended with 127: that is no verdict",
+            marks=pytest.mark.long,
+        ),
+        (("--good", "FIRST", "--bad", "HEAD_", "--component", "torch", "--", "true"), 2, "--component tiny"),
+    ],
+)
+def test_refused(tiny: Tiny, tmp_path: Path, words: tuple[str, ...], code: int, text: str) -> None:
+    names = {"HEAD_": git(tiny, "rev-parse", "HEAD"), "FIRST": git(tiny, "rev-parse", "HEAD~3")}
+    asked = ["--component", "tiny", *(names.get(word, word) for word in words)]
+    said = xpusetup("bisect", *tiny.options(tmp_path / "root"), *asked, env=tiny.env)
+    assert (said.code, text in said.err) == (code, True), said.err
+
+
+CPP = '\nextern "C" const char *state_of_kernel() {{ return "{0}"; }}\n'
+GREP = 'grep -q kernel_is_good "$VIRTUAL_ENV"/lib/python*/site-packages/torch/lib/libtorch_xpu.so'
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("eras-2.14")
+def test_behind_a_moved_pin_the_search_goes_on_inside(eras: Eras, tmp_path: Path) -> None:
+    """Torch moves torch-xpu-ops by six commits at once; the fourth of them broke it, and the second does not build."""
+    old = eras.stand("torch-2.14")
+    repos = {url: shutil.copytree(path, tmp_path / path.name) for url, path in old.upstreams.repos.items()}
+    stand = replace(old, upstreams=replace(old.upstreams, base=tmp_path, repos=repos))
+    ops = write_commits(repos[TORCH_XPU_OPS], "main", [_kernel(number) for number in range(7)])
+    pins = [ops[0], ops[0], ops[0], ops[6], ops[6], ops[6]]
+    torch = write_commits(
+        repos[TORCH], "main", [{"third_party/xpu.txt": f"{pin}\n", "N": f"{n}"} for n, pin in enumerate(pins)]
+    )
+    words = ("--good", torch[0], "--bad", torch[-1], "--root", tmp_path / "root", "--json", "--", "sh", "-c", GREP)
+    done = stand.call("bisect", *words)
+    found = json.loads(done.stdout)["result"]
+    assert found["culprit"]["rev"] == torch[3], done.stderr
+    assert (found["inside"]["component"], found["inside"]["good"], found["inside"]["bad"]) == (
+        "torch-xpu-ops",
+        ops[0],
+        ops[6],
+    )
+    assert found["inside"]["culprit"]["rev"] == ops[4]
+
+
+def _kernel(number: int) -> dict[str, str]:
+    text = CPP.format("kernel_is_good" if number < 4 else "kernel_is_bad")
+    return {"src/xpu.cpp.more": text if number != 2 else "#error broken\n"}
+
+
+def write_commits(bare: Path, branch: str, contents: list[dict[str, str]]) -> list[str]:
+    """Put a commit on a branch for each set of files; a file whose name ends in .more is added to the one before."""
+    tree = bare.with_suffix(".work")
+    run_git(bare.parent, "clone", "--quiet", "--no-local", "--branch", branch, str(bare), str(tree))
+    before = {name: (tree / name.removesuffix(".more")).read_text() for name in contents[0] if name.endswith(".more")}
+    revs = []
+    for number, files in enumerate(contents):
+        for name, text in files.items():
+            write_text(tree / name.removesuffix(".more"), before.get(name, "") + text)
+        run_git(tree, "add", "--all")
+        run_git(tree, "commit", "--quiet", "--allow-empty", "--message", f"{bare.stem} {number}")
+        revs.append(run_git(tree, "rev-parse", "HEAD"))
+    run_git(tree, "push", "--quiet", "origin", branch)
+    return revs

@@ -1,0 +1,88 @@
+"""Which commit to try next, and when one is found."""
+
+from __future__ import annotations
+
+import json
+import random
+from math import ceil, log2
+from typing import TYPE_CHECKING
+
+import pytest
+
+from xpusetup.commands.notebook import Notebook
+from xpusetup.search import Answer, Trial, Verdict, decide, judge, parse_trial
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.mark.parametrize(
+    ("code", "verdict"),
+    [(0, "good"), (1, "bad"), (124, "bad"), (125, "skip"), (126, None), (127, None), (137, None), (255, None)],
+)
+def test_exit_codes(code: int, verdict: Verdict | None) -> None:
+    assert judge(code) == verdict
+
+
+@pytest.mark.parametrize(
+    ("ranked", "tried", "answer"),
+    [
+        ("cbad", {}, Answer(next="c")),
+        ("cbad", {"c": "skip"}, Answer(next="b")),
+        ("d", {}, Answer(culprit="d")),
+        ("d", {"d": "bad"}, Answer(culprit="d")),
+        ("cd", {"c": "skip"}, Answer(suspects=("c", "d"))),
+    ],
+)
+def test_what_follows(ranked: str, tried: dict[str, Verdict], answer: Answer) -> None:
+    assert decide(tuple(ranked), "d", tried) == answer
+
+
+def rank(commits: list[str], goods: list[str], bad: str) -> tuple[str, ...]:
+    """Give what git would, for a history without branches: those that halve the rest best come first."""
+    first = max(commits.index(good) for good in goods) + 1
+    left = commits[first : commits.index(bad) + 1]
+    return tuple(sorted(left, key=lambda one: -min(left.index(one) + 1, len(left) - left.index(one) - 1)))
+
+
+@pytest.mark.parametrize("seed", range(40))
+def test_a_search_takes_no_more_builds_than_it_may(seed: int) -> None:
+    chance = random.Random(seed)  # noqa: S311 - not a secret
+    commits = [f"{number:03}" for number in range(chance.randrange(3, 300))]
+    culprit = chance.randrange(1, len(commits))
+    broken = {number for number in range(1, len(commits)) if chance.random() < 1 / 3} - {culprit, culprit - 1}
+    tried: dict[str, Verdict] = {}
+    bad = commits[-1]
+    while (answer := decide(rank(commits, [commits[0], *_with(tried, "good")], bad), bad, tried)).next:
+        number = commits.index(answer.next)
+        tried[answer.next] = "skip" if number in broken else "bad" if number >= culprit else "good"
+        bad = min([bad, *_with(tried, "bad")])
+    assert answer.culprit == commits[culprit]
+    skips = len(_with(tried, "skip"))
+    assert len(tried) <= ceil(log2(len(commits))) + skips
+
+
+def _with(tried: dict[str, Verdict], verdict: Verdict) -> list[str]:
+    return [commit for commit, seen in tried.items() if seen == verdict]
+
+
+TRIAL = Trial(rev="a" * 40, verdict="skip", why="torch.build failed", seconds=3.5, cached=(3, 4))
+
+
+def test_a_trial_is_read_back() -> None:
+    assert parse_trial(json.loads(json.dumps(TRIAL.document()))) == TRIAL
+    assert parse_trial({}) is None
+    assert parse_trial({"rev": "a", "verdict": "maybe"}) is None
+
+
+def test_a_notebook_is_of_one_search(tmp_path: Path) -> None:
+    path = tmp_path / "results/bisect.json"
+    Notebook(path, {"good": "1"}).add("torch", TRIAL)
+    again = Notebook(path, {"good": "1"})
+    assert (again.trials("torch"), again.verdicts("torch")) == ([TRIAL], {TRIAL.rev: "skip"})
+    assert (again.find("torch", TRIAL.rev), again.find("torch", "b")) == (TRIAL, None)
+    again.add("torch", TRIAL)
+    assert len(again.trials("torch")) == 1
+    assert Notebook(path, {"good": "2"}).trials("torch") == []
+    path.write_text("{")
+    assert Notebook(path, {"good": "1"}).trials("torch") == []

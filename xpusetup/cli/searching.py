@@ -1,0 +1,58 @@
+"""bisect: which commit broke a command."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from xpusetup.cli import complete, options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import request as make_request
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+def bisect(
+    context: typer.Context,
+    good: Annotated[str, typer.Option("--good", help="A commit, tag or branch where it works.", metavar="REF")],
+    bad: Annotated[str, typer.Option("--bad", help="A later one where it does not.", metavar="REF")],
+    component: Annotated[
+        str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)
+    ] = "torch",
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    python: options.Python = "",
+    rev: options.Rev = None,
+    only: options.Only = None,
+    arch: options.Arch = "auto",
+    variables: options.Set = None,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
+    launcher: options.Launcher = "auto",
+    events: options.Events = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Build commits to find the one that broke a command: xpusetup bisect --good v2.13.0 --bad main -- python t.py.
+
+    The command ends with 0 where it works, 125 where it cannot tell, any other code up to 127 where it does not.
+    """
+    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
+
+    def work() -> Result:
+        from xpusetup.commands.bisecting import Hunt
+        from xpusetup.commands.bisecting import bisect as search
+        from xpusetup.commands.build import BuildOptions
+        from xpusetup.show_live import BuildView
+
+        request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")
+        hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args))
+        with BuildView(quiet=json, verbose=verbose) as view:
+            how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
+            return search(where, request, how, hunt)
+
+    finish("bisect", work, json=json, verbose=verbose)

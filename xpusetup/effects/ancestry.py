@@ -1,0 +1,98 @@
+"""The commits of a server and how they follow each other, without their trees; and a tree of one of them."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xpusetup.effects.environment import cache_folder
+from xpusetup.effects.process import run_process
+from xpusetup.errors import NotReadyError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+PATIENCE = 3600.0
+"""Seconds that the history of a large repository may take to come."""
+QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit in words. `parent` is its first one, empty for none."""
+
+    rev: str
+    parent: str
+    date: str
+    author: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Ancestry:
+    """A mirror of a server that holds commits alone."""
+
+    address: str
+    folder: Path
+    env: Mapping[str, str]
+
+    def bring(self, *revs: str) -> None:
+        """Fetch these commits and all before them, unless they are here. Raises NotReadyError."""
+        if not (self.folder / "HEAD").exists():
+            self._must("init", "--quiet", "--bare", str(self.folder), at=False)
+        if any(self._ask("rev-list", "--quiet", rev) is None for rev in revs):
+            self._must("fetch", "--quiet", "--no-tags", "--filter=tree:0", self.address, *revs)
+
+    def precedes(self, one: str, other: str) -> bool:
+        """Say whether a commit is before another."""
+        return self._ask("merge-base", "--is-ancestor", one, other) is not None
+
+    def common(self, one: str, other: str) -> str:
+        """Give the last commit that two have in common; empty where there is none."""
+        return (self._ask("merge-base", one, other) or "").strip()
+
+    def rank(self, bad: str, goods: Sequence[str]) -> tuple[str, ...]:
+        """Give the commits after the good ones up to the bad one, those that halve them best first."""
+        lines = self._must("rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
+        return tuple(line.split()[0] for line in lines if line)
+
+    def describe(self, rev: str) -> Commit:
+        """Give a commit in words."""
+        words = self._must("log", "-1", "--format=%H%x00%P%x00%as%x00%an%x00%s", rev).rstrip("\n").split("\0")
+        return Commit(words[0], words[1].split(" ")[0], *words[2:])
+
+    def _ask(self, *words: str) -> str | None:
+        done = run_process(("git", "-C", str(self.folder), *words), seconds=PATIENCE, env={**self.env, **QUIET})
+        return done.out if done.code == 0 else None
+
+    def _must(self, *words: str, at: bool = True) -> str:
+        place = ("-C", str(self.folder)) if at else ()
+        done = run_process(("git", *place, *words), seconds=PATIENCE, env={**self.env, **QUIET})
+        if done.code != 0:
+            last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
+            raise NotReadyError(f"git cannot read {self.address}: {last}", fix="look at the network and the address")
+        return done.out
+
+
+def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
+    """Give the mirror of a server, among what is kept for all builds."""
+    name = hashlib.sha256(address.encode()).hexdigest()[:16]
+    return Ancestry(address, cache_folder("history") / f"{name}.git", env)
+
+
+def check_out(address: str, rev: str, folder: Path, env: Mapping[str, str]) -> None:
+    """Make a folder of our own be a tree at a commit; what is built from it stays. Raises NotReadyError."""
+    environment = {**env, **QUIET}
+    commands = (
+        *([] if (folder / ".git").exists() else [("init", "--quiet")]),
+        ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev),
+        ("checkout", "--quiet", "--force", "--detach", rev),
+    )
+    folder.mkdir(parents=True, exist_ok=True)
+    for command in commands:
+        done = run_process(("git", "-C", str(folder), *command), seconds=PATIENCE, env=environment)
+        if done.code != 0:
+            last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
+            raise NotReadyError(f"git cannot bring {rev} of {address}: {last}", fix="look at the network")

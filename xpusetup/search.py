@@ -1,0 +1,72 @@
+"""The search for the commit that broke something: which to try next, and when it is found."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+Verdict = Literal["good", "bad", "skip"]
+SKIPPED = 125
+NO_COMMAND = 126
+
+
+@dataclass(frozen=True, kw_only=True)
+class Trial:
+    """One commit that was tried: what came of it and why, the seconds that took, how many compiles a cache had."""
+
+    rev: str
+    verdict: Verdict
+    why: str
+    seconds: float = 0.0
+    cached: tuple[int, int] = (0, 0)
+
+    def document(self) -> dict[str, Any]:
+        """Give it for JSON."""
+        return {**asdict(self), "cached": list(self.cached)}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Answer:
+    """Where a search stands: the commit to try, or the culprit, or the suspects among which no build can tell."""
+
+    next: str = ""
+    culprit: str = ""
+    suspects: tuple[str, ...] = ()
+
+
+def judge(code: int) -> Verdict | None:
+    """Say what an exit code means, as for `git bisect run`; None for one that ends the search.
+
+    126 and 127, a command that is not there or may not be started, are no verdict either.
+    """
+    if code == 0:
+        return "good"
+    if code == SKIPPED:
+        return "skip"
+    return "bad" if 0 < code < NO_COMMAND else None
+
+
+def decide(ranked: Sequence[str], bad: str, tried: Mapping[str, Verdict]) -> Answer:
+    """Give what follows from the commits that are left, those that halve them best first; `bad` is among them."""
+    open_ = [rev for rev in ranked if rev != bad and rev not in tried]
+    if open_:
+        return Answer(next=open_[0])
+    skipped = tuple(rev for rev in ranked if tried.get(rev) == "skip")
+    return Answer(suspects=(*skipped, bad)) if skipped else Answer(culprit=bad)
+
+
+def parse_trial(document: Mapping[str, Any]) -> Trial | None:
+    """Read a trial back; None where it is none."""
+    if document.get("verdict") not in {"good", "bad", "skip"} or not isinstance(document.get("rev"), str):
+        return None
+    hits, misses = document.get("cached") or (0, 0)
+    return Trial(
+        rev=document["rev"],
+        verdict=document["verdict"],
+        why=str(document.get("why", "")),
+        seconds=float(document.get("seconds", 0.0)),
+        cached=(hits, misses),
+    )

@@ -1,0 +1,47 @@
+"""bisect: the commit that broke it, in a form that goes into a report as it is."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from rich.console import Console
+
+SHORT = 12
+
+
+def show_bisect(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print the culprit, or who is suspected and why no build can tell."""
+    console.print()
+    _show_found(console, data["component"], data)
+    if data["inside"]:
+        inside = data["inside"]
+        console.print(f"   it moves {inside['component']} from {inside['good'][:SHORT]} to {inside['bad'][:SHORT]}\n")
+        _show_found(console, inside["component"], inside)
+    hits, misses = data["cached"]
+    cached = f" · {hits} of {hits + misses} compiles from the cache" if hits + misses else ""
+    skipped = f", {data['skipped']} could not be built or judged" if data["skipped"] else ""
+    builds = "1 build" if data["builds"] == 1 else f"{data['builds']} builds"
+    console.print(f"\n   {builds}{skipped}{cached} · logs in {escape(data['root'])}/logs", style="dim")
+    if verbose:
+        for trial in (*data["trials"], *(data["inside"]["trials"] if data["inside"] else ())):
+            console.print(f"     {trial['verdict']:<5} {trial['rev'][:SHORT]}  {escape(trial['why'])}", style="dim")
+
+
+def _show_found(console: Console, name: str, found: Mapping[str, Any]) -> None:
+    if found["culprit"]:
+        console.print(f" [green]✓[/] the first bad commit of {name}")
+        _show_commit(console, found["culprit"])
+        return
+    console.print(f" [yellow]![/] one of these commits of {name}; those between could not be built or judged")
+    for commit in found["suspects"]:
+        _show_commit(console, commit)
+
+
+def _show_commit(console: Console, commit: Mapping[str, Any]) -> None:
+    console.print(f"     {commit['rev'][:SHORT]} {escape(commit['subject'])}")
+    console.print(f"     [dim]{' ' * SHORT} {escape(commit['author'])}, {commit['date']}[/]")
