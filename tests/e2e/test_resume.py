@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from e2e.support import Tiny, command, kill_all, make_tiny, wait_until, xpusetup
+from e2e.support import Tiny, command, make_tiny, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,31 +79,6 @@ def test_a_plan_estimates_from_the_build_beside_it(tiny: Tiny, built: Path) -> N
     assert beside["disk"] > 1 << 20
     assert (own["seconds"], own["bytes"], own["disk"]) == (0, 0, beside["disk"])
     assert estimate(built.parent / "new", "--verify", "auto")["unknown"] == ["verify.smoke"]
-
-
-@pytest.mark.parametrize("step", STEPS)
-def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str) -> None:
-    """Kill everything at once in the middle of a step: what had ended stays done, the rest runs, nothing is lost."""
-    root = tmp_path / "root"
-    events = tmp_path / "events"
-    process = start(tiny, root, "--events", str(events))
-    wait_until(lambda: events.exists() and '"start", "time": ' in _last_start(events, step))
-    kill_all(process)
-    result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
-    assert result["ran"][-1] == "guard"
-    assert _seen(events, "end") <= set(result["skipped"]) <= _seen(events, "start")
-    assert sorted([*result["skipped"], *result["ran"]], key=STEPS.index) == STEPS
-    assert result["wheels"][0]["sha256"] == _sha(built)
-
-
-def _seen(events: Path, kind: str) -> set[str]:
-    found = [json.loads(line) for line in events.read_text().splitlines()]
-    return {event["step"] for event in found if event["kind"] == kind}
-
-
-def _last_start(events: Path, step: str) -> str:
-    lines = [line for line in events.read_text().splitlines() if f'"step": "{step}"' in line]
-    return lines[0] if lines else ""
 
 
 def _sha(root: Path) -> str:

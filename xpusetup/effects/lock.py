@@ -29,6 +29,8 @@ PATIENCE = 60.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 """What flock answers where it does not work: NFS without lockd, Lustre without -o flock, some FUSE."""
 OWNER = "lock.owner"
+WIDTH = 32
+"""Bytes of the lock's file, which holds the number of a process."""
 
 
 @contextmanager
@@ -40,10 +42,9 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         raise cannot_write(path, error) from error
     try:
         _acquire(handle, path, say)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        _write_owner(handle, path, str(os.getpid()))
         yield handle
-        os.ftruncate(handle, 0)
+        _write_owner(handle, path, "")
     finally:
         os.close(handle)
         if (path.parent / OWNER).exists():
@@ -123,6 +124,14 @@ def _lives(process: int) -> bool:
     return psutil.pid_exists(process)
 
 
+def _write_owner(handle: int, path: Path, text: str) -> None:
+    """Write over what is there, and never cut it off: so it works on a full disk as well, but for the first time."""
+    try:
+        os.pwrite(handle, f"{text:<{WIDTH - 1}}\n".encode(), 0)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def _owner(handle: int) -> int | None:
-    text = os.pread(handle, 32, 0).decode(errors="replace").strip()
+    text = os.pread(handle, WIDTH, 0).decode(errors="replace").strip()
     return int(text) if text.isdigit() else None

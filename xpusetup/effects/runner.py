@@ -15,7 +15,7 @@ from xpusetup.effects.files import append_line
 from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
 from xpusetup.effects.running import Running, end_steps, end_trees, keep_log, start_step, wait_for_any
-from xpusetup.errors import InterruptedRunError
+from xpusetup.errors import InterruptedRunError, NotReadyError
 from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
 from xpusetup.keys import Status, current_key, make_statuses
@@ -44,7 +44,7 @@ class Outcome:
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
     with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
-    `cached`: how many compiles of a step a compiler cache had, and how many not.
+    `cached`: how many compiles of a step a compiler cache had, and how many not; `remote`: how many from elsewhere.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -57,6 +57,7 @@ class Outcome:
     tried: dict[str, list[int]] = field(default_factory=dict)
     heaviest: int = 0
     cached: dict[str, tuple[int, int]] = field(default_factory=dict)
+    remote: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,6 +214,7 @@ def _cached(run: Run, work: Work, one: Running) -> str:
     if counts is None or run.launcher is None or not counts.hits + counts.misses:
         return ""
     work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
+    work.outcome.remote[one.step.id] = counts.remote
     return f"{run.launcher.name} had {counts}"
 
 
@@ -276,4 +278,7 @@ def _journal(run: Run, one: Running, state: str, seconds: float) -> None:
     step = one.step
     took, load = round(seconds, 3), (one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None
     record = Record(step=step.id, key=one.key, state=state, time=time.time(), seconds=took, made=step.makes, load=load)
-    append_line(run.root / "journal.jsonl", json.dumps(asdict(record)))
+    try:
+        append_line(run.root / "journal.jsonl", json.dumps(asdict(record)))
+    except NotReadyError as error:  # it is only history: that must not hide how the step ended
+        _observe(run, "note", step, text=error.message)
