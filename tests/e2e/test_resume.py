@@ -101,6 +101,23 @@ def test_orphaned_step_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) ->
     assert mark.read_text() == "building\n"
 
 
+def test_orphaned_compiler_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) -> None:
+    """Kill the program and the shells of its step as well: what is below them has no descriptor of the lock."""
+    mark = tmp_path / "mark"
+    slow = ("--set", "tiny.TINY_SLEEP=6", "--set", f"tiny.TINY_MARK={mark}")
+    process = start(tiny, built, *slow)
+    wait_until(mark.exists)
+    children = psutil.Process(process.pid).children(recursive=True)
+    for each in (psutil.Process(process.pid), *(child for child in children if child.name() in {"bash", "timeout"})):
+        each.kill()
+    process.wait()
+    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
+    assert "outlived" in said.err
+    assert "tiny.build" in said.result["ran"]
+    assert mark.read_text() == "building\n" * 2
+    assert (built / "lock").read_text().strip() == ""
+
+
 def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=5", "--set", f"tiny.TINY_MARK={mark}")

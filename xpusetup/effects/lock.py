@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import cannot_write, package_file
+from xpusetup.effects.orphans import find_orphans
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 
@@ -42,6 +43,8 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         raise cannot_write(path, error) from error
     try:
         _acquire(handle, path, say)
+        if _owner(handle) is not None:  # who held it last did not let it go
+            _wait_for_orphans(path.parent, say)
         _write_owner(handle, path, str(os.getpid()))
         yield handle
         _write_owner(handle, path, "")
@@ -63,6 +66,16 @@ def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
         return
     if (path.parent / OWNER).exists():
         _must("respect_owner", path.parent)
+
+
+def _wait_for_orphans(root: Path, say: Callable[[str], None]) -> None:
+    """Wait for what still writes into the root though no shell of a step is left that holds the lock."""
+    said = False
+    while (process := next(find_orphans(root), 0)) != 0:
+        if not said:
+            say(_outlived(process))
+            said = True
+        time.sleep(PAUSE)
 
 
 def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:

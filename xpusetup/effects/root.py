@@ -71,7 +71,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
 
 
 def _is_helper(path: Path) -> bool:
-    return path.suffix in {".py", ".sh", ".json"} and path.name != "__init__.py"
+    return path.suffix in {".py", ".sh", ".json", ".cmake"} and path.name != "__init__.py"
 
 
 def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:

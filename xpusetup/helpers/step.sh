@@ -24,7 +24,9 @@ clean_environment() {
       case $name in $pattern) kept+=("$name=${!name}") && break ;; esac
     done
   done < <(compgen -e)
-  exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED-}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
+  local session=''
+  [ -z "${XPUSETUP_LOCKED-}" ] || session=$(stat_of $$) # what outlives its build is known by root and session
+  exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED:+$ROOT ${session%% *}}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
     bash "$ROOT/steps/$STEP.sh"
 }
 
