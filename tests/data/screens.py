@@ -435,6 +435,8 @@ def _repository(name: str, size: int, *, used: bool) -> dict[str, Any]:
 
 CACHE: dict[str, Any] = {
     "store": "/home/me/.cache/xpusetup/git",
+    "site": {"store": "/sw/xpusetup/git", "repositories": [_repository("pytorch-pytorch", 800 << 20, used=False)]}
+    | {"bytes": 800 << 20},
     "repositories": [
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),
