@@ -26,9 +26,9 @@ def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> No
     for one in data["repositories"] if verbose else ():
         console.print(f"   {render_size(one['bytes']):>9}  {escape(one['name'])}{'' if one['used'] else '  (unused)'}")
     if data["site"]:
-        there = data["site"]
-        count = _repositories(len(there["repositories"]))
-        console.print(f" [bold]of this site[/] {render_size(there['bytes'])} in {count} · {escape(there['store'])}")
+        site = data["site"]
+        there = _repositories(len(site["repositories"]))
+        console.print(f" [bold]of this site[/] {render_size(site['bytes'])} in {there} · {escape(site['store'])}")
     if data["roots"]:
         _show_roots(console, data["roots"])
 

@@ -118,6 +118,20 @@ def test_orphaned_compiler_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path
     assert (built / "lock").read_text().strip() == ""
 
 
+@pytest.mark.parametrize("time_of", [1e9, 4e9])
+def test_times_of_files_mean_nothing(tiny: Tiny, built: Path, time_of: float) -> None:
+    """As after a clock that was set back, or forth: what is the same by its hash is not made again."""
+    words = ("build", *tiny.options(built), "--verify", "off", "--json")
+    before = xpusetup(*words, env=tiny.env).result["wheels"]
+    for path in [path for path in built.rglob("*") if not path.is_symlink()]:
+        os.utime(path, (time_of, time_of))
+    again = xpusetup(*words, env=tiny.env).result
+    assert (again["ran"], again["wheels"]) == ([], before)
+    changed = xpusetup(*words, "--set", f"tiny.TINY_ROUND={time_of:.0f}", env=tiny.env).result
+    assert "tiny.build" in changed["ran"]
+    assert [wheel["sha256"] for wheel in changed["wheels"]] == [wheel["sha256"] for wheel in before]
+
+
 def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=5", "--set", f"tiny.TINY_MARK={mark}")
