@@ -11,21 +11,23 @@ from benchmarks.doctor import measure_doctor
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
 from benchmarks.help import measure_help
+from benchmarks.jobs import measure_jobs
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
 from benchmarks.place import caller, make_place
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
+from benchmarks.steps import measure_steps
 from benchmarks.timing import FailedError
 from benchmarks.verify import measure_verify
-from benchmarks.vision import write_profile
+from benchmarks.vision import empty_cache, measure_warm, write_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "fetch", "vision")
+NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "steps", "jobs", "fetch", "vision")
 SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
 SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
@@ -55,13 +57,18 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
         yield from measure_built(folder, names, env)
     if "lanes" in names:
         yield from measure_lanes(folder, env)
+    if "steps" in names:
+        yield from measure_steps(folder / "steps", env)
+    if "jobs" in names:
+        yield from measure_jobs(folder / "jobs", env)
     if "fetch" in names:
         yield from measure_fetch(folder)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
-        place, usage = make_place(folder, profile, "vision", redirected)
+        place, usage = make_place(folder, profile, "vision", {**redirected, **empty_cache(folder)})
         yield from make_runner_rows([usage], "vision_")
         yield from measure_noop(place, "vision_", goal=1 / 500, cleans=1)
+        yield measure_warm(place)
 
 
 def measure_built(folder: Path, names: list[str], env: Mapping[str, str]) -> Iterator[Row]:

@@ -12,6 +12,8 @@ from xpusetup.commands import cache
 from xpusetup.effects import store as module
 from xpusetup.effects.process import Output
 from xpusetup.effects.store import list_repositories, measure_roots
+from xpusetup.errors import UsageError
+from xpusetup.settings import NetworkSettings, Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -57,6 +59,25 @@ def test_what_a_fetch_writes_to_stays(store: Path) -> None:
         told = cache.prune(everything=False).data
     assert (told["removed"], [one["name"] for one in told["busy"]]) == ([], ["pybind-pybind11"])
     assert (store / NAMES["idle"]).is_dir()
+
+
+def test_the_store_of_the_place_goes_only_when_asked(
+    store: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packs = tmp_path / "site/numpy-0123456789ab.git/objects/pack"
+    packs.mkdir(parents=True)
+    (packs / "pack-1.pack").write_bytes(b"x" * 500)
+    settings = Settings(network=NetworkSettings(git_store=str(tmp_path / "site")))
+    monkeypatch.setattr(cache, "load_settings", lambda: settings)
+    told = cache.size().data["site"]
+    assert ([one["name"] for one in told["repositories"]], told["bytes"]) == (["numpy"], 500)
+    cache.prune(everything=True)
+    assert list(store.iterdir()) == []
+    assert packs.is_dir()
+    assert [one["name"] for one in cache.prune(everything=False, site=True).data["removed"]] == ["numpy"]
+    monkeypatch.setattr(cache, "load_settings", Settings)
+    with pytest.raises(UsageError, match="names no git store"):
+        cache.prune(everything=False, site=True)
 
 
 def test_roots(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

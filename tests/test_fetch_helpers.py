@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 
+from xpusetup.bundles import submodules
 from xpusetup.events import parse_progress
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
@@ -136,6 +137,7 @@ def test_lines_that_no_log_needs(line: str, taken: bool) -> None:
 )
 def test_addresses_relative_to_the_parent(address: str, parent: str, found: str) -> None:
     assert git_tree.resolve_address(address, parent) == found
+    assert submodules.resolve_address(parent, address) == found  # a bundle is scanned by the program
 
 
 def make_parent(tmp_path: Path) -> Any:

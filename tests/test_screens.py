@@ -64,6 +64,7 @@ def text_of(console: Console) -> str:
         ("explain-verbose", "explain", screens.EXPLAINED, True),
         ("explain-unknown", "explain", screens.UNEXPLAINED, False),
         ("explain-nothing", "explain", {**screens.UNEXPLAINED, "first_error_line": None}, True),
+        ("build-failed-full", "build", {**screens.FAILED, "failure": screens.FULL_FAILURE}, False),
         ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
         ("plan", "plan", screens.PLAN, False),
         ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),

@@ -18,6 +18,8 @@ from xpusetup.plan import make_plan
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 write_defines: Any = importlib.import_module("write_defines")
 
+INCLUDES = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
+HEAVY = "@ROOT@/helpers/heavy_edges.cmake"
 DEFINE = "FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA=@ROOT@/src/torch/third_party/sycl-tla"
 
 
@@ -61,11 +63,12 @@ def test_no_definition(definition: str, tmp_path: Path, monkeypatch: pytest.Monk
 def test_setup_py_reads_a_file_and_the_new_front_end_an_option(step: str) -> None:
     old, new = steps_of("torch-2.13")[step], steps_of("torch-2.14")[step]
     assert any(argv[1].endswith("write_defines.py") and DEFINE in argv for argv in old.run if len(argv) > 1)
-    assert dict(old.env)["CMAKE_PROJECT_TOP_LEVEL_INCLUDES"] == "@ROOT@/src/torch.cmake"
+    assert dict(old.env)[INCLUDES] == f"@ROOT@/src/torch.cmake;{HEAVY}"
     assert any(f"-Ccmake.define.{DEFINE}" in argv for argv in new.run)
-    assert "CMAKE_PROJECT_TOP_LEVEL_INCLUDES" not in dict(new.env)
+    assert any(f"-Ccmake.define.{INCLUDES}={HEAVY}" in argv for argv in new.run)
+    assert INCLUDES not in dict(new.env)
 
 
-def test_without_vendored_sources_nothing_is_told() -> None:
-    env = dict(steps_of("torch-2.9")["torch.build"].env)
-    assert "CMAKE_PROJECT_TOP_LEVEL_INCLUDES" not in env
+def test_without_vendored_sources_only_the_pools_are_told() -> None:
+    assert dict(steps_of("torch-2.9")["torch.build"].env)[INCLUDES] == HEAVY
+    assert INCLUDES not in dict(steps_of("torch-2.9")["vision.build"].env)

@@ -17,6 +17,7 @@ LANGUAGES = ("C", "CXX", "SYCL")
 """CMake's own, and the device compiles of torch-xpu-ops, where a release of it heeds CMAKE_SYCL_COMPILER_LAUNCHER."""
 HITS = ("direct_cache_hit", "preprocessed_cache_hit")
 MISSES = ("cache_miss",)
+REMOTE = "remote_storage_hit"
 
 
 @dataclass(frozen=True)
@@ -29,14 +30,19 @@ class Launcher:
 
 @dataclass(frozen=True)
 class Counts:
-    """How many compiles were found in the cache, and how many were not."""
+    """How many compiles were found in the cache, and how many were not; `remote` of the hits came from another machine.
+
+    sccache keeps its objects in one place, so that it does not tell those apart.
+    """
 
     hits: int
     misses: int
+    remote: int = 0
 
     def __str__(self) -> str:
         """Say it in words."""
-        return f"{self.hits} of {self.hits + self.misses} compiles"
+        remote = f", {self.remote} from remote storage" if self.remote else ""
+        return f"{self.hits} of {self.hits + self.misses} compiles{remote}"
 
 
 def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher | None:
@@ -68,7 +74,8 @@ def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str
 def parse_stats_log(text: str) -> Counts:
     """Count in what ccache writes for each compile: a comment with the file, then what came of it."""
     lines = text.splitlines()
-    return Counts(sum(lines.count(name) for name in HITS), sum(lines.count(name) for name in MISSES))
+    hits, misses = (sum(map(lines.count, names)) for names in (HITS, MISSES))
+    return Counts(hits, misses, min(hits, lines.count(REMOTE)))
 
 
 def parse_sccache_stats(text: str) -> Counts:

@@ -109,12 +109,19 @@ def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
         show_cause(console, failure["causes"][0], indent=3, log=Path(failure["log"]).name)
     else:
         _show_words(console, failure)
+    for place in failure["full"]:
+        console.print(f"   [bold]Full[/]     {escape(place['says'])}{_lacks(place['lacks'])}")
     if failure["tried"]:
         console.print(f"   [bold]Tried[/]    {_tried(failure)}")
     count, total = go_on["reached"]
     console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
     console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
+
+
+def _lacks(size: int | None) -> str:
+    """Say how much is missing, where that is known; where not, what to do all the same."""
+    return "; make room there" if size is None else f"; make room for {_size(size)} more"
 
 
 def _tried(failure: Mapping[str, Any]) -> str:

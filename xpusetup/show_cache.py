@@ -25,6 +25,10 @@ def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> No
         console.print(f"   {render_size(data['freed'])} of it no tree uses: xpusetup cache prune")
     for one in data["repositories"] if verbose else ():
         console.print(f"   {render_size(one['bytes']):>9}  {escape(one['name'])}{'' if one['used'] else '  (unused)'}")
+    if data["site"]:
+        site = data["site"]
+        there = _repositories(len(site["repositories"]))
+        console.print(f" [bold]of this site[/] {render_size(site['bytes'])} in {there} · {escape(site['store'])}")
     if data["roots"]:
         _show_roots(console, data["roots"])
 

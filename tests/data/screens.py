@@ -52,6 +52,7 @@ FAILED: dict[str, Any] = {
         "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
         "tried": [],
         "heaviest": 0,
+        "full": [],
     },
 }
 CAUSES: list[dict[str, Any]] = [
@@ -88,6 +89,17 @@ EXPLAINED: dict[str, Any] = {
     "lines": 203877,
 }
 UNEXPLAINED = {**EXPLAINED, "causes": [], "later_errors": 1}
+FULL_FAILURE = {
+    **FAILED["failure"],
+    "first_error": "",
+    "last_lines": [],
+    "full": [
+        {"path": "/scratch", "free": 0, "total": 1 << 34, "files": None, "says": "/scratch has 0 KiB of 16 GiB left"}
+        | {"lacks": 5 << 30},
+        {"path": "/cache", "free": 4096, "total": 1 << 30, "files": None, "says": "/cache has 4 KiB of 1 GiB left"}
+        | {"lacks": None},
+    ],
+}
 KILLED_FAILURE = {**FAILED["failure"], "causes": CAUSES, "tried": [14, 7], "heaviest": 18 << 30}
 UNKNOWN_FAILURE = {
     **FAILED["failure"],
@@ -425,6 +437,8 @@ def _repository(name: str, size: int, *, used: bool) -> dict[str, Any]:
 
 CACHE: dict[str, Any] = {
     "store": "/home/me/.cache/xpusetup/git",
+    "site": {"store": "/sw/xpusetup/git", "repositories": [_repository("pytorch-pytorch", 800 << 20, used=False)]}
+    | {"bytes": 800 << 20},
     "repositories": [
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),

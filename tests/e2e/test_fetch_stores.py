@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from e2e.disks import make_disk
 from e2e.fetching import STORE, notes, summary
 from e2e.support import kill_all, wait_until
 from standins.git_server import Manner, serve
@@ -22,6 +23,8 @@ from standins.superproject import Size, Super, find_rubbish, make_super, snapsho
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from e2e.disks import Disk
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("fetch-stores")]
 
@@ -237,23 +240,17 @@ def test_a_tree_goes_on_to_another_commit(upstream: Super, wanted: dict[str, tup
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Give a file system of 200 KiB."""
-    folder = tmp_path / "small"
-    folder.mkdir()
-    command = ("mount", "-t", "tmpfs", "-o", "size=200k", "none", str(folder))
-    if shutil.which("mount") is None or subprocess.run(command, check=False, capture_output=True).returncode:
-        pytest.skip("no file system can be mounted here")
-    yield folder
-    subprocess.run(("umount", "--lazy", str(folder)), check=True)
+def small_disk(tmp_path: Path) -> Iterator[Disk]:
+    with make_disk(tmp_path / "small", "200k") as disk:
+        yield disk
 
 
 def test_a_disk_that_is_full_where_objects_are_kept(
-    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path, small_disk: Path
+    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path, small_disk: Disk
 ) -> None:
     """The tree has room: it is fetched without the store."""
     with serve(upstream.folder) as server:
-        env = upstream.environment(tmp_path / "home", server, ("xpusetup.store", str(small_disk)))
+        env = upstream.environment(tmp_path / "home", server, ("xpusetup.store", str(small_disk.path)))
         done = upstream.fetch(tmp_path / "tree", env)
     assert done.returncode == 0, done.stdout + done.stderr
     assert snapshot(tmp_path / "tree") == wanted
@@ -261,17 +258,17 @@ def test_a_disk_that_is_full_where_objects_are_kept(
 
 
 def test_a_disk_that_is_full_where_the_tree_is(
-    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path, small_disk: Path
+    upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path, small_disk: Disk
 ) -> None:
     """It says where room is missing, and goes on once there is some."""
     with serve(upstream.folder) as server:
         env = upstream.environment(tmp_path / "home", server)
-        done = upstream.fetch(small_disk / "tree", env)
+        done = upstream.fetch(small_disk.path / "tree", env)
         assert done.returncode == 1
-        assert f"cannot write {small_disk}/tree" in done.stderr
+        assert f"cannot write {small_disk.path}/tree" in done.stderr
         assert "make room there" in done.stderr
-        subprocess.run(("mount", "-o", "remount,size=64m", str(small_disk)), check=True)
-        done = upstream.fetch(small_disk / "tree", env)
+        small_disk.resize("64m")
+        done = upstream.fetch(small_disk.path / "tree", env)
     assert done.returncode == 0, done.stdout + done.stderr
-    assert snapshot(small_disk / "tree") == wanted
-    assert find_rubbish(small_disk / "tree", tmp_path / "home" / STORE) == []
+    assert snapshot(small_disk.path / "tree") == wanted
+    assert find_rubbish(small_disk.path / "tree", tmp_path / "home" / STORE) == []

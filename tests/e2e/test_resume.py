@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from e2e.support import Tiny, command, kill_all, make_tiny, wait_until, xpusetup
+from e2e.support import Tiny, command, make_tiny, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -81,31 +81,6 @@ def test_a_plan_estimates_from_the_build_beside_it(tiny: Tiny, built: Path) -> N
     assert estimate(built.parent / "new", "--verify", "auto")["unknown"] == ["verify.smoke"]
 
 
-@pytest.mark.parametrize("step", STEPS)
-def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str) -> None:
-    """Kill everything at once in the middle of a step: what had ended stays done, the rest runs, nothing is lost."""
-    root = tmp_path / "root"
-    events = tmp_path / "events"
-    process = start(tiny, root, "--events", str(events))
-    wait_until(lambda: events.exists() and '"start", "time": ' in _last_start(events, step))
-    kill_all(process)
-    result = xpusetup("build", *tiny.options(root), "--verify", "off", "--json", env=tiny.env).result
-    assert result["ran"][-1] == "guard"
-    assert _seen(events, "end") <= set(result["skipped"]) <= _seen(events, "start")
-    assert sorted([*result["skipped"], *result["ran"]], key=STEPS.index) == STEPS
-    assert result["wheels"][0]["sha256"] == _sha(built)
-
-
-def _seen(events: Path, kind: str) -> set[str]:
-    found = [json.loads(line) for line in events.read_text().splitlines()]
-    return {event["step"] for event in found if event["kind"] == kind}
-
-
-def _last_start(events: Path, step: str) -> str:
-    lines = [line for line in events.read_text().splitlines() if f'"step": "{step}"' in line]
-    return lines[0] if lines else ""
-
-
 def _sha(root: Path) -> str:
     wheels = json.loads((root / "manifest.json").read_text())["wheels"]
     found: str = wheels[0]["sha256"]
@@ -124,6 +99,37 @@ def test_orphaned_step_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) ->
     assert "outlived" in said.err
     assert "tiny.build" in said.result["skipped"]
     assert mark.read_text() == "building\n"
+
+
+def test_orphaned_compiler_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) -> None:
+    """Kill the program and the shells of its step as well: what is below them has no descriptor of the lock."""
+    mark = tmp_path / "mark"
+    slow = ("--set", "tiny.TINY_SLEEP=6", "--set", f"tiny.TINY_MARK={mark}")
+    process = start(tiny, built, *slow)
+    wait_until(mark.exists)
+    children = psutil.Process(process.pid).children(recursive=True)
+    for each in (psutil.Process(process.pid), *(child for child in children if child.name() in {"bash", "timeout"})):
+        each.kill()
+    process.wait()
+    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
+    assert "outlived" in said.err
+    assert "tiny.build" in said.result["ran"]
+    assert mark.read_text() == "building\n" * 2
+    assert (built / "lock").read_text().strip() == ""
+
+
+@pytest.mark.parametrize("time_of", [1e9, 4e9])
+def test_times_of_files_mean_nothing(tiny: Tiny, built: Path, time_of: float) -> None:
+    """As after a clock that was set back, or forth: what is the same by its hash is not made again."""
+    words = ("build", *tiny.options(built), "--verify", "off", "--json")
+    before = xpusetup(*words, env=tiny.env).result["wheels"]
+    for path in [path for path in built.rglob("*") if not path.is_symlink()]:
+        os.utime(path, (time_of, time_of))
+    again = xpusetup(*words, env=tiny.env).result
+    assert (again["ran"], again["wheels"]) == ([], before)
+    changed = xpusetup(*words, "--set", f"tiny.TINY_ROUND={time_of:.0f}", env=tiny.env).result
+    assert "tiny.build" in changed["ran"]
+    assert [wheel["sha256"] for wheel in changed["wheels"]] == [wheel["sha256"] for wheel in before]
 
 
 def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:

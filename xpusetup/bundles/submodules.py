@@ -47,5 +47,7 @@ def resolve_address(base: str, address: str) -> str:
     base = base.rstrip("/")
     while address.startswith(("./", "../")):
         step, _slash, address = address.partition("/")
-        base = base.rpartition("/")[0] if step == ".." else base
-    return f"{base}/{address}"
+        if step == "..":  # up to a slash, or to the colon of `host:path`, which stays
+            cut = max(base.rfind("/"), base.rfind(":"))
+            base = base[: cut + 1] if base[cut : cut + 1] == ":" else base[:cut]
+    return f"{base}{'' if base.endswith(':') else '/'}{address}"

@@ -28,6 +28,7 @@ def cache_size(json: options.Json = False, verbose: options.Verbose = False) -> 
 
 def cache_prune(
     everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
+    site: Annotated[bool, typer.Option("--site", help="From the store that the site file names.")] = False,
     json: options.Json = False,
 ) -> None:
     """Remove fetched sources that no tree uses any more."""
@@ -35,6 +36,6 @@ def cache_prune(
     def work() -> Result:
         from xpusetup.commands.cache import prune
 
-        return prune(everything=everything)
+        return prune(everything=everything, site=site)
 
     finish("cache prune", work, json=json)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.ending import (
     describe_elsewhere,
+    describe_full,
     describe_going_on,
     describe_proof,
     describe_time,
     describe_tried,
-    record_disk,
+    record_end,
 )
 from xpusetup.commands.observing import with_file, with_forecast
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
@@ -24,8 +25,8 @@ from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
 from xpusetup.effects.load import Watch
 from xpusetup.effects.lock import hold_lock
-from xpusetup.effects.manifest import Origin, list_wheels, read_manifest, write_manifest
-from xpusetup.effects.root import open_root
+from xpusetup.effects.manifest import list_wheels, read_keys, read_manifest
+from xpusetup.effects.root import clear_drafts, open_root
 from xpusetup.effects.runner import Outcome, Run, run_plan
 from xpusetup.effects.samples import keep_samples
 from xpusetup.errors import NoDeviceError
@@ -96,6 +97,7 @@ def run_purpose(
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
+        clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
@@ -103,11 +105,9 @@ def run_purpose(
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
-        if outcome.ran:
-            origin = Origin(target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request)
-            write_manifest(prepared.root, workspace.profile, outcome, origin)
-            if purpose is BUILD and not (outcome.failed or request.only or request.until):
-                record_disk(prepared, outcome.ran)
+        if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
+            for text in record_end(workspace, prepared, outcome, request):
+                observe(_note(text))
     result = _make_result(workspace, prepared, outcome, request, options)
     return gap.describe_attempts(prepared.root, result) if gap else result
 
@@ -211,14 +211,15 @@ def _make_result(
         **describe_time(outcome),
         "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,
+        "remote": outcome.remote,
     }
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
         tuned = render_options(options)
         going_on = describe_going_on(workspace, request, outcome, tuned=tuned, command=purpose.command)
-        tried = describe_tried(outcome)
-        data["failure"] = {**describe_failure(prepared.root, outcome.failed, going_on), **tried}
+        told = describe_failure(prepared.root, outcome.failed, going_on)
+        data["failure"] = {**told, **describe_tried(outcome), "full": describe_full(workspace, prepared, told)}
         return Result(purpose.command, data, code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"

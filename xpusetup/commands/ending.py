@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.purpose import BUILD
 from xpusetup.effects import files
-from xpusetup.effects.history import DISK
-from xpusetup.effects.manifest import read_document
+from xpusetup.effects.environment import variable
+from xpusetup.effects.history import DISK, read_history
+from xpusetup.effects.manifest import Origin, read_document, write_manifest
 from xpusetup.effects.process import run_process
+from xpusetup.effects.room import read_rooms
+from xpusetup.errors import NotReadyError
 from xpusetup.model import ROOT
 from xpusetup.plan.install import PUBLISHED
 from xpusetup.request import render_request
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.commands.prepare import Prepared
     from xpusetup.commands.workspace import Workspace
@@ -26,6 +30,9 @@ if TYPE_CHECKING:
 
 PATIENCE = 120
 KIB = 1024
+GIB = 1 << 30
+DISK_FULL = "compile.disk_full"
+"""The signature of a log that tells of a full disk."""
 
 
 def describe_time(outcome: Outcome) -> dict[str, Any]:
@@ -65,6 +72,49 @@ def describe_going_on(
         "reached": list(outcome.reached),
         "seconds": outcome.took.get(outcome.failed, outcome.seconds),
     }
+
+
+def describe_full(workspace: Workspace, prepared: Prepared, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """Give the file systems that are full after a failure; what the log tells of may be free again by now.
+
+    `lacks` are the bytes that the build needs beyond what there was before it, null where that is not known.
+    """
+    layout, root = prepared.plan.layout, str(prepared.root.path)
+    cache = variable("XDG_CACHE_HOME") or str(Path.home() / ".cache")
+    side = (variable("TMPDIR") or "/tmp", variable("PIP_CACHE_DIR") or cache)  # noqa: S108 - where compilers write
+    places = [Path(place.replace(ROOT, root)) for place in (root, layout.src, layout.venv, *side)]
+    rooms = read_rooms(places)
+    full = [room for room in rooms if room.full]
+    if not full and any(cause["id"] == DISK_FULL for cause in told["causes"]):
+        full = sorted(rooms, key=lambda room: room.free)[:1]
+    lacks = _lacks(workspace, prepared)
+    own = read_rooms(places[:1])
+    return [{**asdict(room), "says": str(room), "lacks": lacks if room in own else None} for room in full]
+
+
+def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
+    """Give by how much the disk was too small before the build began, from what an earlier one took or the profile."""
+    guess = int(workspace.profile.disk_gib * GIB) if workspace.profile.disk_gib is not None else None
+    needed = read_history(prepared.root.path, workspace.profile.name).disk or guess
+    resources = prepared.facts.resources if prepared.facts else None
+    disk = next((each for each in (resources.disks if resources else ()) or () if "sources" in each.holds), None)
+    if needed is None or disk is None or disk.used is None or needed <= disk.used + disk.free:
+        return None
+    return needed - disk.used - disk.free
+
+
+def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Iterator[str]:
+    """Write the manifest, and what a whole build took. Gives what could not be written, where a failure is told."""
+    purpose = prepared.purpose
+    origin = Origin(target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request)
+    try:
+        write_manifest(prepared.root, workspace.profile, outcome, origin)
+        if purpose is BUILD and not (request.only or request.until) and not outcome.failed:
+            record_disk(prepared, outcome.ran)
+    except NotReadyError as error:
+        if not outcome.failed:
+            raise
+        yield error.message
 
 
 def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import errno
 import time
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import cannot_write, make_folder
+from xpusetup.effects.files import FULL, cannot_write, make_folder
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
@@ -18,7 +17,6 @@ PATIENCE = 60
 TRIES = 5
 PAUSE = 1.0
 """Seconds; after each try that brought nothing, one more of them."""
-FULL = {errno.ENOSPC, errno.EDQUOT}
 PARTIAL, NOTHING_MORE = 206, 416
 
 

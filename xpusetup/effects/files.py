@@ -2,14 +2,21 @@
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import os
 import tempfile
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from xpusetup.effects.room import read_room
 from xpusetup.errors import NotReadyError, UsageError
 
+if TYPE_CHECKING:
+    import io
+
 PACKAGE = Path(__file__).resolve().parent.parent
+FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def package_file(name: str) -> Path:
@@ -78,12 +85,20 @@ def remove(path: Path) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a file that only grows."""
+    """Add one line to a file that only grows, whole or not at all."""
     try:
-        with path.open("a", encoding="utf-8") as stream:
-            stream.write(line + "\n")
+        with path.open("ab", buffering=0) as stream:
+            _write_all(stream, f"{line}\n".encode())
     except OSError as error:
         raise cannot_write(path, error) from error
+
+
+def _write_all(stream: io.FileIO, data: bytes) -> None:
+    """Write at the end; of what does not fit there nothing stays."""
+    before = stream.tell()
+    if stream.write(data) != len(data):
+        stream.truncate(before)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def make_folder(path: Path) -> None:
@@ -96,8 +111,9 @@ def make_folder(path: Path) -> None:
 
 def cannot_write(path: Path, error: OSError) -> NotReadyError:
     """Say why a place can't be written to, and what to do."""
+    room = read_room(path) if error.errno in FULL else None
     return NotReadyError(
-        f"cannot write {path}: {error.strerror}",
+        f"cannot write {path}: {error.strerror}{f' ({room})' if room else ''}",
         fix="free space or choose another place: --root DIR (or XPUSETUP_ROOT)",
     )
 

@@ -15,6 +15,7 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.files import cannot_write, package_file, read_text
+from xpusetup.effects.orphans import find_orphans
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 
@@ -29,6 +30,8 @@ PATIENCE = 60.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 """What flock answers where it does not work: NFS without lockd, Lustre without -o flock, some FUSE."""
 OWNER = "lock.owner"
+WIDTH = 32
+"""Bytes of the lock's file, which holds the number of a process."""
 
 
 @contextmanager
@@ -40,10 +43,11 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         raise cannot_write(path, error) from error
     try:
         _acquire(handle, path, say)
-        os.ftruncate(handle, 0)
-        os.pwrite(handle, f"{os.getpid()}\n".encode(), 0)
+        if _owner(handle) is not None:  # who held it last did not let it go
+            _wait_for_orphans(path.parent, say)
+        _write_owner(handle, path, str(os.getpid()))
         yield handle
-        os.ftruncate(handle, 0)
+        _write_owner(handle, path, "")
     finally:
         os.close(handle)
         if (path.parent / OWNER).exists():
@@ -62,6 +66,16 @@ def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
         return
     if (path.parent / OWNER).exists():
         _must("respect_owner", path.parent)
+
+
+def _wait_for_orphans(root: Path, say: Callable[[str], None]) -> None:
+    """Wait for what still writes into the root though no shell of a step is left that holds the lock."""
+    said = False
+    while (process := next(find_orphans(root), 0)) != 0:
+        if not said:
+            say(_outlived(process))
+            said = True
+        time.sleep(PAUSE)
 
 
 def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:
@@ -129,6 +143,14 @@ def is_held(path: Path) -> bool:
     return text.isdigit() and _lives(int(text))
 
 
+def _write_owner(handle: int, path: Path, text: str) -> None:
+    """Write over what is there, and never cut it off: so it works on a full disk as well, but for the first time."""
+    try:
+        os.pwrite(handle, f"{text:<{WIDTH - 1}}\n".encode(), 0)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
 def _owner(handle: int) -> int | None:
-    text = os.pread(handle, 32, 0).decode(errors="replace").strip()
+    text = os.pread(handle, WIDTH, 0).decode(errors="replace").strip()
     return int(text) if text.isdigit() else None

@@ -85,20 +85,29 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "patches": [{"source": name, "file": file, "sha256": digest} for name, file, digest in own.patches],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
-        "verified": _verified(outcome, verification, old),
+        "verified": _verified(root, outcome, verification, old),
         "verification": verification or None,
         "failed": outcome.failed or None,
+        "steps": read_keys(root),
     }
     files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
 
 
-def _verified(outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
+def read_keys(root: Root) -> dict[str, str]:
+    """Give the keys of the steps that are done; a manifest with others was written before a run that was cut off."""
+    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
+    return {name: stamp.key for name, stamp in sorted(stamps.items()) if stamp is not None}
+
+
+def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
     """Say what holds for what is installed now: a proof ends with the next installation."""
     if outcome.no_device:
         return None
     if "verify.smoke" in (*outcome.ran, *outcome.skipped):
         return verification.get("verified")
-    changed = outcome.failed or any(map(installs, outcome.ran))
+    keys, told = read_keys(root), old.get("steps", {})
+    since = [name for name in keys if told and told.get(name) != keys[name]]
+    changed = outcome.failed or any(map(installs, [*outcome.ran, *since]))
     return None if changed else old.get("verified")
 
 

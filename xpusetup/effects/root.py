@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -23,6 +24,8 @@ if TYPE_CHECKING:
 FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
 ABSENT = "results/no-device.json"
+DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
+"""The names under which files are written before they are whole, by files.py, by steps and by helpers."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +71,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
 
 
 def _is_helper(path: Path) -> bool:
-    return path.suffix in {".py", ".sh", ".json"} and path.name != "__init__.py"
+    return path.suffix in {".py", ".sh", ".json", ".cmake"} and path.name != "__init__.py"
 
 
 def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
@@ -83,6 +86,14 @@ def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str
     texts = {**helpers, **{f"steps/{step}.sh": text for step, text in scripts.items()}}
     for name, text in texts.items():
         files.write_text(root / name, text, executable=name.endswith(".sh"))
+
+
+def clear_drafts(root: Root) -> None:
+    """Remove what a run that was killed had begun to write; the root's lock says that nobody else writes there now."""
+    for folder in (root.path, *(root / name for name in (*FOLDERS, "launcher"))):
+        for path in folder.glob(".*"):
+            if DRAFT.fullmatch(path.name) and path.is_file():
+                files.remove(path)
 
 
 def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:

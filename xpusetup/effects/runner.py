@@ -14,7 +14,7 @@ from xpusetup.effects.caches import watch_cache
 from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
 from xpusetup.effects.running import Running, end_steps, end_trees, keep_log, start_step, wait_for_any
-from xpusetup.errors import InterruptedRunError
+from xpusetup.errors import InterruptedRunError, NotReadyError
 from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
 from xpusetup.keys import Status, current_key, make_statuses
@@ -43,7 +43,7 @@ class Outcome:
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
     with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
-    `cached`: how many compiles of a step a compiler cache had, and how many not.
+    `cached`: how many compiles of a step a compiler cache had, and how many not; `remote`: how many from elsewhere.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -56,6 +56,7 @@ class Outcome:
     tried: dict[str, list[int]] = field(default_factory=dict)
     heaviest: int = 0
     cached: dict[str, tuple[int, int]] = field(default_factory=dict)
+    remote: dict[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -212,6 +213,7 @@ def _cached(run: Run, work: Work, one: Running) -> str:
     if counts is None or run.launcher is None or not counts.hits + counts.misses:
         return ""
     work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
+    work.outcome.remote[one.step.id] = counts.remote
     return f"{run.launcher.name} had {counts}"
 
 
@@ -269,4 +271,7 @@ def _observe(run: Run, kind: str, step: Step, **values: object) -> None:
 def _journal(run: Run, one: Running, state: str) -> None:
     from xpusetup.effects.journal import append_record  # noqa: PLC0415 - a run in which nothing runs needs none
 
-    append_record(run.root, one, state)
+    try:
+        append_record(run.root, one, state)
+    except NotReadyError as error:  # it is only history: that must not hide how the step ended
+        _observe(run, "note", one.step, text=error.message)

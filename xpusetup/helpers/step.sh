@@ -24,7 +24,9 @@ clean_environment() {
       case $name in $pattern) kept+=("$name=${!name}") && break ;; esac
     done
   done < <(compgen -e)
-  exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED-}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
+  local session=''
+  [ -z "${XPUSETUP_LOCKED-}" ] || session=$(stat_of $$) # what outlives its build is known by root and session
+  exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED:+$ROOT ${session%% *}}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
     bash "$ROOT/steps/$STEP.sh"
 }
 
@@ -79,6 +81,7 @@ intact() { # STAMP
 begin() {
   clean_environment
   umask 022 # the modes of files go into wheels
+  export PYTHONDONTWRITEBYTECODE=1 # on a full disk Python leaves half a .pyc, which stops every later run
   lock_root
   mkdir -p "$ROOT/stamps" "$ROOT/inputs" "$ROOT/src" "$ROOT/wheels" "$ROOT/results"
   local name
@@ -98,8 +101,15 @@ begin() {
     printf '%s is done\n' "$STEP"
     exit 0
   fi
-  rm -f "$stamp"
+  rm -f "$stamp" "$ROOT/stamps/.$STEP".*
+  go_on
   shopt -s inherit_errexit
+}
+
+# What an attempt that was cut off has installed is there by half at worst, and pip takes it for whole: it comes again.
+go_on() {
+  BEGUN=$ROOT/inputs/.begun.$STEP
+  if [ -e "$BEGUN" ]; then export PIP_FORCE_REINSTALL=1; else : >"$BEGUN"; fi
 }
 
 # Where the caller names a compiler cache: put it before the compilers that are found on PATH. The key is settled by now.
@@ -146,4 +156,5 @@ finish() {
   { printf '%s\n\n' "$INPUTS"; cat "$ROOT/steps/$STEP.sh"; } >"$ROOT/inputs/$STEP"
   { printf '%s\n' "$KEY"; made; } >"$ROOT/stamps/.$STEP.$$"
   mv -f "$ROOT/stamps/.$STEP.$$" "$ROOT/stamps/$STEP"
+  rm -f "$BEGUN"
 }

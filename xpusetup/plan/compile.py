@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from xpusetup.plan.context import Context
     from xpusetup.profile import Profile, SourceComponent
 
+INCLUDES = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
+HEAVY = "heavy_edges.cmake"
+"""The helper that puts links into a pool of ninja."""
 Commands = tuple[tuple[str, ...], ...]
 
 TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
@@ -113,7 +116,8 @@ def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]
 
 
 def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
-    defines = tuple(f"-Ccmake.define.{define}" for define in _defines(context, part))
+    told = (*_defines(context, part), *(f"{INCLUDES}={file}" for file in _heavy(context, part)))
+    defines = tuple(f"-Ccmake.define.{define}" for define in told)
     return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *defines)
 
 
@@ -170,8 +174,14 @@ def _linker(context: Context, part: SourceComponent) -> dict[str, str]:
 
 
 def _includes(context: Context, part: SourceComponent) -> dict[str, str]:
-    """Let CMake (3.24 and later) read the file of definitions before anything else."""
-    return {"CMAKE_PROJECT_TOP_LEVEL_INCLUDES": _defines_file(context, part)} if _define(context, part) else {}
+    """Let CMake (3.24 and later) read files before anything else: the definitions, and the pools of heavy edges."""
+    defines = [_defines_file(context, part)] if _define(context, part) else []
+    files = [*defines, *_heavy(context, part)] if part.frontend == "setup.py" else []
+    return {INCLUDES: ";".join(files)} if files else {}
+
+
+def _heavy(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    return (f"{context.layout.helpers}/{HEAVY}",) if part.cmake and part.inspect.xpu else ()
 
 
 def _versions(context: Context, part: SourceComponent) -> dict[str, str]:

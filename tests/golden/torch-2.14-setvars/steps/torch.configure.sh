@@ -48,7 +48,8 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/t
 run rm -rf "$ROOT"/src/torch/build/CMakeCache.txt "$ROOT"/src/torch.configured
 run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src/torch.configured \
   -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla \
-  -Cbuild.targets=help -Cinstall.components=nothing '-Cwheel.exclude=**'
+  -Ccmake.define.CMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ROOT"/helpers/heavy_edges.cmake -Cbuild.targets=help \
+  -Cinstall.components=nothing '-Cwheel.exclude=**'
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/check_configure.py --build "$ROOT"/src/torch/build --xpu --out \
   "$ROOT"/results/torch.configure.json
 finish

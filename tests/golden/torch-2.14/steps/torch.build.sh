@@ -52,7 +52,8 @@ run rm -rf "$ROOT"/src/torch.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/torch/build --tools \
   "$ROOT"/src/torch.tools --compiler gcc --compiler g++ --compiler /opt/intel/oneapi/compiler/latest/bin/icpx
 run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src/torch.wheel \
-  -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla
+  -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla \
+  -Ccmake.define.CMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ROOT"/helpers/heavy_edges.cmake
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
   --version 2.14.1+xpu --into "$ROOT"/wheels
 finish

@@ -31,6 +31,7 @@ export CC=gcc
 export CFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
 export CMAKE_BUILD_RPATH_USE_ORIGIN=ON
 export CMAKE_PREFIX_PATH="$ROOT"/venv
+export CMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ROOT"/helpers/heavy_edges.cmake
 export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
 export CXX=g++
 export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
