@@ -1,0 +1,163 @@
+"""Long builds in a Debian root, in attempts that are measured: each goes on where the last one was killed or failed."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import psutil
+
+from real.debian_root import enter
+from real.outside import UnavailableError, outer_environment, run
+from real.torch_figures import Attempt, Built, reached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+LOOK_EVERY = 5.0
+PROFILE = "torch-2.6-debian.toml"
+
+
+@dataclass(frozen=True)
+class Work:
+    """The folder that everything lies in."""
+
+    folder: Path
+
+    @property
+    def root(self) -> Path:
+        """The Debian root."""
+        return self.folder / "root"
+
+    def measure(self, name: str) -> Path:
+        """Give the file of what was measured of one attempt."""
+        return self.folder / f"measures/{name}.json"
+
+    def events(self, name: str) -> Path:
+        """Give the file in which one attempt writes its events."""
+        return self.root / f"build/{name}.events"
+
+    def inside(self, *argv: str, seconds: int = 3600) -> str:
+        """Run a program in the root to its end, and give what it says."""
+        return run(enter(self.root, *argv, CCACHE_DIR="/build/ccache"), env=outer_environment(), seconds=seconds)
+
+    def xpusetup(self, command: str, build: str, *more: str) -> tuple[str, ...]:
+        """Give the words of the product in the root."""
+        where = ("--profile", f"/opt/{PROFILE}", "--root", f"/build/{build}")
+        return ("/opt/xpusetup/bin/xpusetup", command, *where, *more)
+
+
+def build(work: Work, name: str, kill_at: float = 0) -> None:
+    """Build into a root to its end, in as many attempts as it takes; the first is killed at a share of ninja's work.
+
+    Raises UnavailableError where the build fails: the next call goes on there.
+    """
+    attempts = list_attempts(work, name)
+    if any(one.code == 0 for one in attempts):
+        return
+    number = len(attempts) + 1
+    killed = kill_at if number == 1 else 0
+    attempt = run_attempt(work, name, number, killed)
+    if not killed and attempt.code != 0:
+        log = work.folder / f"measures/{attempt.name}.err"
+        raise UnavailableError(f"the build ended with {attempt.code}: {log.read_text()[-2000:]}")
+    build(work, name)
+
+
+def list_attempts(work: Work, name: str) -> list[Attempt]:
+    """Give what was measured of a build so far; an attempt that ended with this program has no end."""
+    paths = sorted(work.folder.glob(f"measures/{name}.*.json"), key=lambda path: int(path.suffixes[0][1:]))
+    return [Attempt(**json.loads(path.read_text())) for path in paths]
+
+
+def run_attempt(work: Work, name: str, number: int, kill_at: float) -> Attempt:
+    """Start the build once, follow it, kill it where that is asked for, and write down what it took."""
+    title = f"{name}.{number}"
+    say(f"{title}{f', killed at {kill_at:.0%}' if kill_at else ''}; its events: {work.events(title)}")
+    began = time.time()
+    write_measure(work, Attempt(title, began=began))
+    words = work.xpusetup("build", name, "--launcher", "ccache", "--events", f"/build/{title}.events", "--json")
+    out, err = (work.folder / f"measures/{title}.{kind}" for kind in ("out", "err"))
+    with out.open("wb") as to_out, err.open("wb") as to_err:
+        entered = enter(work.root, *words, CCACHE_DIR="/build/ccache")
+        process = subprocess.Popen(entered, env=outer_environment(), stdout=to_out, stderr=to_err)
+    processor = follow(process, lambda: bool(kill_at) and share_of(work.events(title)) >= kill_at)
+    attempt = Attempt(title, process.returncode, began, time.time(), processor)
+    write_measure(work, attempt)
+    return attempt
+
+
+def follow(process: subprocess.Popen[bytes], is_enough: Callable[[], bool]) -> float:
+    """Wait for the end, or bring it about; give the processor seconds of it and all that it started."""
+    processor = 0.0
+    while process.poll() is None:
+        time.sleep(LOOK_EVERY)
+        processor = max(processor, processor_seconds(process.pid))
+        if is_enough():
+            below = psutil.Process(process.pid).children(recursive=True)
+            process.send_signal(signal.SIGKILL)
+            process.wait()
+            psutil.wait_procs(below)
+    return processor
+
+
+def share_of(events: Path) -> float:
+    """Give the share of ninja's work that is done."""
+    count, total = reached(read_lines(events))
+    return count / total if total else 0.0
+
+
+def processor_seconds(pid: int) -> float:
+    """Add up a process, all below it, and what they have waited for."""
+    total = 0.0
+    with suppress(psutil.NoSuchProcess):
+        parent = psutil.Process(pid)
+        for one in (parent, *parent.children(recursive=True)):
+            with suppress(psutil.NoSuchProcess):
+                times = one.cpu_times()
+                total += times.user + times.system + times.children_user + times.children_system
+    return total
+
+
+def write_measure(work: Work, attempt: Attempt) -> None:
+    """Write down an attempt, whole or not at all."""
+    path = work.measure(attempt.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_suffix(".part")
+    part.write_text(json.dumps(attempt._asdict(), indent=2) + "\n")
+    part.replace(path)
+
+
+def read_built(work: Work, name: str) -> Built:
+    """Read what a build that came to its end has left."""
+    attempts = list_attempts(work, name)
+    place = work.root / f"build/{name}"
+    return Built(
+        attempts=attempts,
+        events=[read_lines(work.events(one.name)) for one in attempts],
+        journal=read_lines(place / "journal.jsonl"),
+        result=json.loads((work.folder / f"measures/{attempts[-1].name}.out").read_text())["result"],
+        inspected=json.loads((place / "results/torch.inspect.json").read_text()),
+        verified=json.loads((place / "results/verify.json").read_text()),
+    )
+
+
+def read_lines(path: Path) -> list[dict[str, Any]]:
+    """Read a file of JSON lines; a kill may have cut the last one."""
+    found = []
+    for line in path.read_text().splitlines() if path.exists() else ():
+        with suppress(ValueError):
+            found.append(json.loads(line))
+    return found
+
+
+def say(text: str) -> None:
+    """Tell what comes next."""
+    sys.stderr.write(f"e2e-torch: {text}\n")

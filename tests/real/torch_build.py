@@ -1,0 +1,90 @@
+"""The real PyTorch through the product: from nothing to a verified wheel, killed in the middle, then again from ccache.
+
+`make e2e-torch` calls it. It takes hours, so it goes on where it stopped: what is done has a measure in the work
+folder. There lie the Debian root, what was measured, and at the end `figures.json` and `figures.md`.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+from e2e.support import CHECKOUT, copy_checkout
+from real.debian_root import VERSION, why_not, write_root
+from real.outside import UnavailableError
+from real.torch_attempts import PROFILE, Work, build, read_built, say
+from real.torch_figures import make_figures, render_figures
+
+TREE = CHECKOUT / "tests/real/torch_tree.sh"
+REV = re.compile(r'(?m)^rev = "[0-9a-f]{40}"$')
+KILL_AT = 0.4
+PROGRAM = """
+import json, torch
+layers = torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.Flatten(), torch.nn.Linear(7200, 10)
+model = torch.nn.Sequential(*layers)
+loss = torch.nn.functional.cross_entropy(model(torch.randn(4, 3, 32, 32)), torch.tensor([1, 2, 3, 4]))
+loss.backward()
+grads = all(bool(p.grad.isfinite().all()) for p in model.parameters())
+print(json.dumps({"version": torch.__version__, "abi": torch.compiled_with_cxx11_abi(), "grads": grads}))
+"""
+
+
+def prepare(work: Work) -> None:
+    """Make the root, the repository and the profile that names its commit, and install this checkout."""
+    say("the Debian root")
+    write_root(work.root)
+    if not (work.root / "opt/rev").is_file():
+        say("PyTorch's source as a git repository")
+        (work.root / "opt" / TREE.name).write_bytes(TREE.read_bytes())
+        rev = work.inside("bash", f"/opt/{TREE.name}", VERSION, "/opt/pytorch", "/opt/pytorch.git").split()[-1]
+        (work.root / "opt/rev").write_text(rev)
+    rev = (work.root / "opt/rev").read_text()
+    profile = (CHECKOUT / "tests/profiles" / PROFILE).read_text()
+    (work.root / "opt" / PROFILE).write_text(REV.sub(f'rev = "{rev}"', profile, count=1))
+    say("xpusetup in the root")
+    copy_checkout(work.root / "opt/checkout")
+    work.inside("python3", "-m", "venv", "/opt/xpusetup")
+    for more in ((), ("--force-reinstall", "--no-deps")):
+        work.inside("/opt/xpusetup/bin/pip", "install", "-q", *more, "/opt/checkout")
+
+
+def use(work: Work) -> dict[str, Any]:
+    """Train one step with what was built; another build has nothing to do, and the seconds of that count too."""
+    computed = work.inside(*work.xpusetup("run", "cold", "--", "python", "-c", PROGRAM))
+    began = time.monotonic()
+    again = json.loads(work.inside(*work.xpusetup("build", "cold", "--launcher", "ccache", "--json")))
+    seconds = time.monotonic() - began
+    ran = again["result"]["ran"]
+    if ran:
+        raise UnavailableError(f"a second build ran {', '.join(ran)}")
+    return {"used": json.loads(computed), "noop": seconds}
+
+
+def main() -> None:
+    """Do what is not done yet, then write the figures."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("work", type=Path, help="the folder that keeps everything; about 10 GB")
+    work = Work(parser.parse_args().work.expanduser().resolve())
+    if why := why_not():
+        say(f"left out: {why}")
+        return
+    try:
+        prepare(work)
+        build(work, "cold", KILL_AT)
+        used = use(work)
+        build(work, "warm")
+        figures = make_figures({name: read_built(work, name) for name in ("cold", "warm")}, used)
+    except UnavailableError as error:
+        sys.exit(f"e2e-torch: {error}")
+    (work.folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")
+    (work.folder / "figures.md").write_text(render_figures(figures))
+    say(f"done: {work.folder / 'figures.md'}")
+
+
+if __name__ == "__main__":
+    main()
