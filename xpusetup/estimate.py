@@ -45,23 +45,50 @@ class Estimate:
         return {**asdict(self), "unknown": list(self.unknown)}
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of the journal, as far as estimates need it."""
+
+    step: str
+    key: str
+    well: bool
+    seconds: float
+    load: Load | None
+    edges: int
+
+
 def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
     loads: dict[str, Load] = {}
-    for step, _, load in records:  # a build that went on near its end took less than it needs
-        if load is not None and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
-            loads[step] = load
-    return History(seconds={step: seconds for step, seconds, _ in records}, loads=loads)
+    for one in records:  # a build that went on near its end took less than it needs
+        if one.well and one.load is not None:
+            known = loads[one.step].bytes_per_job if one.step in loads else 0
+            loads[one.step] = one.load if one.load.bytes_per_job >= known else loads[one.step]
+    return History(seconds=_add_attempts(records), loads=loads)
 
 
-def _parse_record(line: str) -> tuple[str, float, Load | None] | None:
+def _add_attempts(records: Sequence[_Line]) -> dict[str, float]:
+    """Give the seconds of each step, with those of the attempts at the same before it that left ninja less to do."""
+    seconds: dict[str, float] = {}
+    before: dict[tuple[str, str], tuple[float, int]] = {}
+    for one in records:
+        spent, edges = before.pop((one.step, one.key), (0.0, 0))
+        took = one.seconds + (spent if one.edges < edges else 0.0)
+        if one.well:
+            seconds[one.step] = round(took, 3)
+        elif one.edges or edges:  # without edges of its own it ended before ninja began
+            before[one.step, one.key] = (took, one.edges or edges)
+    return seconds
+
+
+def _parse_record(line: str) -> _Line | None:
     try:
         record = json.loads(line)
-        if record["state"] not in WELL:
-            return None
-        return str(record["step"]), float(record["seconds"]), _parse_load(record.get("load"))
-    except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
+        well, load, edges = record["state"] in WELL, _parse_load(record.get("load")), int(record.get("edges", 0))
+        step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
+        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges)
+    except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version
         return None
 
 

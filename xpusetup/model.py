@@ -168,7 +168,8 @@ class Wheel:
 class Record:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
-    A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
+    A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process;
+    `edges`: how many commands ninja had to run.
     """
 
     step: str
@@ -178,3 +179,4 @@ class Record:
     seconds: float = 0.0
     made: tuple[str, ...] = ()
     load: tuple[int, int, int] | None = None
+    edges: int = 0

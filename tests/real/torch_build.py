@@ -22,7 +22,7 @@ from real.torch_figures import make_figures, render_figures
 
 TREE = CHECKOUT / "tests/real/torch_tree.sh"
 REV = re.compile(r'(?m)^rev = "[0-9a-f]{40}"$')
-KILL_AT = 0.4
+KILL_AT = 0.3
 PROGRAM = """
 import json, torch
 layers = torch.nn.Conv2d(3, 8, 3), torch.nn.BatchNorm2d(8), torch.nn.Flatten(), torch.nn.Linear(7200, 10)

@@ -1,0 +1,72 @@
+"""The journal of a root: what became of each attempt at a step, those included that nobody saw the end of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.effects import files
+from xpusetup.effects.clock import now
+from xpusetup.events import parse_progress
+from xpusetup.model import Record
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.effects.root import Root
+    from xpusetup.effects.running import Running
+    from xpusetup.model import Step
+
+JOURNAL = "journal.jsonl"
+BEGAN, CUT = "began", "cut"
+TAIL = 1 << 17
+"""Bytes at the end of a log in which ninja's last count is looked for; a command of PyTorch has about two thousand."""
+
+
+def write_ended(root: Root, one: Running, state: str, seconds: float) -> None:
+    """Write down how an attempt ended."""
+    load = (one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None
+    made, took = one.step.makes, round(seconds, 3)
+    _write(
+        root,
+        Record(
+            step=one.step.id, key=one.key, state=state, time=now(), seconds=took, made=made, load=load, edges=one.total
+        ),
+    )
+
+
+def write_began(root: Root, step: Step, key: str) -> None:
+    """Write down that a compile begins, before its log does; first what an earlier one took that was killed."""
+    if "compiler" not in step.needs:
+        return
+    last = _last_record(root, step.id)
+    log = root.log(step.id)
+    if last.get("state") == BEGAN and log.exists():
+        until, (_count, total) = log.stat().st_mtime, read_progress(log)
+        took = round(max(0.0, until - float(last["time"])), 3)
+        _write(root, Record(step=step.id, key=str(last["key"]), state=CUT, time=until, seconds=took, edges=total))
+    _write(root, Record(step=step.id, key=key, state=BEGAN, time=now()))
+
+
+def read_progress(log: Path) -> tuple[int, int]:
+    """Give ninja's last count and total in a log; (0, 0) where it has none."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - TAIL))
+        lines = stream.read().decode(errors="replace").splitlines()
+    return next((found for line in reversed(lines) if (found := parse_progress(line))[1]), (0, 0))
+
+
+def _last_record(root: Root, step: str) -> dict[str, Any]:
+    for line in reversed((files.read_text(root / JOURNAL) or "").splitlines()):
+        try:
+            record = json.loads(line)
+        except ValueError:  # cut off by a crash
+            continue
+        if isinstance(record, dict) and record.get("step") == step:
+            return record
+    return {}
+
+
+def _write(root: Root, record: Record) -> None:
+    files.append_line(root / JOURNAL, json.dumps(asdict(record)))
