@@ -80,16 +80,18 @@ def built(runs: list[Events], cached: tuple[int, int]) -> Built:
         result={"cached": {"torch.build": cached}, "wheels": [wheel], "verified": True},
         inspected={"checks": checks, "size": 90_000_000},
         verified={"checks": [*checks, {"level": "info"}, {"level": "ok"}]},
+        members={"torch/a": 1, "torch/b": cached[1]},
     )
 
 
 def test_tables() -> None:
     cold, warm = built([KILLED, RESUMED], (0, 900)), built([attempt(0.0, of=100, to=100, seconds=0.3)], (899, 1))
     figures = make_figures({"cold": cold, "warm": warm}, {"used": {"version": "2.6.0"}, "noop": 0.4})
-    assert figures["same_bytes"] is True
-    assert (figures["cold"]["wall"], figures["cold"]["processor"], figures["cold"]["heaviest"]) == (200, 300, 1 << 30)
+    seen = figures["builds"]["cold"]
+    assert (seen["wall"], seen["processor"], seen["heaviest"]) == (200, 300, 1 << 30)
     text = render_figures(figures)
     assert "| found by ccache | 0 of 900 | 899 of 900 |" in text
+    assert "| other bytes than the first in | nothing | `torch/b` |" in text
     assert "| compile and pack | 16 min 50 s | 30 s |" in text
     assert "| 20% | 13 min 20 s | 13 min 30 s | -1% |" in text
     assert "- killed at 40 of 100 edges; 1 were done again" in text

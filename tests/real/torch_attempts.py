@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+import shutil
 import signal
 import subprocess
 import sys
 import time
+import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -48,27 +50,55 @@ class Work:
         """Run a program in the root to its end, and give what it says."""
         return run(enter(self.root, *argv, CCACHE_DIR="/build/ccache"), env=outer_environment(), seconds=seconds)
 
-    def xpusetup(self, command: str, build: str, *more: str) -> tuple[str, ...]:
+    def place(self, place: str) -> Path:
+        """Give the product's root of that name, as it is seen from outside."""
+        return self.root / "build" / place
+
+    def xpusetup(self, command: str, place: str, *more: str) -> tuple[str, ...]:
         """Give the words of the product in the root."""
-        where = ("--profile", f"/opt/{PROFILE}", "--root", f"/build/{build}")
+        where = ("--profile", f"/opt/{PROFILE}", "--root", f"/build/{place}")
         return ("/opt/xpusetup/bin/xpusetup", command, *where, *more)
 
 
-def build(work: Work, name: str, kill_at: float = 0) -> None:
-    """Build into a root to its end, in as many attempts as it takes; the first is killed at a share of ninja's work.
+def build(work: Work, name: str, place: str, kill_at: float = 0) -> None:
+    """Build a root from nothing, in as many attempts as it takes; the first is killed at a share of ninja's work.
 
     Raises UnavailableError where the build fails: the next call goes on there.
     """
     attempts = list_attempts(work, name)
-    if any(one.code == 0 for one in attempts):
+    while not any(one.code == 0 for one in attempts):
+        if not attempts:
+            empty(work.place(place))
+        number = len(attempts) + 1
+        killed = kill_at if number == 1 else 0
+        attempt = run_attempt(work, f"{name}.{number}", place, killed)
+        if not killed and attempt.code != 0:
+            log = work.folder / f"measures/{attempt.name}.err"
+            raise UnavailableError(f"the build ended with {attempt.code}: {log.read_text()[-2000:]}")
+        attempts = list_attempts(work, name)
+    keep(work, name, place)
+
+
+def empty(place: Path) -> None:
+    """Leave nothing of a root but its folder."""
+    for path in place.iterdir() if place.exists() else ():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink()
+
+
+def keep(work: Work, name: str, place: str) -> None:
+    """Copy what a build has made and said: the next one may take its place."""
+    kept = work.folder / f"measures/{name}"
+    if kept.exists():
         return
-    number = len(attempts) + 1
-    killed = kill_at if number == 1 else 0
-    attempt = run_attempt(work, name, number, killed)
-    if not killed and attempt.code != 0:
-        log = work.folder / f"measures/{attempt.name}.err"
-        raise UnavailableError(f"the build ended with {attempt.code}: {log.read_text()[-2000:]}")
-    build(work, name)
+    part = kept.with_suffix(".part")
+    shutil.rmtree(part, ignore_errors=True)
+    for folder in ("results", "wheels", "logs"):
+        shutil.copytree(work.place(place) / folder, part / folder)
+    shutil.copy(work.place(place) / "journal.jsonl", part)
+    part.rename(kept)
 
 
 def list_attempts(work: Work, name: str) -> list[Attempt]:
@@ -77,13 +107,12 @@ def list_attempts(work: Work, name: str) -> list[Attempt]:
     return [Attempt(**json.loads(path.read_text())) for path in paths]
 
 
-def run_attempt(work: Work, name: str, number: int, kill_at: float) -> Attempt:
+def run_attempt(work: Work, title: str, place: str, kill_at: float) -> Attempt:
     """Start the build once, follow it, kill it where that is asked for, and write down what it took."""
-    title = f"{name}.{number}"
     say(f"{title}{f', killed at {kill_at:.0%}' if kill_at else ''}; its events: {work.events(title)}")
     began = time.time()
     write_measure(work, Attempt(title, began=began))
-    words = work.xpusetup("build", name, "--launcher", "ccache", "--events", f"/build/{title}.events", "--json")
+    words = work.xpusetup("build", place, "--launcher", "ccache", "--events", f"/build/{title}.events", "--json")
     out, err = (work.folder / f"measures/{title}.{kind}" for kind in ("out", "err"))
     with out.open("wb") as to_out, err.open("wb") as to_err:
         entered = enter(work.root, *words, CCACHE_DIR="/build/ccache")
@@ -138,15 +167,22 @@ def write_measure(work: Work, attempt: Attempt) -> None:
 def read_built(work: Work, name: str) -> Built:
     """Read what a build that came to its end has left."""
     attempts = list_attempts(work, name)
-    place = work.root / f"build/{name}"
+    kept = work.folder / f"measures/{name}"
     return Built(
         attempts=attempts,
         events=[read_lines(work.events(one.name)) for one in attempts],
-        journal=read_lines(place / "journal.jsonl"),
+        journal=read_lines(kept / "journal.jsonl"),
         result=json.loads((work.folder / f"measures/{attempts[-1].name}.out").read_text())["result"],
-        inspected=json.loads((place / "results/torch.inspect.json").read_text()),
-        verified=json.loads((place / "results/verify.json").read_text()),
+        inspected=json.loads((kept / "results/torch.inspect.json").read_text()),
+        verified=json.loads((kept / "results/verify.json").read_text()),
+        members=list_members(next(kept.glob("wheels/torch-*.whl"))),
     )
+
+
+def list_members(wheel: Path) -> dict[str, int]:
+    """Give the files of a wheel with the check sum of each."""
+    with zipfile.ZipFile(wheel) as opened:
+        return {member.filename: member.CRC for member in opened.infolist()}
 
 
 def read_lines(path: Path) -> list[dict[str, Any]]:
