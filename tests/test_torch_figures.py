@@ -86,12 +86,16 @@ def built(runs: list[Events], cached: tuple[int, int]) -> Built:
 
 def test_tables() -> None:
     cold, warm = built([KILLED, RESUMED], (0, 900)), built([attempt(0.0, of=100, to=100, seconds=0.3)], (899, 1))
-    figures = make_figures({"cold": cold, "warm": warm}, {"used": {"version": "2.6.0"}, "noop": 0.4})
+    machine = {"cpus": 2, "model": "a processor", "memory": 24 << 30, "versions": {"gcc": "14.2.0"}}
+    more = {"used": {"version": "2.6.0"}, "noop": 0.4, "prepared": {"a root": 61.2}, "machine": machine}
+    figures = make_figures({"cold": cold, "warm": warm}, more)
     seen = figures["builds"]["cold"]
     assert (seen["wall"], seen["processor"], seen["heaviest"]) == (200, 300, 1 << 30)
     text = render_figures(figures)
     assert "| found by ccache | 0 of 900 | 899 of 900 |" in text
     assert "| other bytes than the first in | nothing | `torch/b` |" in text
+    assert "- 2 processors (a processor), 24.0 GiB; gcc 14.2.0\n- a root: 1 min 01 s\n" in text
+    assert "| memory of a job, for the next build | 1.00 GiB | 1.00 GiB |" in text
     assert "| compile and pack | 16 min 50 s | 30 s |" in text
     assert "| 20% | 13 min 20 s | 13 min 30 s | -1% |" in text
     assert "- killed at 40 of 100 edges; 1 were done again" in text

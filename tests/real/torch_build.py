@@ -12,8 +12,11 @@ import json
 import re
 import sys
 import time
+from functools import partial
 from pathlib import Path
 from typing import Any
+
+import psutil
 
 from e2e.support import CHECKOUT, copy_checkout
 from real.debian_root import VERSION, why_not, write_root
@@ -36,19 +39,41 @@ print(json.dumps({"version": torch.__version__, "abi": torch.compiled_with_cxx11
 """
 
 
-def prepare(work: Work) -> None:
-    """Make the root, the repository and the profile that names its commit, and install this checkout."""
-    say("the Debian root")
-    write_root(work.root)
-    if not (work.root / "opt/rev").is_file():
-        say("PyTorch's source as a git repository")
+def prepare(work: Work) -> dict[str, float]:
+    """Make the root, the repository and the profile that names its commit, and install this checkout.
+
+    Gives the seconds of what was made: kept, because most of it is made once.
+    """
+    kept = work.folder / "measures/prepared.json"
+    seconds: dict[str, float] = json.loads(kept.read_text()) if kept.exists() else {}
+    for title, make in (
+        ("a Debian root with the build dependencies", partial(write_root, work.root)),
+        ("the source as a git repository", partial(write_repository, work)),
+        ("xpusetup in the root", partial(install, work)),
+    ):
+        say(title)
+        began = time.monotonic()
+        make()
+        seconds[title] = max(round(time.monotonic() - began, 1), seconds.get(title, 0))
+    kept.parent.mkdir(parents=True, exist_ok=True)
+    kept.write_text(json.dumps(seconds))
+    return seconds
+
+
+def write_repository(work: Work) -> None:
+    """Make the repository, and the profile with its commit."""
+    rev = work.root / "opt/rev"
+    if not rev.is_file():
         (work.root / "opt" / TREE.name).write_bytes(TREE.read_bytes())
-        rev = work.inside("bash", f"/opt/{TREE.name}", VERSION, "/opt/pytorch", "/opt/pytorch.git").split()[-1]
-        (work.root / "opt/rev").write_text(rev)
-    rev = (work.root / "opt/rev").read_text()
+        rev.write_text(
+            work.inside("bash", f"/opt/{TREE.name}", VERSION, "/opt/pytorch", "/opt/pytorch.git").split()[-1]
+        )
     profile = (CHECKOUT / "tests/profiles" / PROFILE).read_text()
-    (work.root / "opt" / PROFILE).write_text(REV.sub(f'rev = "{rev}"', profile, count=1))
-    say("xpusetup in the root")
+    (work.root / "opt" / PROFILE).write_text(REV.sub(f'rev = "{rev.read_text()}"', profile, count=1))
+
+
+def install(work: Work) -> None:
+    """Install this checkout, changes that are not committed yet included."""
     copy_checkout(work.root / "opt/checkout")
     work.inside("python3", "-m", "venv", "/opt/xpusetup")
     for more in ((), ("--force-reinstall", "--no-deps")):
@@ -70,6 +95,16 @@ def use(work: Work) -> dict[str, Any]:
     return found
 
 
+def look_at(work: Work) -> dict[str, Any]:
+    """Say what it all ran on."""
+    model = re.search(r"(?m)^model name\s*: (.+)$", Path("/proc/cpuinfo").read_text())
+    tools = (("gcc", "-dumpfullversion"), ("cmake", "--version"), ("ninja", "--version"), ("ccache", "--version"))
+    versions = {argv[0]: re.findall(r"\d[\d.]+", work.inside(*argv))[0] for argv in tools}
+    versions["python"] = work.inside("python3", "-c", "import platform; print(platform.python_version())").strip()
+    memory = psutil.virtual_memory().total
+    return {"model": model[1] if model else "", "cpus": psutil.cpu_count(), "memory": memory, "versions": versions}
+
+
 def main() -> None:
     """Do what is not done yet, then write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -79,12 +114,13 @@ def main() -> None:
         say(f"left out: {why}")
         return
     try:
-        prepare(work)
+        prepared = prepare(work)
         build(work, "cold", HERE, KILL_AT)
         used = use(work)
         build(work, "warm", HERE)
         build(work, "elsewhere", ELSEWHERE)
-        figures = make_figures({name: read_built(work, name) for name in ("cold", "warm", "elsewhere")}, used)
+        builds = {name: read_built(work, name) for name in ("cold", "warm", "elsewhere")}
+        figures = make_figures(builds, {**used, "prepared": prepared, "machine": look_at(work)})
     except UnavailableError as error:
         sys.exit(f"e2e-torch: {error}")
     (work.folder / "figures.json").write_text(json.dumps(figures, indent=2) + "\n")

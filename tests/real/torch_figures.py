@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xpusetup.jobs import Load
 from xpusetup.progress import Pace
 
 if TYPE_CHECKING:
@@ -123,7 +124,8 @@ def step_seconds(runs: Sequence[Sequence[Document]]) -> dict[str, float]:
 def describe_build(built: Built) -> Document:
     """Give the figures of one build."""
     result = built.result
-    loads = [record["load"] for record in built.journal if record["step"] == STEP and record.get("load")]
+    records = [record["load"] for record in built.journal if record["step"] == STEP and record.get("load")]
+    loads = [Load(jobs=jobs, growth=growth, heaviest=heaviest) for jobs, growth, heaviest in records]
     return {
         "attempts": [one._asdict() for one in built.attempts],
         "wall": round(sum(one.ended - one.began for one in built.attempts), 1),
@@ -132,8 +134,9 @@ def describe_build(built: Built) -> Document:
         "edges": make_marks(built.events)[1],
         "kills": count_lost(built.events),
         "steps": step_seconds(built.events),
-        "heaviest": max((load[2] for load in loads), default=0),
-        "growth": max((load[1] for load in loads), default=0),
+        "heaviest": max((load.heaviest for load in loads), default=0),
+        "growth": max((load.growth for load in loads), default=0),
+        "bytes_per_job": max((load.bytes_per_job for load in loads), default=0),
         "cached": result["cached"],
         "wheel": result["wheels"][0],
         "verified": result["verified"],
@@ -185,10 +188,13 @@ def render_guesses(guesses: Sequence[Document]) -> list[str]:
 
 def render_rest(figures: Document) -> list[str]:
     """Say the rest in lines."""
-    cold = figures["builds"]["cold"]
+    cold, machine = figures["builds"]["cold"], figures["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
     kills = [f"- killed at {k['done']} of {k['total']} edges; {k['again']} were done again" for k in cold["kills"]]
     inspected = [f"- {title}: {level}: {seen}" for title, (level, seen) in cold["inspected"].items()]
     return [
+        f"- {machine['cpus']} processors ({machine['model']}), {machine['memory'] / GIB:.1f} GiB; {versions}",
+        *(f"- {title}: {minutes(seconds)}" for title, seconds in figures["prepared"].items()),
         *kills,
         f"- a build after that: {figures['noop']:.2f} s, nothing ran",
         f"- used: {figures['used']}",
@@ -219,6 +225,7 @@ ROWS = (
     ("verify", lambda build: minutes(build["steps"].get("verify.smoke", 0))),
     ("ninja's edges", lambda build: str(build["edges"])),
     ("jobs", lambda build: str(build["jobs"])),
+    ("memory of a job, for the next build", lambda build: f"{build['bytes_per_job'] / GIB:.2f} GiB"),
     ("the largest process", lambda build: f"{build['heaviest'] / MIB:.0f} MiB"),
     ("memory in use grew by", lambda build: f"{build['growth'] / GIB:.1f} GiB"),
     ("found by ccache", _cached),
