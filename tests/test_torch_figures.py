@@ -11,6 +11,7 @@ from real.torch_figures import (
     make_figures,
     make_guesses,
     make_marks,
+    make_trace,
     minutes,
     reached,
     render_figures,
@@ -45,6 +46,12 @@ def test_marks_go_on_where_the_attempt_before_ended() -> None:
     assert whole == 100
     assert (marks[-1].time, marks[-1].done) == (40 * 10 + 61 * 10, 100)
     assert [mark.done for mark in marks[40:43]] == [40, 0, 40]  # the start of the second attempt knows nothing yet
+
+
+def test_a_trace_holds_each_count_once() -> None:
+    trace = make_trace([KILLED, RESUMED])
+    assert (trace[0], trace[39], trace[-1]) == ((10, 1), (400, 40), (1010, 100))
+    assert len(trace) == 100
 
 
 def test_what_was_lost_by_a_kill() -> None:

@@ -102,6 +102,12 @@ def make_guesses(runs: Sequence[Sequence[Document]]) -> list[Document]:
     return guesses
 
 
+def make_trace(runs: Sequence[Sequence[Document]]) -> list[tuple[int, int]]:
+    """Give how many edges were done after so many seconds of compiling: what an estimate can be tried on."""
+    last = {mark.done: round(mark.time) for mark in reversed(make_marks(runs)[0]) if mark.done}
+    return sorted((seconds, done) for done, seconds in last.items())
+
+
 def count_lost(runs: Sequence[Sequence[Document]]) -> list[Document]:
     """Say for each kill how many edges were done, and how many of these the next attempt did again."""
     ends = [reached(events) for events in runs if reached(events)[1]]
@@ -141,6 +147,7 @@ def describe_build(built: Built) -> Document:
         "wheel": result["wheels"][0],
         "verified": result["verified"],
         "guesses": make_guesses(built.events),
+        "trace": make_trace(built.events),
         "inspected": {check["title"]: [check["level"], check["seen"]] for check in built.inspected["checks"]},
         "checks": count_levels(built.verified["checks"]),
         "size": built.inspected["size"],
