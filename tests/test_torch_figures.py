@@ -15,6 +15,7 @@ from real.torch_figures import (
     minutes,
     reached,
     render_figures,
+    share_done,
     step_seconds,
 )
 
@@ -39,6 +40,12 @@ def test_reached_is_the_last_count() -> None:
     assert reached(KILLED) == (40, 100)
     assert reached(KILLED[:2]) == (0, 0)
     assert reached(KILLED, "torch.configure") == (0, 0)
+
+
+def test_the_share_is_that_of_the_whole() -> None:
+    assert share_done([KILLED]) == 0.4
+    assert share_done([KILLED, RESUMED[:2]]) == 0  # it has not come to ninja
+    assert share_done([KILLED, RESUMED[:13]]) == 0.5
 
 
 def test_marks_go_on_where_the_attempt_before_ended() -> None:

@@ -17,10 +17,10 @@ import psutil
 
 from real.debian_root import enter
 from real.outside import UnavailableError, outer_environment, run
-from real.torch_figures import Attempt, Built, reached
+from real.torch_figures import Attempt, Built, share_done
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
 LOOK_EVERY = 5.0
@@ -60,8 +60,8 @@ class Work:
         return ("/opt/xpusetup/bin/xpusetup", command, *where, *more)
 
 
-def build(work: Work, name: str, place: str, kill_at: float = 0) -> None:
-    """Build a root from nothing, in as many attempts as it takes; the first is killed at a share of ninja's work.
+def build(work: Work, name: str, place: str, kill_at: Sequence[float] = ()) -> None:
+    """Build a root from nothing, in as many attempts as it takes; the first ones are killed at shares of ninja's work.
 
     Raises UnavailableError where the build fails: the next call goes on there.
     """
@@ -70,8 +70,8 @@ def build(work: Work, name: str, place: str, kill_at: float = 0) -> None:
         if not attempts:
             empty(work.place(place))
         number = len(attempts) + 1
-        killed = kill_at if number == 1 else 0
-        attempt = run_attempt(work, f"{name}.{number}", place, killed)
+        killed = kill_at[number - 1] if number <= len(kill_at) else 0
+        attempt = run_attempt(work, [one.name for one in attempts], f"{name}.{number}", place, killed)
         if not killed and attempt.code != 0:
             log = work.folder / f"measures/{attempt.name}.err"
             raise UnavailableError(f"the build ended with {attempt.code}: {log.read_text()[-2000:]}")
@@ -107,7 +107,7 @@ def list_attempts(work: Work, name: str) -> list[Attempt]:
     return [Attempt(**json.loads(path.read_text())) for path in paths]
 
 
-def run_attempt(work: Work, title: str, place: str, kill_at: float) -> Attempt:
+def run_attempt(work: Work, before: Sequence[str], title: str, place: str, kill_at: float) -> Attempt:
     """Start the build once, follow it, kill it where that is asked for, and write down what it took."""
     say(f"{title}{f', killed at {kill_at:.0%}' if kill_at else ''}; its events: {work.events(title)}")
     began = time.time()
@@ -117,7 +117,8 @@ def run_attempt(work: Work, title: str, place: str, kill_at: float) -> Attempt:
     with out.open("wb") as to_out, err.open("wb") as to_err:
         entered = enter(work.root, *words, CCACHE_DIR="/build/ccache")
         process = subprocess.Popen(entered, env=outer_environment(), stdout=to_out, stderr=to_err)
-    processor = follow(process, lambda: bool(kill_at) and share_of(work.events(title)) >= kill_at)
+    paths = [work.events(name) for name in (*before, title)]
+    processor = follow(process, lambda: bool(kill_at) and share_done([read_lines(path) for path in paths]) >= kill_at)
     attempt = Attempt(title, process.returncode, began, time.time(), processor)
     write_measure(work, attempt)
     return attempt
@@ -135,12 +136,6 @@ def follow(process: subprocess.Popen[bytes], is_enough: Callable[[], bool]) -> f
             process.wait()
             psutil.wait_procs(below)
     return processor
-
-
-def share_of(events: Path) -> float:
-    """Give the share of ninja's work that is done."""
-    count, total = reached(read_lines(events))
-    return count / total if total else 0.0
 
 
 def processor_seconds(pid: int) -> float:

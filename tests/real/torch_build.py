@@ -26,7 +26,7 @@ from real.torch_figures import make_figures, render_figures
 
 TREE = CHECKOUT / "tests/real/torch_tree.sh"
 REV = re.compile(r'(?m)^rev = "[0-9a-f]{40}"$')
-KILL_AT = 0.3
+KILL_AT = (0.2, 0.4)
 HERE, ELSEWHERE = "torch", "another-torch"
 PROGRAM = """
 import json, torch

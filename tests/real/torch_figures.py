@@ -63,6 +63,13 @@ def reached(events: Sequence[Document], step: str = STEP) -> tuple[int, int]:
     return (counted[-1].get("count", 0), counted[-1]["total"]) if counted else (0, 0)
 
 
+def share_done(runs: Sequence[Sequence[Document]]) -> float:
+    """Give the share of ninja's whole work that is done; 0 while the last attempt has not come to ninja."""
+    whole = max((reached(events)[1] for events in runs), default=0)
+    count, total = reached(runs[-1])
+    return (whole - total + count) / whole if total else 0.0
+
+
 def make_marks(runs: Sequence[Sequence[Document]]) -> tuple[list[Mark], int]:
     """Give the marks of a step through all attempts, and the edges of the whole: ninja counts what is left anew."""
     whole = max((reached(events)[1] for events in runs), default=0)
