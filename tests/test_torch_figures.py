@@ -40,6 +40,7 @@ def test_reached_is_the_last_count() -> None:
     assert reached(KILLED) == (40, 100)
     assert reached(KILLED[:2]) == (0, 0)
     assert reached(KILLED, "torch.configure") == (0, 0)
+    assert reached(attempt(0.0, of=4, to=3)) == (0, 0)
 
 
 def test_the_share_is_that_of_the_whole() -> None:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 Document = dict[str, Any]
 STEP = "torch.build"
 SHARES = (0.2, 0.4, 0.6, 0.8)
+LEAST = 20
+"""Fewer edges are those that CMake runs while it configures."""
 SHOWN_EVERY = 1.0
 """Seconds between two looks of the live view at the pace, which smooths what it said before."""
 GIB = 1 << 30
@@ -58,8 +60,8 @@ class Mark(NamedTuple):
 
 
 def reached(events: Sequence[Document], step: str = STEP) -> tuple[int, int]:
-    """Give ninja's last count and total of a step; (0, 0) before its first."""
-    counted = [event for event in events if event.get("step") == step and event.get("total")]
+    """Give ninja's last count and total of a step; (0, 0) before its first. CMake's own few steps are left aside."""
+    counted = [event for event in events if event.get("step") == step and event.get("total", 0) >= LEAST]
     return (counted[-1].get("count", 0), counted[-1]["total"]) if counted else (0, 0)
 
 
@@ -87,13 +89,14 @@ def _marks_of(events: Sequence[Document], before: float, whole: int) -> Iterator
     if not events:
         return
     pace, began, asked = Pace(), events[0]["time"], 0.0
+    total = reached(events)[1]
     left: float | None = None
     for event in events:
         if event.get("total"):
             pace.note(event["time"], event.get("count", 0), event["total"])
         if event["time"] - asked >= SHOWN_EVERY:
             asked, left = event["time"], pace.left(event["time"])
-        done = whole - event.get("total", 0) + event.get("count", 0) if event.get("total") else 0
+        done = whole - total + event.get("count", 0) if event.get("total", 0) == total > 0 else 0
         yield Mark(before + event["time"] - began, done, left)
 
 
