@@ -57,6 +57,17 @@ def test_a_compile_that_ended_is_no_killed_one(root: Root) -> None:
     assert json.loads(lines[-1])["state"] == "began"
 
 
+def test_one_that_was_killed_at_once_took_nothing(root: Root) -> None:
+    for _ in range(2):
+        write_began(root, COMPILE, "k")
+    root.log(COMPILE.id).write_text(LOG)
+    os.utime(root.log(COMPILE.id), (5, 5))  # what an earlier attempt had said
+    write_began(root, COMPILE, "k")
+    assert [(record["state"], record["seconds"], record["edges"]) for record in records(root)[1::2]] == [
+        ("cut", 0, 0)
+    ] * 2
+
+
 def test_only_compiles_are_followed(root: Root) -> None:
     write_began(root, Step(id="venv", title="t", run=(("true",),)), "k")
     assert records(root) == []

@@ -94,6 +94,10 @@ def test_killed_in_each_step(tiny: Tiny, tmp_path: Path, built: Path, step: str)
     assert _seen(events, "end") <= set(result["skipped"]) <= _seen(events, "start")
     assert sorted([*result["skipped"], *result["ran"]], key=STEPS.index) == STEPS
     assert result["wheels"][0]["sha256"] == _sha(built)
+    lines = [json.loads(line) for line in (root / "journal.jsonl").read_text().splitlines()]
+    compiles = [line["state"] for line in lines if line["step"] == "tiny.build"]
+    assert compiles == (["began", "cut", "began", "ran"] if "cut" in compiles else ["began", "ran"])
+    assert ("cut" in compiles) <= (step == "tiny.build")
 
 
 def _seen(events: Path, kind: str) -> set[str]:

@@ -41,12 +41,16 @@ def write_began(root: Root, step: Step, key: str) -> None:
     if "compiler" not in step.needs:
         return
     last = _last_record(root, step.id)
-    log = root.log(step.id)
-    if last.get("state") == BEGAN and log.exists():
-        until, (_count, total) = log.stat().st_mtime, read_progress(log)
-        took = round(max(0.0, until - float(last["time"])), 3)
-        _write(root, Record(step=step.id, key=str(last["key"]), state=CUT, time=until, seconds=took, edges=total))
+    if last.get("state") == BEGAN:
+        _write(root, _make_cut(root.log(step.id), last))
     _write(root, Record(step=step.id, key=key, state=BEGAN, time=now()))
+
+
+def _make_cut(log: Path, began: dict[str, Any]) -> Record:
+    """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
+    until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
+    took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
+    return Record(step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges)
 
 
 def read_progress(log: Path) -> tuple[int, int]:
