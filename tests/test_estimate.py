@@ -91,6 +91,25 @@ def test_a_journal() -> None:
     assert parse_journal("") == History(seconds={})
 
 
+def attempt(seconds: float, state: str, edges: int, key: str = "k") -> str:
+    return json.dumps({"step": "b", "key": key, "state": state, "seconds": seconds, "edges": edges})
+
+
+@pytest.mark.parametrize(
+    ("lines", "seconds"),
+    [
+        ([attempt(0, "began", 0), attempt(40, "cut", 100), attempt(60, "ran", 61)], 100),
+        ([attempt(40, "cut", 100), attempt(5, "short", 61), attempt(1, "cut", 0), attempt(50, "ran", 50)], 96),
+        ([attempt(99, "cut", 100), attempt(1, "ran", 0)], 100),  # ninja had nothing left to do
+        ([attempt(40, "cut", 100), attempt(90, "ran", 100)], 90),  # it began anew
+        ([attempt(40, "cut", 100, "other"), attempt(60, "ran", 61)], 60),
+        ([attempt(40, "cut", 100), attempt(60, "ran", 61), attempt(2, "ran", 1)], 2),
+    ],
+)
+def test_attempts_that_went_on_count_together(lines: list[str], seconds: float) -> None:
+    assert parse_journal("\n".join(lines)).seconds == {"b": seconds}
+
+
 def test_the_nearest_history_counts() -> None:
     own, other = History(seconds={"b": 5}), History(seconds={"b": 9, "c": 1}, disk=3)
     assert merge_histories([own, other]) == History(seconds={"b": 5, "c": 1}, disk=3)

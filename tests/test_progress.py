@@ -136,3 +136,37 @@ def test_about(seconds: float, text: str) -> None:
 )
 def test_lines_in_words(line: str, text: str) -> None:
     assert describe_line(line) == text
+
+
+SEEN = (
+    *(
+        (9, 2),
+        (24, 19),
+        (48, 44),
+        (71, 85),
+        (89, 101),
+        (107, 109),
+        (133, 125),
+        (177, 141),
+        (244, 157),
+        (307, 163),
+        (370, 164),
+        (492, 166),
+    ),
+    *((558, 169), (691, 170), (786, 172), (872, 174), (946, 176), (1025, 179), (1096, 180), (1171, 182), (1236, 186)),
+    *((1268, 194), (1313, 202), (1347, 210), (1411, 217), (1455, 225), (1532, 232), (1595, 237), (1662, 244)),
+    *((1725, 248), (1793, 253), (1876, 260), (1931, 268), (2011, 274)),
+)
+"""Seconds and edges at the beginning of PyTorch 2.6 on a busy machine: small files, then some of a minute each."""
+
+
+def test_large_files_in_a_row_are_not_taken_for_the_rest() -> None:
+    pace, total, each = Pace(), 1368, 7.5
+    even = [(2011 + each * n, 274 + n) for n in range(1, total - 274 + 1)]
+    end, shown = even[-1][0], []
+    for time, count in (*SEEN, *even):
+        pace.note(time, count, total)
+        shown.append((time, pace.left(time)))
+    known = [(left, end - time) for time, left in shown if left is not None and 300 < time < end - 60]
+    assert len(known) > 1000
+    assert max(max(left / truth, truth / left) for left, truth in known) < 3.5

@@ -18,17 +18,17 @@ from xpusetup.report.timeline import IDLE, Scale, Span, parse_spans, thin
 GIB = 1 << 30
 START = 1_795_000_000.0
 TEMPLATE = package_text("data/report.html.j2")
-LOADED = {"load": [14, 41 * GIB, 9 * GIB], "cached": [3, 7], "total": 7561}
+LOADED = {"load": [14, 41 * GIB, 9 * GIB], "cached": [3, 7], "edges": 7561}
 
 
 def record(step: str, began: float, seconds: float, **more: Any) -> dict[str, Any]:
-    known = {"key": f"key of {step}", "state": "ran", "lane": "work", "load": None, "total": 0, "cached": None}
+    known = {"key": f"key of {step}", "state": "ran", "lane": "work", "load": None, "edges": 0, "cached": None}
     return {"step": step, "time": START + began + seconds, "seconds": seconds, **known, **more}
 
 
 RECORDS = (
     record("venv", 0, 2),
-    record("torch.fetch", 2, 72, lane="network", total=13456),
+    record("torch.fetch", 2, 72, lane="network", edges=13456),
     record("torch.configure", 74, 51, load=[14, 0, 1 << 20]),
     record("torch.build", 125, 3600, **{**LOADED, "state": "short"}),
     record("vision.fetch", 126, 9, lane="network"),
@@ -202,7 +202,8 @@ def test_jobs_on_average() -> None:
 
 def test_tries_of_the_same_key_stay() -> None:
     old = record("venv", -9, 1, key="another", state="failed")
-    spans = parse_spans([old, *RECORDS, {"step": "cut off"}])
+    began = record("torch.build", 125, 0, state="began")
+    spans = parse_spans([old, began, *RECORDS, {"step": "cut off"}])
     assert [(span.step, span.state) for span in spans if span.step in {"torch.build", "venv"}] == [
         ("venv", "ran"),
         ("torch.build", "short"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from xpusetup.curve import parse_curve
 from xpusetup.jobs import Load
@@ -51,40 +51,55 @@ class Estimate:
         return {**asdict(self), "unknown": list(self.unknown)}
 
 
+@dataclass(frozen=True)
+class _Line:
+    """A line of the journal, as far as estimates need it."""
+
+    step: str
+    key: str
+    well: bool
+    seconds: float
+    load: Load | None
+    edges: int
+    curve: Curve | None
+
+
 def parse_journal(text: str) -> History:
     """Read what each step took when it last went well; lines that can't be read count for nothing."""
     records = [record for line in text.splitlines() if (record := _parse_record(line))]
     loads: dict[str, Load] = {}
     curves: dict[str, Curve] = {}
-    for one in records:  # a build that went on near its end took less than it needs
-        if one.load is not None and one.load.bytes_per_job >= (
-            loads[one.step].bytes_per_job if one.step in loads else 0
-        ):
-            loads[one.step] = one.load
-        if (
-            one.load is not None
-            and one.curve
-            and one.curve.total >= (curves[one.step].total if one.step in curves else 0)
-        ):
-            curves[one.step] = one.curve
-    return History(seconds={one.step: one.seconds for one in records}, loads=loads, curves=curves)
+    for one in filter(lambda record: record.well, records):  # one that went on near its end took less than it needs
+        step, load, curve = one.step, one.load, one.curve
+        if load and load.bytes_per_job >= (loads[step].bytes_per_job if step in loads else 0):
+            loads[step] = load
+        if load and curve and curve.total >= (curves[step].total if step in curves else 0):
+            curves[step] = curve
+    return History(seconds=_add_attempts(records), loads=loads, curves=curves)
 
 
-class _Line(NamedTuple):
-    step: str
-    seconds: float
-    load: Load | None
-    curve: Curve | None
+def _add_attempts(records: Sequence[_Line]) -> dict[str, float]:
+    """Give the seconds of each step, with those of the attempts at the same before it that left ninja less to do."""
+    seconds: dict[str, float] = {}
+    before: dict[tuple[str, str], tuple[float, int]] = {}
+    for one in records:
+        spent, edges = before.pop((one.step, one.key), (0.0, 0))
+        took = one.seconds + (spent if one.edges < edges else 0.0)
+        if one.well:
+            seconds[one.step] = round(took, 3)
+        elif one.edges or edges:  # without edges of its own it ended before ninja began
+            before[one.step, one.key] = (took, one.edges or edges)
+    return seconds
 
 
 def _parse_record(line: str) -> _Line | None:
     try:
         record = json.loads(line)
-        if record["state"] not in WELL:
-            return None
-        curve = parse_curve(record.get("total"), record.get("marks"), record["seconds"])
-        return _Line(str(record["step"]), float(record["seconds"]), _parse_load(record.get("load")), curve)
-    except (ValueError, KeyError, TypeError):  # cut off by a crash, or of another version
+        well, load, edges = record["state"] in WELL, _parse_load(record.get("load")), int(record.get("edges", 0))
+        step, key, seconds = str(record["step"]), str(record.get("key", "")), float(record["seconds"])
+        curve = parse_curve(edges, record.get("marks"), seconds)
+        return _Line(step=step, key=key, well=well, seconds=seconds, load=load, edges=edges, curve=curve)
+    except (ValueError, KeyError, TypeError, AttributeError):  # cut off by a crash, or of another version
         return None
 
 

@@ -178,8 +178,8 @@ class Record:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
 
     A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
-    `total` is what it counted to, `marks` when each hundredth of that was done, in seconds since it began; `cached`:
-    how many compiles a compiler cache had, and how many not.
+    `edges`: how many commands ninja had to run, `marks` when each hundredth of them was done, in seconds since the step
+    began; `cached`: how many compiles a compiler cache had, and how many not.
     """
 
     step: str
@@ -190,6 +190,6 @@ class Record:
     made: tuple[str, ...] = ()
     load: tuple[int, int, int] | None = None
     lane: str = ""
-    total: int = 0
+    edges: int = 0
     marks: tuple[float, ...] = ()
     cached: tuple[int, int] | None = None

@@ -10,6 +10,8 @@ FIRST_COUNT = 10
 FIRST_SHARE = 0.03
 WINDOWS = (1.0, 0.5, 0.25)
 """Shares of the time so far whose paces are compared: the middle one is neither last minute's nor only the start's."""
+COUNTED_WINDOWS = (0.5, 0.25)
+"""Shares of what is done so far, likewise: large files in a row fill half of the time and are a few of a thousand."""
 SMOOTHING = 60.0
 """Seconds in which a new estimate takes the place of the one that was shown."""
 MOST = 512
@@ -55,7 +57,13 @@ class Pace:
         spent, made = time - began, count - first
         if spent < FIRST_SECONDS or made < max(FIRST_COUNT, FIRST_SHARE * self._total):
             return None
-        return max(median(self._rate_since(time, time - share * spent) for share in WINDOWS), made / spent / 10)
+        starts = [time - share * spent for share in WINDOWS]
+        starts += [self._time_of(count - share * made) for share in COUNTED_WINDOWS]
+        return max(median(self._rate_since(time, start) for start in starts), made / spent / 10)
+
+    def _time_of(self, count: float) -> float:
+        """Give when so many were done."""
+        return next(mark[0] for mark in reversed(self._marks) if mark[1] <= count)
 
     def _rate_since(self, time: float, since: float) -> float:
         start, before = next((mark for mark in self._marks if mark[0] >= since), self._marks[-1])

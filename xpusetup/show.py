@@ -123,6 +123,9 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
     before = " (before that)" if harmed else ""
+    if not data["wheels"]:
+        console.print(" [yellow]![/] no wheel yet: the same build command goes on")
+        return
     done = "built" if data["made_by"] == "build" else "installed"
     console.print(f" {verified(data['verified'], done=done)}{before}")
 

@@ -64,6 +64,13 @@ def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
 def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
+    if not data["wheels"]:
+        console.print(
+            " [yellow]![/] no wheel yet: that is as far as was asked; without --until the same command goes on"
+        )
+        if data["ran"]:
+            console.print(f"   {_time(data)}")
+        return
     console.print(f" {_proof(data, done)}")
     console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():

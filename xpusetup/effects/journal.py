@@ -1,37 +1,85 @@
-"""The journal of a root: one line for each time that a step ended. It is history alone; stamps say what is done."""
+"""The journal of a root: what became of each attempt at a step, those included that nobody saw the end of."""
 
 from __future__ import annotations
 
 import json
-import time
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
-from xpusetup.effects.files import append_line
+from xpusetup.effects import files
+from xpusetup.effects.clock import now
+from xpusetup.events import parse_progress
 from xpusetup.lanes import lane_of
 from xpusetup.model import Record
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xpusetup.effects.root import Root
     from xpusetup.effects.running import Running
+    from xpusetup.model import Step
 
 JOURNAL = "journal.jsonl"
+BEGAN, CUT = "began", "cut"
+TAIL = 1 << 17
+"""Bytes at the end of a log in which ninja's last count is looked for; a command of PyTorch has about two thousand."""
 
 
-def append_record(root: Root, one: Running, state: str) -> None:
-    """Write down how a step ended, what it took and what it made."""
+def write_ended(root: Root, one: Running, state: str) -> None:
+    """Write down how an attempt ended, what it took and what it made."""
     counts = one.cache.counts() if one.cache else None
     record = Record(
         step=one.step.id,
         key=one.key,
         state=state,
-        time=time.time(),
+        time=now(),
         seconds=round(one.seconds, 3),
         made=one.step.makes,
         load=(one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None,
+        edges=one.course.total or one.total,
         lane=lane_of(one.step),
-        total=one.course.total,
         marks=one.course.marks,
         cached=(counts.hits, counts.misses) if counts else None,
     )
-    append_line(root / JOURNAL, json.dumps(asdict(record)))
+    _write(root, record)
+
+
+def write_began(root: Root, step: Step, key: str) -> None:
+    """Write down that a compile begins, before its log does; first what an earlier one took that was killed."""
+    if "compiler" not in step.needs:
+        return
+    last = _last_record(root, step.id)
+    if last.get("state") == BEGAN:
+        _write(root, _make_cut(root.log(step.id), last))
+    _write(root, Record(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
+
+
+def _make_cut(log: Path, began: dict[str, Any]) -> Record:
+    """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
+    until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
+    took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
+    lane = began.get("lane", "")
+    return Record(step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges, lane=lane)
+
+
+def read_progress(log: Path) -> tuple[int, int]:
+    """Give ninja's last count and total in a log; (0, 0) where it has none."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - TAIL))
+        lines = stream.read().decode(errors="replace").splitlines()
+    return next((found for line in reversed(lines) if (found := parse_progress(line))[1]), (0, 0))
+
+
+def _last_record(root: Root, step: str) -> dict[str, Any]:
+    for line in reversed((files.read_text(root / JOURNAL) or "").splitlines()):
+        try:
+            record = json.loads(line)
+        except ValueError:  # cut off by a crash
+            continue
+        if isinstance(record, dict) and record.get("step") == step:
+            return record
+    return {}
+
+
+def _write(root: Root, record: Record) -> None:
+    files.append_line(root / JOURNAL, json.dumps(asdict(record)))

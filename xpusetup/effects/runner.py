@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xpusetup.effects.caches import watch_cache
+from xpusetup.effects.journal import write_began, write_ended
 from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
 from xpusetup.effects.running import Running, end_steps, end_trees, keep_log, start_step, wait_for_any
@@ -160,6 +161,7 @@ def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running
         else None
     )
     tuned = {**tuning, **(cache.variables if cache else {})}
+    _journal(run, step, lambda: write_began(run.root, step, key))
     one = start_step(run.root, step, key, lock=run.lock, tuning=tuned, before=run.before(step))
     one.watch, one.cache = run.watch(step), cache
     return one
@@ -200,7 +202,7 @@ def _finish(run: Run, work: Work, one: Running) -> None:
     work.outcome.took[step.id] = round(seconds + work.outcome.took.get(step.id, 0), 3)
     text = " · ".join(word for word in (one.summary, _cached(run, work, one)) if word)
     _observe(run, "end", step, state=state, seconds=seconds, text=text, count=one.count, total=one.total)
-    _journal(run, one, state)
+    _journal(run, step, lambda: write_ended(run.root, one, state))
     if state == "failed":
         _fail(run, work, one)
     else:
@@ -222,7 +224,7 @@ def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
     step, were = one.step, f"{one.jobs}-jobs"
     said = f"it goes on with {jobs}, and what it said lies in {step.id}.log.{were}"
     _observe(run, "note", step, text=f"{step.id}: too little memory for {one.jobs} jobs; {said}")
-    _journal(run, one, "short")
+    _journal(run, step, lambda: write_ended(run.root, one, "short"))
     work.outcome.took[step.id] = work.outcome.took.get(step.id, 0) + one.seconds
     work.outcome.tried.setdefault(step.id, []).append(one.jobs)
     keep_log(run.root.log(step.id), were)
@@ -268,10 +270,8 @@ def _observe(run: Run, kind: str, step: Step, **values: object) -> None:
     run.observe(Event(kind=kind, time=time.time(), step=step.id, title=step.title, **values))  # type: ignore[arg-type]
 
 
-def _journal(run: Run, one: Running, state: str) -> None:
-    from xpusetup.effects.journal import append_record  # noqa: PLC0415 - a run in which nothing runs needs none
-
+def _journal(run: Run, step: Step, write: Callable[[], None]) -> None:
     try:
-        append_record(run.root, one, state)
+        write()
     except NotReadyError as error:  # it is only history: that must not hide how the step ended
-        _observe(run, "note", one.step, text=error.message)
+        _observe(run, "note", step, text=error.message)

@@ -12,13 +12,18 @@ IDLE = 30.0
 """Seconds without a step after which a build has been left and taken up again later."""
 PAUSE = 0.015
 """The share of the whole width that stands for such a pause."""
+BEGAN = "began"
+"""The state of a line that only says when a compile began."""
+TRIES = {"short", "failed", "cut"}
+"""Tries that did not end well, and what came of them is there all the same."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Span:
     """A step at work, as its journal tells: from when to when in seconds since the epoch, and what it took.
 
-    `state` is ran, failed, short (the memory was, for so many jobs) or no-device. None where something was not counted.
+    `state` is ran, failed, short (the memory was, for so many jobs), cut (it was killed) or no-device. None where
+    something was not counted.
     """
 
     step: str
@@ -40,14 +45,16 @@ class Span:
 
 def parse_spans(records: Iterable[Mapping[str, Any]]) -> tuple[Span, ...]:
     """Give what led to what is there: the last time that each step ended, and the tries of the same key before it."""
-    known = [record for record in records if {"step", "key", "state", "time", "seconds"} <= record.keys()]
+    known = [
+        one for one in records if {"step", "key", "state", "time", "seconds"} <= one.keys() and one["state"] != BEGAN
+    ]
     last = {record["step"]: record for record in known}
     wanted = (record for record in known if _led_to(record, last[record["step"]]))
     return tuple(sorted(map(_parse_span, wanted), key=lambda span: span.began))
 
 
 def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
-    return record is last or (record["key"] == last["key"] and record["state"] in {"short", "failed"})
+    return record is last or (record["key"] == last["key"] and record["state"] in TRIES)
 
 
 def _parse_span(record: Mapping[str, Any]) -> Span:
@@ -62,7 +69,7 @@ def _parse_span(record: Mapping[str, Any]) -> Span:
         jobs=jobs,
         growth=growth,
         heaviest=heaviest,
-        objects=record.get("total") or None,
+        objects=record.get("edges") or None,
         cached=(cached[0], cached[1]) if cached and sum(cached) else None,
     )
 
