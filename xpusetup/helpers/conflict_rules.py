@@ -110,7 +110,7 @@ def _is_there(name: str, version: str, where: Iterable[Loaded], known: Known) ->
 
 
 def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:
-    """Name the file that was asked for, by the symbol's version; where it lacks the whole node, that is told already."""
+    """Name the file that the version is of; where it lacks the whole node, that is told already."""
     first = process.named(file)
     if first is None or (first.library.has and version not in first.library.has):
         return None
@@ -168,7 +168,7 @@ def _is_other_major(soname: str, name: str, stem: str) -> bool:
 
 
 def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:
-    """Tell of libraries that are found nowhere where another major of them is there, or where torch itself needs them."""
+    """Tell of libraries that are found nowhere, where another major of them is there or torch itself needs them."""
     for name, one in missing:
         stem = stem_of(name)
         rivals = [each.library for each in process.order if stem and stem_of(each.library.soname) == stem]

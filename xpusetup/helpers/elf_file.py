@@ -82,7 +82,9 @@ class Elf:
             raise NotElfError(f"its tables point outside of it: {error}") from error
 
     def _read_header(self) -> None:
-        kind, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = HEADER.unpack_from(self.data)
+        kind, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = HEADER.unpack_from(
+            self.data
+        )
         rows = (SEGMENT.unpack_from(self.data, phoff + number * phsize) for number in range(phnum))
         self.segments = tuple(Segment(row[0], row[2], row[3], row[5]) for row in rows)
         self.shared = kind == SHARED
@@ -160,7 +162,7 @@ class Elf:
         return found
 
     def sections(self) -> tuple[Section, ...]:
-        """Give the names and places of its sections, which the loader does not look at; none where they were cut off."""
+        """Give the names and places of its sections, which no loader looks at; none where they were cut off."""
         return tuple(Section(self._name_of(row[0]), row[4], row[5]) for row in self._section_rows())
 
     def _section_rows(self) -> list[tuple[int, ...]]:

@@ -35,7 +35,7 @@ def read_symbols(elf: Elf) -> Symbols:
     asked: list[Symbol] = []
     names: set[str] = set()
     versioned: set[str] = set()
-    for (place, info, other, section, _, _), number in zip(rows, versions):
+    for (place, info, other, section, _, _), number in zip(rows, versions, strict=True):
         if not place or info >> 4 not in SEEN:
             continue
         name = strings[place : strings.find(b"\0", place)].decode("utf-8", "backslashreplace")

@@ -9,12 +9,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from file_owners import libraries_of, read_distributions
-from loader_disk import Disk
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from file_owners import Distribution
+    from loader_disk import Disk
     from loader_model import Library
 
 RUNTIME = re.compile(r"lib(sycl|ur_|umf|tcm|mkl|ccl|mpi|pti|OpenCL|ze_|imf|svml|irng|intlc)[\w-]*\.so[.\d]*")

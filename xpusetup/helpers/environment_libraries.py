@@ -27,9 +27,9 @@ from conflict_rules import (
 )
 from environment_files import Environment, read_environment
 from file_owners import Owners, find_overlaps
+from loaded_files import make_closure
 from loader_disk import Disk
 from loader_model import Process
-from loaded_files import make_closure
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -99,11 +99,13 @@ class Prover:
         self.found += judge_missing(process, process.missing[before:], self.known)
 
     def _new(self, process: Process, scope: Sequence[Loaded]) -> list[Loaded]:
-        """Leave out what was judged with the same first files: all that the base holds."""
-        held = () if process is self.base else self.base.order
-        there = {one.library.identity for one in held}
-        new = [one for one in scope if one.library.identity not in there]
-        return [one for one in new if process is not self.base or one.library.identity not in self.judged and not self.judged.add(one.library.identity)]  # type: ignore[func-returns-value]
+        """Leave out what was judged before: all that the base holds, and in the base itself what came earlier."""
+        if process is self.base:
+            new = [one for one in scope if one.library.identity not in self.judged]
+            self.judged |= {one.library.identity for one in new}
+            return new
+        there = {one.library.identity for one in self.base.order}
+        return [one for one in scope if one.library.identity not in there]
 
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         for conflict in judge_versions(process, new):
@@ -155,7 +157,7 @@ def _key(one: Conflict) -> tuple[object, ...]:
 
 
 def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
-    """Tell of two distributions that overwrote each other, unless all they share is a folder that is meant for several."""
+    """Tell of two distributions that overwrote each other, unless they share a folder that is meant for several."""
     if len(overlap.paths) == 1 and overlap.paths[0].endswith("__init__.py"):
         text = Path(place, overlap.paths[0])
         if text.is_file() and any(word in text.read_text(encoding="utf-8", errors="replace") for word in SPREAD):

@@ -87,7 +87,10 @@ def find_overlaps(distributions: Sequence[Distribution]) -> list[Overlap]:
             owner, other = first.setdefault((each.place, path), (each, digest))
             if owner.name != each.name and digest != other and path.split("/")[0] not in ASIDE:
                 found.setdefault((owner.title, each.title), []).append(path)
-    return [Overlap(owners, tuple(sorted(paths, key=lambda path: (path.count("/"), path)))) for owners, paths in found.items()]
+    return [
+        Overlap(owners, tuple(sorted(paths, key=lambda path: (path.count("/"), path))))
+        for owners, paths in found.items()
+    ]
 
 
 class Owners:

@@ -15,10 +15,13 @@ from summary import count, say_summary
 from wheel_checks import CHECKS
 from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, read_wheel
 from wheel_files import find_wheel
+from wheel_images import names_of
 from wheel_libraries import arch_spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from wheel_elf import Library
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -83,7 +86,7 @@ def is_ok(checks: list[dict[str, Any]]) -> bool:
 
 
 def describe(wheel: Wheel) -> dict[str, Any]:
-    rows = [{"path": one.path, "needed": one.needed, "rpath": one.runpath or one.rpath} for one in wheel.libraries]
+    rows = [describe_library(one) for one in wheel.libraries]
     return {
         "name": wheel.name,
         "version": wheel.version,
@@ -92,6 +95,17 @@ def describe(wheel: Wheel) -> dict[str, Any]:
         "tags": wheel.tags,
         "requires": wheel.requires,
         "libraries": rows,
+    }
+
+
+def describe_library(one: Library) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "size": one.size,
+        "soname": one.soname,
+        "needed": one.needed,
+        "rpath": one.runpath or one.rpath,
+        "targets": names_of(one.targets.versions),
     }
 
 

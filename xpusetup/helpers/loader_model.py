@@ -51,7 +51,7 @@ class Loaded:
 
 @dataclass(frozen=True)
 class Places:
-    """Where a process looks: LD_LIBRARY_PATH, the cache {name: paths} and the system's folders; what $LIB stands for."""
+    """Where a process looks: LD_LIBRARY_PATH, the cache {name: paths}, the system's folders; what $LIB stands for."""
 
     look: Callable[[str], Library | None]
     variable: tuple[str, ...] = ()
@@ -84,7 +84,7 @@ class Process:
         return scope
 
     def open(self, name: str, *, by: Loaded | None = None, shared: bool = False) -> list[Loaded] | None:
-        """Open a library as dlopen does; a path has no loader. Gives it and all it needs; None where it is not found."""
+        """Open a library as dlopen does; a path has no loader. Gives it and all it needs, None where there is none."""
         found = self._map(name, None if "/" in name else by)
         if found is None:
             return None

@@ -9,6 +9,7 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING, NamedTuple
 
 import wheel_libraries as libraries
+import wheel_runtime as runtime
 from wheel_contents import Finding, some
 
 if TYPE_CHECKING:
@@ -67,10 +68,6 @@ def fits(tag: str, wanted: Wanted) -> bool:
     return for_python and for_abi and bool(re.fullmatch(rf"any|(many)?linux(_?\w+)?_{wanted.machine}", platform))
 
 
-def check_requires(wheel: Wheel, _: Wanted) -> Finding:
-    return Finding("info", "; ".join(wheel.requires) or "requires nothing")
-
-
 def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
     if not wanted.forbidden:
         return Finding("info", "no folder was forbidden")
@@ -95,7 +92,7 @@ CHECKS = (
     Check("wheel.record", "files", check_record),
     Check("wheel.version", "version", check_version),
     Check("wheel.tags", "tags", check_tags),
-    Check("wheel.requires", "requirements", check_requires),
+    Check("wheel.requires", "requirements", runtime.check_requires),
     Check("wheel.xpu", "XPU", libraries.check_xpu),
     Check("wheel.arch", "GPUs", libraries.check_arch),
     Check("wheel.abi", "C++ ABI", libraries.check_abi),
@@ -103,4 +100,5 @@ CHECKS = (
     Check("wheel.rpath", "library search", libraries.check_rpath),
     Check("wheel.paths", "build folders", check_paths),
     Check("wheel.floor", "system libraries", libraries.check_floor),
+    Check("wheel.size", "size", runtime.check_sizes),
 )

@@ -14,8 +14,7 @@ from email.parser import BytesHeaderParser
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from elftools.common.exceptions import ELFError
-from wheel_elf import MAGIC, Library, read_library
+from wheel_elf import MAGIC, Library, NotElfError, read_library
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -184,5 +183,5 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
 def _try_library(path: str, file: IO[bytes]) -> tuple[Library | None, str | None]:
     try:
         return read_library(path, file), None
-    except ELFError as error:
+    except NotElfError as error:
         return None, f"is no ELF file that can be read: {error}"
