@@ -31,7 +31,7 @@ SOUND: dict[str, bytes] = {
     f"{INFO}/WHEEL": f"Wheel-Version: 1.0\nTag: {TAG}\n".encode(),
 }
 KEYS = ["wheel", "name", "version", "sha256", "size", "tags", "requires", "libraries", "checks", "ok"]
-CHECK_KEYS = ["id", "title", "level", "seen", "limit", "seconds", "caused_by"]
+CHECK_KEYS = ["id", "title", "level", "seen", "limit", "why", "fix", "seconds", "caused_by"]
 
 
 def record_line(path: str, content: bytes) -> str:

@@ -207,7 +207,15 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
-    commands |= {"verify --fallbacks", "bundle create", "bundle verify", "cache size", "cache prune"}
+    commands |= {
+        "env --closure",
+        "verify-wheel",
+        "verify --fallbacks",
+        "bundle create",
+        "bundle verify",
+        "cache size",
+        "cache prune",
+    }
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles | {"devices list", "devices check", "status diff"}
     assert shipped("sim").name == "sim"

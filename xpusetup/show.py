@@ -175,6 +175,8 @@ SHOWN: dict[str, Screen] = {
     "status diff": _screen("show_comparison", "show_comparison"),
     "env": _show_env,
     "emit": _show_emit,
+    "env --closure": _screen("show_wheel", "show_closure"),
+    "verify-wheel": _screen("show_wheel", "show_wheel"),
     "doctor": _screen("show_doctor", "show_doctor"),
     "setup": _screen("show_setup", "show_setup", told=False),
     "xpusetup": _screen("show_way", "show_way"),

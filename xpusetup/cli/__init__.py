@@ -9,7 +9,19 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, bundles, caches, devices, diagnosis, options, preparing, profiles, using, verifying
+from xpusetup.cli import (
+    building,
+    bundles,
+    caches,
+    devices,
+    diagnosis,
+    options,
+    preparing,
+    profiles,
+    using,
+    verifying,
+    wheels,
+)
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -42,6 +54,7 @@ app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
 app.command()(verifying.verify)
+app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(building.emit)
 app.command()(diagnosis.doctor)

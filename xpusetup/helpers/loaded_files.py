@@ -19,7 +19,7 @@ def make_closure(environment: Environment, runs: Sequence[Process], owners: Owne
     """List all libraries by path, and the packages that they are of.
 
     `why` of a library: "module" (Python imports it), "linked" (another one needs it) or "opened": nobody names it, so
-    that it is opened by name at run time, or not used.
+    that it is opened by name at run time, or not used. `missing` are libraries that are needed and nowhere.
     """
     own = {each.identity for each in environment.libraries}
     linked = {need for run in runs for one in run.order for need in one.library.needed}
@@ -38,7 +38,8 @@ def make_closure(environment: Environment, runs: Sequence[Process], owners: Owne
                 "why": why,
             }
         )
-    missing = sorted({name for run in runs for name, _ in run.missing})
+    there = {name for each in environment.libraries for name in (each.soname, each.path.rpartition("/")[2])}
+    missing = sorted({name for run in runs for name, _ in run.missing} - there)
     rows.sort(key=lambda row: str(row["path"]))
     return {"libraries": rows, "packages": _packages(rows), "missing": missing}
 

@@ -73,6 +73,7 @@ class Wanted:
     python: tuple[int, int] = (3, 10)
     abi_flags: str = ""  # "t" where Python is free-threaded
     machine: str = "x86_64"
+    any_python: bool = False  # the wheel may be for another interpreter than the one that looks at it
 
 
 class Finding(NamedTuple):
