@@ -172,8 +172,8 @@ def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known
     for name, one in missing:
         stem = stem_of(name)
         rivals = [each.library for each in process.order if stem and stem_of(each.library.soname) == stem]
-        rivals = rivals or [each for each in known.others(stem) if stem in ONCE]
-        if stem in ONCE and rivals:
+        rivals = rivals or [each for each in known.others(stem) if each.identity != one.library.identity]
+        if rivals:
             yield Conflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
         elif TORCH.match(basename(one.library.path)) or stem in ONCE:
             yield Conflict("missing", "fail", one.library.path, (name,), 1)

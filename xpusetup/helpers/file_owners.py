@@ -100,10 +100,20 @@ class Owners:
         self.listed = listed
         self.prefix = prefix
         self.sysroot = sysroot
+        self.neighbours: dict[str, dict[str, str]] = {}
 
     def of(self, path: str) -> str:
         """Give "name version", the name of a system's package, or nothing."""
-        return self.listed.get(path) or self._of_conda(path) or _of_oneapi(path) or self._of_dpkg(path)
+        known = self.listed.get(path) or self._of_neighbour(os.path.abspath(path))  # noqa: PTH100 - links are kept
+        return known or self._of_conda(path) or _of_oneapi(path) or self._of_dpkg(path)
+
+    def _of_neighbour(self, path: str) -> str:
+        """Ask the distributions of the other environment in whose lib folder a file lies."""
+        folder = dirname(path)
+        if folder not in self.neighbours:
+            places = [str(place) for place in sorted(Path(folder).glob("python3*/site-packages"))]
+            self.neighbours[folder] = libraries_of(read_distributions(places))
+        return self.neighbours[folder].get(path, "")
 
     def _of_conda(self, path: str) -> str:
         metas = Path(self.prefix, "conda-meta")

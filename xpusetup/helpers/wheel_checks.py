@@ -155,7 +155,7 @@ CHECKS = (
         "wheel.rpath",
         "library search",
         libraries.check_rpath,
-        "A library looks for others where it was told when it was linked: folders of the build are not there elsewhere.",
+        "A library looks for others where it was told when it was linked; the build's folders are not there elsewhere.",
         "link with -Wl,-rpath,'$ORIGIN', or mend it: patchelf --set-rpath",
     ),
     Check(
