@@ -75,7 +75,7 @@ class Stage:
         run = (str(self.folder / "opener"), *self.opened)
         done = subprocess.run(run, env=env, cwd=self.folder, check=False, capture_output=True, text=True)
         assert done.returncode == 0 or "cannot open shared object" in done.stderr, done.stderr
-        return [line for line in done.stdout.splitlines() if line.startswith((str(self.folder), "./"))]
+        return self._own(done.stdout.splitlines())
 
     def modelled(self) -> list[str]:
         """Give what the model loads of it."""
@@ -86,8 +86,11 @@ class Stage:
             trial = process.fork()
             if trial.open(name, by=trial.order[0]) is not None and not trial.missing:  # else the loader takes all back
                 process = trial
-        loaded = [one.library.path for one in process.order[1:]]
-        return [path for path in loaded if path.startswith((str(self.folder), "./"))]
+        return self._own([one.library.path for one in process.order[1:]])
+
+    def _own(self, paths: list[str]) -> list[str]:
+        whole = (os.path.normpath(self.folder / path) for path in paths if path)
+        return [path for path in whole if path.startswith(f"{self.folder}/") and path != f"{self.folder}/opener"]
 
 
 def runpath(stage: Stage) -> None:
@@ -264,8 +267,8 @@ def test_the_model_loads_what_the_loader_loads(
     monkeypatch.chdir(tmp_path)
     stage = Stage(tmp_path)
     rule(stage)
-    real = [os.path.normpath(path) for path in stage.real()]
-    assert [os.path.normpath(path) for path in stage.modelled()] == real
+    real = stage.real()
+    assert stage.modelled() == real
     assert bool(real) != (rule.__name__ in NOTHING), "the rule was not put to the test"
 
 
