@@ -89,7 +89,7 @@ class Stage:
         return self._own([one.library.path for one in process.order[1:]])
 
     def _own(self, paths: list[str]) -> list[str]:
-        whole = (os.path.normpath(self.folder / path) for path in paths if path)
+        whole = (os.path.normpath(self.folder / path) for path in paths if "/" in path)
         return [path for path in whole if path.startswith(f"{self.folder}/") and path != f"{self.folder}/opener"]
 
 
