@@ -23,7 +23,7 @@ HEADLINE: dict[str, str] = {
     "torch": "{library} is built for another torch: it needs {names}",
     "majors": "{library} needs {names}, and another major of it is here",
     "missing": "{library} needs {names}, which is nowhere",
-    "hidden": "the library path hides a newer {file}: it lacks {names}",
+    "hidden": "the library path hides the {file} of the environment: the other lacks {names}",
     "offered": "the library path offers {names} beside {has}",
     "files": "{library} and {first} both wrote {names}",
 }

@@ -40,7 +40,7 @@ class Environment:
 def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environment:
     """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
-    places = tuple(places) or tuple(str(path) for pattern in PLACES for path in sorted(Path(prefix).glob(pattern)))
+    places = tuple(places) or _site_packages(Path(prefix))
     distributions = read_distributions(places)
     listed = libraries_of(distributions)
     loose = [*_of_torch(places), *_runtime(Path(prefix, "lib"))]
@@ -52,6 +52,12 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     torch = [each for name in TORCH for each in fitting if each.path.endswith(f"/torch/lib/{name}")]
     modules = [each for each in fitting if re.search(r"/torch/_C\.[\w.-]*so$", each.path)]
     return Environment(prefix, places, program, (*torch, *modules), tuple(fitting), distributions, listed, disk)
+
+
+def _site_packages(prefix: Path) -> tuple[str, ...]:
+    """Give the site-packages below a prefix, each once: lib64 may be a link to lib."""
+    found = [path for pattern in PLACES for path in sorted(prefix.glob(pattern))]
+    return tuple({path.resolve(): str(path) for path in reversed(found)}.values())
 
 
 def _of_torch(places: Iterable[str]) -> list[str]:

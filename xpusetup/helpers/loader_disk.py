@@ -44,7 +44,8 @@ class Disk:
         """Give where a process looks whose LD_LIBRARY_PATH this is."""
         folders = tuple(folder or "." for folder in re.split("[:;]", variable)) if variable else ()
         cache = {name: tuple(map(self._below, paths)) for name, paths in read_cache(self._below(CACHE)).items()}
-        multi = next((name for name in ("x86_64-linux-gnu", "aarch64-linux-gnu") if self._there(f"/lib/{name}")), "")
+        names = ("x86_64-linux-gnu", "aarch64-linux-gnu")
+        multi = next((name for name in names if self._there(f"/usr/lib/{name}") or self._there(f"/lib/{name}")), "")
         system = [f"{base}/{multi}" for base in ("/lib", "/usr/lib") if multi]
         system += ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
         lib = f"lib/{multi}" if multi else "lib64"
