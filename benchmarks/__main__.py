@@ -7,6 +7,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from benchmarks.conflicts import measure_conflicts
 from benchmarks.doctor import measure_doctor
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
@@ -27,7 +28,20 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "steps", "jobs", "fetch", "vision")
+NAMES = (
+    "help",
+    "explain",
+    "noop",
+    "runner",
+    "doctor",
+    "verify",
+    "lanes",
+    "steps",
+    "jobs",
+    "fetch",
+    "conflicts",
+    "vision",
+)
 SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
 SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
@@ -63,6 +77,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
         yield from measure_jobs(folder / "jobs", env)
     if "fetch" in names:
         yield from measure_fetch(folder)
+    if "conflicts" in names:
+        yield from measure_conflicts(folder, env)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
         place, usage = make_place(folder, profile, "vision", {**redirected, **empty_cache(folder)})

@@ -14,7 +14,16 @@ import pytest
 
 from xpusetup import checks
 from xpusetup.checks import pytorch, shell
-from xpusetup.effects import notes, probe_kernel, probe_network, probe_places, probe_python, probe_torch, probe_userland
+from xpusetup.effects import (
+    notes,
+    probe_kernel,
+    probe_libraries,
+    probe_network,
+    probe_places,
+    probe_python,
+    probe_torch,
+    probe_userland,
+)
 from xpusetup.effects import probe as probe_module
 from xpusetup.effects.probe import Ask, probe
 from xpusetup.effects.process import Output
@@ -53,7 +62,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Output]:
         name = argv[0].rpartition("/")[2]
         return answers.get(name, Output(None, "", "", f"{name} is not there"))
 
-    for module in (notes, probe_userland, probe_torch, probe_network):
+    for module in (notes, probe_userland, probe_torch, probe_libraries, probe_network):
         monkeypatch.setattr(module, "run_process", run)
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in answers else None)
     return answers

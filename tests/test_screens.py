@@ -91,6 +91,9 @@ def text_of(console: Console) -> str:
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
         ("bundle-create", "bundle create", screens.BUNDLE, False),
+        ("verify-wheel", "verify-wheel", screens.WHEEL, False),
+        ("verify-wheel-verbose", "verify-wheel", screens.WHEEL, True),
+        ("env-closure", "env --closure", screens.CLOSURE, False),
         ("cache-size", "cache size", screens.CACHE, False),
         ("cache-size-verbose", "cache size", screens.CACHE, True),
         ("cache-prune", "cache prune", screens.PRUNED, False),
@@ -214,7 +217,15 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 def test_every_command_has_a_screen() -> None:
     commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
-    commands |= {"verify --fallbacks", "bundle create", "bundle verify", "cache size", "cache prune"}
+    commands |= {
+        "env --closure",
+        "verify-wheel",
+        "verify --fallbacks",
+        "bundle create",
+        "bundle verify",
+        "cache size",
+        "cache prune",
+    }
     profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
     assert set(show.SHOWN) == commands | profiles | {
         "devices list",

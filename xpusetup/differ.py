@@ -37,6 +37,7 @@ KEYS = ("name", "path", "address", "index", "compiler")
 """What tells the entries of a list apart; without it they are told apart by their place."""
 BAD = ("warn", "fail", "crash")
 NOTHING = "(not seen)"
+NEXT = "\n"
 THERE = "(there)"
 LONGEST = 120
 
@@ -77,7 +78,7 @@ def differing_findings(machines: Mapping[str, Sequence[Finding]]) -> tuple[Diffe
 
 
 def _say(finding: Finding) -> str:
-    return f"{finding.level}: {finding.seen}" if finding.level in BAD else finding.level
+    return f"{finding.level}: {finding.seen.partition(NEXT)[0]}" if finding.level in BAD else finding.level
 
 
 def _flatten(value: Any, path: str = "") -> Iterator[tuple[str, str]]:

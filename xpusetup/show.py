@@ -172,6 +172,8 @@ SHOWN: dict[str, Screen] = {
     "bisect": _screen("show_bisect", "show_bisect"),
     "report": _screen("show_report", "show_report", told=False),
     "emit": _show_emit,
+    "env --closure": _screen("show_wheel", "show_closure"),
+    "verify-wheel": _screen("show_wheel", "show_wheel"),
     "doctor": _screen("show_doctor", "show_doctor"),
     "setup": _screen("show_setup", "show_setup", told=False),
     "xpusetup": _screen("show_way", "show_way"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 
+NEXT = "\n"
 FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
 
@@ -57,7 +58,7 @@ def _show_findings(console: Console, findings: list[dict[str, Any]], *, verbose:
         for finding in group:
             if finding["level"] == "skip" and not verbose:
                 continue
-            seen = escape(f"{finding['title']}: {finding['seen']}")
+            seen = escape(f"{finding['title']}: {finding['seen'].partition(NEXT)[0]}")
             console.print(f" {label:<11} {MARKS[finding['level']]} {seen}")
             label = ""
             if verbose and finding["why"]:
@@ -93,7 +94,10 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def _show_cause(console: Console, number: int, finding: Mapping[str, Any]) -> None:
-    console.print(f"\n   {number} [bold]{finding['id']}[/]  {escape(finding['seen'])}")
+    first, *more = finding["seen"].splitlines() or [""]
+    console.print(f"\n   {number} [bold]{finding['id']}[/]  {escape(first)}")
+    for line in more:
+        console.print(f"     {escape(line)}")
     prose(console, "     ", finding["why"])
     for command in finding["fix"]["commands"]:
         console.print(f"       [cyan]{escape(command)}[/]")

@@ -334,12 +334,22 @@ SOFTWARE: dict[str, Doc] = {
                 **STATION["torch"]["libraries"],
                 "libur_loader.so.0": "/home/me/venv/lib/libur_loader.so.0",
             },
-            "torch.runtime": {
-                "sycl": "/home/me/venv/lib/libsycl.so.9",
-                "own": "/home/me/venv/lib/libur_loader.so.0",
-                "first": f"{ONE_LIB}/libur_loader.so.0",
-                "lacks": ["LIBUR_LOADER_0.12", "urDeviceWaitExp"],
-            },
+            "torch.conflicts": [
+                {
+                    "kind": "symbol",
+                    "level": "fail",
+                    "library": "/home/me/venv/lib/libsycl.so.9",
+                    "names": ["urDeviceWaitExp", "urEnqueueKernelLaunchWithArgsExp"],
+                    "count": 7,
+                    "first": f"{ONE_LIB}/libur_loader.so.0",
+                    "has": "/home/me/venv/lib/libur_loader.so.0",
+                    "owners": {
+                        "library": "intel-sycl-rt 2026.1.0",
+                        "first": "oneAPI compiler 2025.3",
+                        "has": "intel-cmplr-lib-ur 2026.1.0",
+                    },
+                }
+            ],
             "torch.report": {
                 **dict.fromkeys(("version", "xpu", "cuda", "compiled", "available", "count", "cxx11_abi")),
                 "error": "ImportError: libsycl.so.9: undefined symbol: urDeviceWaitExp, version LIBUR_LOADER_0.12",

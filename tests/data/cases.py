@@ -32,11 +32,59 @@ OLD_KERNEL = {"release": "6.8.0-31-generic", "claims": {"e20b": []}}
 REFUSED = "xe 0000:03:00.0: Your graphics device e20b is not properly supported by xe in this"
 NPU = [{"name": "torch_npu", "value": "torch_npu:_autoload", "distribution": "torch_npu", "version": "2.13.0"}]
 SIM = [{"name": "simxpu", "value": "simxpu:_autoload", "distribution": "simxpu", "version": "0.1.0"}]
-RUNTIME = {
-    "sycl": "/home/me/venv/lib/libsycl.so.9",
-    "own": "/home/me/venv/lib/libur_loader.so.0",
-    "first": "/opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0",
-    "lacks": [],
+VENV, ONEAPI = "/home/me/venv/lib", "/opt/intel/oneapi/compiler/2025.3/lib"
+HIDES = {
+    "kind": "symbol",
+    "level": "fail",
+    "library": f"{VENV}/libsycl.so.9",
+    "names": ["urDeviceWaitExp"],
+    "count": 7,
+    "first": f"{ONEAPI}/libur_loader.so.0",
+    "has": f"{VENV}/libur_loader.so.0",
+    "owners": {"library": "intel-sycl-rt 2026.1.0", "first": "oneAPI compiler 2025.3"},
+}
+OFFERS = {
+    "kind": "offered",
+    "level": "warn",
+    "names": ["libsycl.so.8"],
+    "count": 1,
+    "first": f"{ONEAPI}/libsycl.so.8",
+    "has": f"{VENV}/libsycl.so.9",
+}
+INSIDE = {**HIDES, "first": f"{VENV}/libur_loader.so.0", "has": ""}
+MAJORS = {
+    "kind": "majors",
+    "level": "fail",
+    "library": f"{VENV}/python3.12/site-packages/dpctl/libDPCTLSyclInterface.so",
+    "names": ["libsycl.so.9"],
+    "count": 1,
+    "first": f"{VENV}/libsycl.so.8",
+    "owners": {"library": "dpctl 0.22.1", "first": "intel-sycl-rt 2025.3.1"},
+}
+OTHER_ABI = {
+    "kind": "abi",
+    "level": "fail",
+    "library": f"{VENV}/python3.12/site-packages/acme/_C.so",
+    "names": ["_ZN3c106detail14torchCheckFailEPKcS2_jRKSs"],
+    "count": 1,
+    "first": f"{VENV}/python3.12/site-packages/torch/lib/libc10.so",
+    "owners": {"library": "acme 1.0", "first": "torch 2.14.1+xpu"},
+}
+OLD_CXX = {
+    "kind": "version",
+    "level": "fail",
+    "library": "/usr/lib/x86_64-linux-gnu/libze_intel_gpu.so.1",
+    "names": ["GLIBCXX_3.4.32"],
+    "count": 1,
+    "first": f"{VENV}/libstdc++.so.6",
+    "has": "/usr/lib/x86_64-linux-gnu/libstdc++.so.6",
+}
+OVERWRITTEN = {
+    "kind": "files",
+    "level": "fail",
+    "names": ["triton/__init__.py"],
+    "count": 234,
+    "owners": {"library": "triton 3.5.0", "first": "triton-xpu 3.6.0"},
 }
 BROKEN = "RuntimeError: Failed to load the backend extension: simxpu. You can disable; because OSError: libx.so"
 
@@ -298,17 +346,62 @@ BUILDING: list[Case] = [
         "fail: /opt/intel/oneapi",
     ),
     ("runtime.ur_mixed", {}, "", ""),
+    ("runtime.ur_mixed", torch(conflicts=[]), "", "ok: they fit together"),
+    ("runtime.ur_mixed", torch(conflicts=[INSIDE, OVERWRITTEN]), "", "ok: they fit together"),
     (
         "runtime.ur_mixed",
-        torch(runtime=RUNTIME),
+        torch(conflicts=[OFFERS, HIDES]),
         "",
-        "ok: /opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0 has all",
+        (
+            "fail: libsycl.so.9 (intel-sycl-rt 2026.1.0) needs urDeviceWaitExp and 6 more\n"
+            f"found first: {ONEAPI}/libur_loader.so.0 (oneAPI compiler 2025.3), which lacks them\n"
+            f"exported by: {VENV}/libur_loader.so.0\nand 1 more like it"
+        ),
     ),
     (
         "runtime.ur_mixed",
-        torch(runtime={**RUNTIME, "lacks": ["LIBUR_LOADER_0.12", "urDeviceWaitExp"]}),
+        torch(conflicts=[OFFERS]),
         "",
-        "fail: /opt/intel/oneapi/compiler/2025.3/lib/libur_loader.so.0 lacks urDeviceWaitExp and 1 more",
+        f"warn: the library path offers libsycl.so.8 beside libsycl.so.9\nfound first: {ONEAPI}/libsycl.so.8\n",
+    ),
+    ("runtime.libraries", {}, "", ""),
+    ("runtime.libraries", torch(conflicts=[HIDES]), "", "ok: they fit together"),
+    (
+        "runtime.libraries",
+        torch(conflicts=[{**HIDES, "first": "/opt/other/libpng16.so.16"}]),
+        "",
+        "fail: libsycl.so.9 (intel-sycl-rt 2026.1.0) needs urDeviceWaitExp and 6 more\nfound first: /opt/other/libpng",
+    ),
+    ("runtime.packages", {}, "", ""),
+    ("runtime.packages", torch(conflicts=[HIDES, OLD_CXX]), "", "ok: they fit together"),
+    (
+        "runtime.packages",
+        torch(conflicts=[INSIDE]),
+        "",
+        "fail: libsycl.so.9 (intel-sycl-rt 2026.1.0) needs urDeviceWaitExp and 6 more",
+    ),
+    (
+        "runtime.packages",
+        torch(conflicts=[MAJORS]),
+        "",
+        (
+            "fail: libDPCTLSyclInterface.so (dpctl 0.22.1) needs libsycl.so.9, and another major of it is here\n"
+            f"found first: {VENV}/libsycl.so.8 (intel-sycl-rt 2025.3.1)"
+        ),
+    ),
+    (
+        "runtime.packages",
+        torch(conflicts=[OTHER_ABI]),
+        "",
+        "fail: _C.so (acme 1.0) is built for the other C++ ABI: it needs _ZN3c106detail14torchCheckFailEPKcS2_jRKSs",
+    ),
+    ("runtime.files", {}, "", ""),
+    ("runtime.files", torch(conflicts=[HIDES]), "", "ok: they fit together"),
+    (
+        "runtime.files",
+        torch(conflicts=[OVERWRITTEN]),
+        "",
+        "fail: triton 3.5.0 and triton-xpu 3.6.0 both wrote triton/__init__.py and 233 more",
     ),
     ("setvars.set_u", {}, "", ""),
     ("setvars.set_u", shell(SHELLOPTS="braceexpand:nounset"), "info: SHELLOPTS", ""),
@@ -324,6 +417,7 @@ BUILDING: list[Case] = [
     ("setvars.conda_libstdcxx", {}, "", ""),
     ("setvars.conda_libstdcxx", torch(glibcxx=29, glibcxx_system=33), "", "fail: GLIBCXX_3.4.29 in /home/me/venv"),
     ("setvars.conda_libstdcxx", torch(glibcxx=33, glibcxx_system=33), "", "ok: GLIBCXX_3.4.33"),
+    ("setvars.conda_libstdcxx", torch(conflicts=[OLD_CXX]), "", "fail: libze_intel_gpu.so.1 needs GLIBCXX_3.4.32"),
     ("cc.libstdcxx_dev", {}, "ok: not set", ""),
     ("cc.libstdcxx_dev", shell(CXX="/opt/intel/bin/icpx"), "info: CXX=/opt/intel/bin/icpx: not passed on", ""),
     ("cc.libstdcxx_dev", shell(CXX="g++-13"), "ok: CXX=g++-13", ""),

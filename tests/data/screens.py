@@ -498,3 +498,57 @@ REPORTED: dict[str, Any] = {
     ],
     "longest": [{"step": "torch.build", "output": "a/b/Flash[1].cpp.o", "seconds": 612.0}],
 }
+WHEEL: dict[str, Any] = {
+    "wheel": "/home/me/torch-2.14.1+xpu-cp312-cp312-linux_x86_64.whl",
+    "name": "torch",
+    "version": "2.14.1+xpu",
+    "profile": "torch-2.14",
+    "sha256": SHA * 4,
+    "size": 1_288_490_188,
+    "tags": ["cp312-cp312-linux_x86_64"],
+    "requires": ["intel-sycl-rt==2026.1.0"],
+    "libraries": [
+        {
+            "path": "torch/lib/libtorch_xpu.so",
+            "size": 3_221_225_472,
+            "soname": "libtorch_xpu.so",
+            "needed": ["libsycl.so.9", "libc10_xpu.so"],
+            "rpath": ["$ORIGIN"],
+            "targets": ["pvc"],
+        }
+    ],
+    "checks": [
+        {
+            "id": "wheel.xpu",
+            "title": "XPU",
+            "level": "ok",
+            "seen": "libtorch_xpu.so needs libsycl.so.9",
+            "limit": None,
+            "why": "",
+            "fix": "",
+        },
+        {
+            "id": "wheel.arch",
+            "title": "GPUs",
+            "level": "fail",
+            "seen": "812 device images, for pvc; none for bmg",
+            "limit": "pvc,bmg",
+            "why": "Code for other GPUs is compiled again at every first use, or cannot run.",
+            "fix": "build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
+        },
+    ],
+    "ok": False,
+}
+CLOSURE: dict[str, Any] = {
+    "prefix": "/home/me/venv",
+    "looked": 2,
+    "conflicts": [],
+    "packages": [
+        {"owner": "intel-sycl-rt 2026.1.0", "own": True, "libraries": 5, "size": 278_000_000, "linked": 14_000_000},
+        {"owner": "umf 1.1.0", "own": True, "libraries": 1, "size": 322_232, "linked": 322_232},
+        {"owner": "libc6", "own": False, "libraries": 6, "size": 3_145_728, "linked": 3_145_728},
+        {"owner": "", "own": False, "libraries": 1, "size": 1024, "linked": 0},
+    ],
+    "libraries": [],
+    "missing": ["libimf.so", "libsvml.so"],
+}

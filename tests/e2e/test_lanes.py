@@ -47,7 +47,7 @@ accelerator = "cpu"
 python = ">=3.10"
 
 [build_requirements]
-pins = ["setuptools==80.10.2", "wheel==0.48.0", "packaging==26.3", "pyelftools==0.33"]
+pins = ["setuptools==80.10.2", "wheel==0.48.0", "packaging==26.3"]
 """
 PART = """
 [[components]]

@@ -13,7 +13,7 @@ import pytest
 from e2e.support import Tiny, make_tiny, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("into")]
-PINS = ("setuptools==80.10.2", "wheel==0.48.0", "packaging==26.3", "pyelftools==0.33")
+PINS = ("setuptools==80.10.2", "wheel==0.48.0", "packaging==26.3")
 SITE = """
 [network]
 find_links = ["{wheels}"]

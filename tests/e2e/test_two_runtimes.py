@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import subprocess
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -44,7 +44,7 @@ def environment(tmp_path: Path) -> Path:
     return prefix
 
 
-def runtime_finding(tmp_path: Path, environment: Path, first: Path) -> dict[str, str] | None:
+def runtime_finding(tmp_path: Path, environment: Path, first: Path) -> dict[str, Any] | None:
     env = caller(tmp_path / "home", VIRTUAL_ENV=str(environment), LD_LIBRARY_PATH=str(first))
     result = xpusetup("doctor", "-p", "torch-2.14", "--for", "run", "--json", env=env).document["result"]
     return next((one for one in result["findings"] if one["id"] == "runtime.ur_mixed"), None)
@@ -56,8 +56,40 @@ def test_an_older_loader_hides_the_own_one(tmp_path: Path, environment: Path) ->
     found = runtime_finding(tmp_path, environment, older.parent)
     assert found is not None
     assert found["level"] == "fail"
-    assert f"{older} lacks urDeviceWaitExp and 1 more" in found["seen"]
+    own = environment / "lib/libur_loader.so.0"
+    assert found["seen"].splitlines() == [
+        "libsycl.so.9 needs urDeviceWaitExp",
+        f"found first: {older}, which lacks it",
+        f"exported by: {own}",
+    ]
+    assert "unset LD_LIBRARY_PATH" in found["fix"]["commands"]
+
+
+def test_saved_facts_say_the_same(tmp_path: Path, environment: Path) -> None:
+    older = tmp_path / "oneapi/lib/libur_loader.so.0"
+    link(older, FUNCTION.format("urDeviceGet"))
+    env = caller(tmp_path / "home", LD_LIBRARY_PATH=str(older.parent))
+    common = ("doctor", "-p", "torch-2.14", "--for", "run", "--only", "runtime.ur_mixed", "--json")
+    facts = str(tmp_path / "facts.json")
+    live = xpusetup(*common, "--into", str(environment), "--save", facts, env=env)
+    replayed = xpusetup(*common, "--facts", facts, env=caller(tmp_path / "elsewhere"))
+    assert (live.code, replayed.code) == (1, 1)
+    assert replayed.document["result"]["findings"][0]["seen"] == live.document["result"]["findings"][0]["seen"]
+
+
+def test_one_of_the_same_version_that_lacks_a_function(tmp_path: Path, environment: Path) -> None:
+    older = tmp_path / "oneapi/lib/libur_loader.so.0"
+    link(older, FUNCTION.format("urDeviceGet"), f"-Wl,--version-script={older.with_suffix('.map')}")
+    found = runtime_finding(tmp_path, environment, older.parent)
+    assert found is not None
+    assert found["level"] == "fail"
+    assert found["seen"].splitlines()[:2] == [
+        "libsycl.so.9 needs urDeviceWaitExp",
+        f"found first: {older}, which lacks it",
+    ]
 
 
 def test_the_own_loader_first_is_nothing_to_say(tmp_path: Path, environment: Path) -> None:
-    assert runtime_finding(tmp_path, environment, environment / "lib") is None
+    found = runtime_finding(tmp_path, environment, environment / "lib")
+    assert found is not None
+    assert found["level"] == "ok"

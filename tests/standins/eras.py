@@ -25,7 +25,7 @@ from xpusetup.load import parse_profile
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n'}
 KEPT = {
-    *("pip", "build", "cmake", "ninja", "packaging", "pathspec", "pyelftools", "pyproject-hooks", "pyyaml"),
+    *("pip", "build", "cmake", "ninja", "packaging", "pathspec", "pyproject-hooks", "pyyaml"),
     *("scikit-build-core", "setuptools", "typing-extensions", "wheel"),
     *("exceptiongroup", "importlib-metadata", "tomli", "zipp"),
 }

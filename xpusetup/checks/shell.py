@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+from xpusetup.checks.libraries import describe, driver_conflict
 from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.seen import distribution, is_xpu, variable
 
@@ -26,19 +27,6 @@ def check_with_wheel(question: Question) -> Answer | None:
         return Answer("ok", f"{brought[0]}, and no toolkit on the library path")
     broken = torch.report is not None and (torch.report.error or torch.report.available is False)
     return Answer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
-
-
-def check_runtime(question: Question) -> Answer | None:
-    """Hold the Unified Runtime that is found first against what the libsycl of the environment asks for."""
-    torch = question.facts.torch
-    if torch is None or torch.runtime is None or not is_xpu(question):
-        return None
-    seen, brought = torch.runtime, distribution(question, "intel-cmplr-lib-ur")
-    if not seen.lacks:
-        return Answer("ok", f"{seen.first} has all that {seen.sycl} asks for")
-    function = next((name for name in seen.lacks if name.startswith("ur")), seen.lacks[0])
-    more = f" and {len(seen.lacks) - 1} more" if len(seen.lacks) > 1 else ""
-    return Answer("fail", f"{seen.first} lacks {function}{more}", {"own": f"{seen.own} {brought}".strip()})
 
 
 def check_nounset(question: Question) -> Answer | None:
@@ -70,9 +58,14 @@ def check_foreign_libraries(question: Question) -> Answer | None:
 
 
 def check_libstdcxx(question: Question) -> Answer | None:
-    """Hold the C++ library of a conda environment against the system's, which the driver was built with."""
+    """Hold the C++ library of a conda environment against what the driver asks for, else against the system's."""
     torch = question.facts.torch
-    if torch is None or torch.glibcxx is None or torch.glibcxx_system is None or not is_xpu(question):
+    if torch is None or not is_xpu(question):
+        return None
+    proven = driver_conflict(torch)
+    if proven is not None:
+        return Answer("fail", describe([proven]), {"prefix": torch.prefix})
+    if torch.glibcxx is None or torch.glibcxx_system is None:
         return None
     seen = f"GLIBCXX_3.4.{torch.glibcxx} in {torch.prefix}, 3.4.{torch.glibcxx_system} in the system"
     return Answer("fail" if torch.glibcxx < torch.glibcxx_system else "ok", seen, {"prefix": torch.prefix})

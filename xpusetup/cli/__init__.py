@@ -21,6 +21,7 @@ from xpusetup.cli import (
     searching,
     using,
     verifying,
+    wheels,
 )
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
@@ -54,6 +55,7 @@ app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
 app.command()(verifying.verify)
+app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(using.report)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(searching.bisect)

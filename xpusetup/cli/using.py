@@ -46,16 +46,25 @@ def env(
     rev: options.Rev = None,
     into: options.Into = "",
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
+    closure: Annotated[
+        bool, typer.Option("--closure", help="The libraries that it loads, and whose they are.")
+    ] = False,
     json: options.Json = False,
+    verbose: options.Verbose = False,
 ) -> None:
     """Print the environment of the result for eval, or that of a build step."""
 
     def work() -> Result:
+        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+        if closure:
+            from xpusetup.commands.wheels import closure as list_libraries
+
+            return list_libraries(where)
         from xpusetup.commands.inspecting import env as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), build=build, say=_say)
+        return make(where, build=build, say=_say)
 
-    finish("env", work, json=json)
+    finish("env --closure" if closure else "env", work, json=json, verbose=verbose)
 
 
 def status(

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import ValidationError
 
 from xpusetup.effects import files
-from xpusetup.effects.probe_runtime import probe_runtime
+from xpusetup.effects.probe_libraries import probe_conflicts
 from xpusetup.effects.process import run_process
 from xpusetup.facts import EntryPoint, ImportReport, Torch
 from xpusetup.outputs.tools import parse_entry_points, parse_torch_version
@@ -50,6 +50,8 @@ def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, 
         return None
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     seen = _look(prefix, places, sysroot)
+    conflicts = probe_conflicts(prefix, places, sysroot, notes)
+    seen = seen.model_copy(update={"conflicts": conflicts})
     worth = seen.version is not None and (seen.xpu or seen.entry_points)
     return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth and imports else seen
 
@@ -87,7 +89,7 @@ def _holds_torch(places: Iterable[Path]) -> bool:
 
 def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
     kept = [(place, entry) for place in places for entry in sorted(os.listdir(place)) if entry.endswith("-info")]  # noqa: PTH208 - names alone
-    entries, libraries = list(_entries(kept)), _libraries(prefix)
+    entries = list(_entries(kept))
     versions, doubled = _distributions(kept, {_canonical(entry.distribution) for entry in entries})
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
@@ -103,8 +105,7 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
         xpu=said.get("xpu", "") if said else None,
         cuda=said.get("cuda", "") if said else None,
         sycl=_sonames(home / "lib/libc10_xpu.so") if home else [],
-        libraries=libraries,
-        runtime=probe_runtime(libraries),
+        libraries=_libraries(prefix),
         glibcxx=_glibcxx(prefix / "lib/libstdc++.so.6") if _kind(prefix) == "conda" else None,
         glibcxx_system=_system_glibcxx(sysroot) if _kind(prefix) == "conda" else None,
     )

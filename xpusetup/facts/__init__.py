@@ -10,7 +10,7 @@ from typing import Literal
 from pydantic import Field
 
 from xpusetup.facts.base import Fact, Section
-from xpusetup.facts.environments import Adopted, EntryPoint, ImportReport, Python, Runtime, Torch, Tree
+from xpusetup.facts.environments import Adopted, Conflict, EntryPoint, ImportReport, Python, Torch, Tree
 from xpusetup.facts.machine import Container, Disk, Gpu, Hardware, Held, Kernel, Network, Node, Resources, System
 from xpusetup.facts.software import (
     Accelerator,
@@ -30,6 +30,7 @@ __all__ = (
     "Adopted",
     "Ascend",
     "Cache",
+    "Conflict",
     "Container",
     "Disk",
     "EntryPoint",
@@ -46,7 +47,6 @@ __all__ = (
     "Node",
     "Python",
     "Resources",
-    "Runtime",
     "Section",
     "System",
     "Tool",

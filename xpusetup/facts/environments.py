@@ -61,17 +61,23 @@ class ImportReport(Fact):
     cxx11_abi: bool | None = None
 
 
-class Runtime(Fact):
-    """The Unified Runtime that the library path puts before the environment's own.
+class Conflict(Fact):
+    """Two files that cannot work together in one process, read from the files alone.
 
-    `first` is that one, `own` the environment's, `sycl` the libsycl that asks for functions; `lacks` are those that
-    `own` has and `first` has not, symbol versions included.
+    `library` asks for `names` (`count` of them) and gets `first`, which lacks them; `has` is another that has them.
+    `kind`: "symbol", "version" (a version node), "abi" (the other C++ ABI), "torch" (built for another one), "majors"
+    (two of a library of which there may be one), "missing", "hidden" (by LD_LIBRARY_PATH), "offered" (another major,
+    there) or "files" (two packages wrote the same ones). `owners`: whose `library`, `first` and `has` are.
     """
 
-    sycl: str
-    own: str
-    first: str
-    lacks: list[str] = []
+    kind: Literal["symbol", "version", "abi", "torch", "majors", "missing", "hidden", "offered", "files"]
+    level: Literal["warn", "fail"]
+    library: str = ""
+    names: list[str] = []
+    count: int = 0
+    first: str = ""
+    has: str = ""
+    owners: dict[Literal["library", "first", "has"], str] = {}
 
 
 class Torch(Fact):
@@ -80,9 +86,9 @@ class Torch(Fact):
     `python` is the interpreter, `prefix` its environment. `distributions` are the watched ones by normalised name,
     `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
     and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
-    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `runtime`
-    what hides one of them. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system` that
-    in the system's: 30 stands for GLIBCXX_3.4.30.
+    that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts`
+    what cannot work together. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system`
+    that in the system's: 30 stands for GLIBCXX_3.4.30.
     """
 
     python: str
@@ -97,7 +103,7 @@ class Torch(Fact):
     cuda: str | None = None
     sycl: list[str] = []
     libraries: dict[str, str] = {}
-    runtime: Runtime | None = None
+    conflicts: list[Conflict] | None = None
     glibcxx: int | None = None
     glibcxx_system: int | None = None
     report: ImportReport | None = None

@@ -15,10 +15,14 @@ from summary import count, say_summary
 from wheel_checks import CHECKS
 from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, read_wheel
 from wheel_files import find_wheel
+from wheel_images import names_of
 from wheel_libraries import arch_spellings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+
+    from wheel_checks import Check
+    from wheel_elf import Library
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
@@ -31,6 +35,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--requires-xpu", action="store_true")
     parser.add_argument("--abi", type=int, choices=(0, 1), help="C++ ABI, as _GLIBCXX_USE_CXX11_ABI")
     parser.add_argument("--arch", metavar="LIST", help="GPUs that it was built for, as TORCH_XPU_ARCH_LIST")
+    parser.add_argument("--any-python", action="store_true", help="it may be for another interpreter than this one")
     parser.add_argument("--forbid-prefix", nargs="+", action="extend", default=[], metavar="PATH", help="build folders")
     parser.add_argument("--needed", nargs="+", action="extend", default=[], metavar="LIB", help="a name or pattern")
     parser.add_argument("--out", type=Path, help="where the JSON document goes")
@@ -56,6 +61,7 @@ def make_wanted(options: argparse.Namespace) -> Wanted:
         python=sys.version_info[:2],
         abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
         machine=platform.machine(),
+        any_python=options.any_python,
     )
 
 
@@ -70,12 +76,14 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:
         return describe_broken(path, str(error))
-    checks = [make_row(check.id, check.title, check.run(wheel, wanted)) for check in CHECKS]
+    checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
     return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": is_ok(checks)}
 
 
-def make_row(check: str, title: str, finding: Finding) -> dict[str, Any]:
-    return {"id": check, "title": title, **finding._asdict(), "seconds": None, "caused_by": None}
+def make_row(check: Check, finding: Finding) -> dict[str, Any]:
+    told = finding.level in {"warn", "fail"}
+    words = {"why": check.why if told else "", "fix": check.fix if told else ""}
+    return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
 
 
 def is_ok(checks: list[dict[str, Any]]) -> bool:
@@ -83,7 +91,7 @@ def is_ok(checks: list[dict[str, Any]]) -> bool:
 
 
 def describe(wheel: Wheel) -> dict[str, Any]:
-    rows = [{"path": one.path, "needed": one.needed, "rpath": one.runpath or one.rpath} for one in wheel.libraries]
+    rows = [describe_library(one) for one in wheel.libraries]
     return {
         "name": wheel.name,
         "version": wheel.version,
@@ -95,6 +103,17 @@ def describe(wheel: Wheel) -> dict[str, Any]:
     }
 
 
+def describe_library(one: Library) -> dict[str, Any]:
+    return {
+        "path": one.path,
+        "size": one.size,
+        "soname": one.soname,
+        "needed": one.needed,
+        "rpath": one.runpath or one.rpath,
+        "targets": names_of(one.targets.versions),
+    }
+
+
 def summarise(document: dict[str, Any]) -> tuple[str, str]:
     bad = [check for check in document["checks"] if check["level"] in {"fail", "crash"}]
     checks = count(len(document["checks"]), "check")
@@ -102,7 +121,7 @@ def summarise(document: dict[str, Any]) -> tuple[str, str]:
 
 
 def describe_broken(path: Path, reason: str) -> dict[str, Any]:
-    checks = [make_row(CHECKS[0].id, CHECKS[0].title, Finding("fail", reason))]
+    checks = [make_row(CHECKS[0], Finding("fail", reason))]
     nothing = {"name": None, "version": None, "sha256": hash_file(path), "size": path.stat().st_size}
     return {"wheel": str(path), **nothing, "tags": [], "requires": [], "libraries": [], "checks": checks, "ok": False}
 

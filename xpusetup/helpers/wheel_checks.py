@@ -9,6 +9,7 @@ from posixpath import basename, dirname
 from typing import TYPE_CHECKING, NamedTuple
 
 import wheel_libraries as libraries
+import wheel_runtime as runtime
 from wheel_contents import Finding, some
 
 if TYPE_CHECKING:
@@ -54,6 +55,8 @@ def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
     limit = f"fits cp{wanted.python[0]}{wanted.python[1]}{wanted.abi_flags} on {wanted.machine}"
     if set(tags) != set(wheel.tags):
         return Finding("fail", f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}", limit)
+    if wanted.any_python:
+        return Finding("ok", some(tags))
     return Finding("ok" if any(fits(tag, wanted) for tag in tags) else "fail", some(tags), limit)
 
 
@@ -65,10 +68,6 @@ def fits(tag: str, wanted: Wanted) -> bool:
     for_python = python == exact or (older and (python.startswith("py") or abi == "abi3"))
     for_abi = abi == "none" or abi == exact + wanted.abi_flags or (abi == "abi3" and not wanted.abi_flags)
     return for_python and for_abi and bool(re.fullmatch(rf"any|(many)?linux(_?\w+)?_{wanted.machine}", platform))
-
-
-def check_requires(wheel: Wheel, _: Wanted) -> Finding:
-    return Finding("info", "; ".join(wheel.requires) or "requires nothing")
 
 
 def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -86,21 +85,92 @@ def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
 
 
 class Check(NamedTuple):
+    """A check: why what it finds matters, and what to do then."""
+
     id: str
     title: str
     run: Callable[[Wheel, Wanted], Finding]
+    why: str
+    fix: str
 
 
 CHECKS = (
-    Check("wheel.record", "files", check_record),
-    Check("wheel.version", "version", check_version),
-    Check("wheel.tags", "tags", check_tags),
-    Check("wheel.requires", "requirements", check_requires),
-    Check("wheel.xpu", "XPU", libraries.check_xpu),
-    Check("wheel.arch", "GPUs", libraries.check_arch),
-    Check("wheel.abi", "C++ ABI", libraries.check_abi),
-    Check("wheel.needed", "libraries needed", libraries.check_needed),
-    Check("wheel.rpath", "library search", libraries.check_rpath),
-    Check("wheel.paths", "build folders", check_paths),
-    Check("wheel.floor", "system libraries", libraries.check_floor),
+    Check(
+        "wheel.record",
+        "files",
+        check_record,
+        "pip installs what is in the archive: what RECORD does not tell was put there or changed afterwards.",
+        "build it again, or fetch it again from where it was published",
+    ),
+    Check(
+        "wheel.version",
+        "version",
+        check_version,
+        "pip chooses by name and version; under another one it takes a wheel of the index in its place.",
+        "tell the build its version: PYTORCH_BUILD_VERSION and PYTORCH_BUILD_NUMBER for torch",
+    ),
+    Check(
+        "wheel.tags",
+        "tags",
+        check_tags,
+        "pip installs a wheel only where one of its tags fits the interpreter and the machine.",
+        "build it with the interpreter that is to use it",
+    ),
+    Check(
+        "wheel.requires",
+        "requirements",
+        runtime.check_requires,
+        "Whoever installs this wheel gets what it requires and no more: a library that nobody brings is not found.",
+        "name it in the wheel's requirements: PYTORCH_EXTRA_INSTALL_REQUIREMENTS for torch",
+    ),
+    Check(
+        "wheel.xpu",
+        "XPU",
+        libraries.check_xpu,
+        "A build that finds no SYCL compiler goes on without XPU, and says so in one line of many thousands.",
+        "read what its configure said of XPU: xpusetup explain LOG",
+    ),
+    Check(
+        "wheel.arch",
+        "GPUs",
+        libraries.check_arch,
+        "Code for other GPUs is compiled again at every first use, or cannot run.",
+        "build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
+    ),
+    Check(
+        "wheel.abi",
+        "C++ ABI",
+        libraries.check_abi,
+        "Extensions with the other C++ ABI do not find torch's functions: a name with std::string is another name.",
+        "build with _GLIBCXX_USE_CXX11_ABI as the profile has it",
+    ),
+    Check(
+        "wheel.needed",
+        "libraries needed",
+        libraries.check_needed,
+        "A library that is asked for under a name that no file has is not found.",
+        "give each library a SONAME that is the name of its file: leave SOVERSION and patches of library versions out",
+    ),
+    Check(
+        "wheel.rpath",
+        "library search",
+        libraries.check_rpath,
+        "A library looks for others where it was told when it was linked; the build's folders are not there elsewhere.",
+        "link with -Wl,-rpath,'$ORIGIN', or mend it: patchelf --set-rpath",
+    ),
+    Check(
+        "wheel.paths",
+        "build folders",
+        check_paths,
+        "Paths of the build tell of the machine, and make two builds of one source differ.",
+        "compile with -ffile-prefix-map=FOLDER=.",
+    ),
+    Check(
+        "wheel.floor",
+        "system libraries",
+        libraries.check_floor,
+        "On a system with an older glibc or libstdc++ it is installed and cannot be loaded.",
+        "build on the oldest system that is to use it, or give it the tag that tells the truth",
+    ),
+    Check("wheel.size", "size", runtime.check_sizes, "", ""),
 )

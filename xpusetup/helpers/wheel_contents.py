@@ -14,8 +14,7 @@ from email.parser import BytesHeaderParser
 from functools import partial
 from typing import IO, TYPE_CHECKING, NamedTuple
 
-from elftools.common.exceptions import ELFError
-from wheel_elf import MAGIC, Library, read_library
+from wheel_elf import MAGIC, Library, NotElfError, read_library
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -74,6 +73,7 @@ class Wanted:
     python: tuple[int, int] = (3, 10)
     abi_flags: str = ""  # "t" where Python is free-threaded
     machine: str = "x86_64"
+    any_python: bool = False  # the wheel may be for another interpreter than the one that looks at it
 
 
 class Finding(NamedTuple):
@@ -184,5 +184,5 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
 def _try_library(path: str, file: IO[bytes]) -> tuple[Library | None, str | None]:
     try:
         return read_library(path, file), None
-    except ELFError as error:
+    except NotElfError as error:
         return None, f"is no ELF file that can be read: {error}"

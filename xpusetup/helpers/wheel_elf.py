@@ -2,19 +2,26 @@
 
 from __future__ import annotations
 
+import mmap
 import re
+import struct
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
 
-from elftools.elf.elffile import ELFFile
+from elf_file import MAGIC, NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError
+from loader_disk import split_path
+from wheel_images import Targets, read_lists, read_targets
 
-MAGIC = b"\x7fELF"
+__all__ = ("MAGIC", "Library", "NotElfError", "highest_versions", "read_library")
 NEW_STRINGS = re.compile(rb"__cxx11|B5cxx11")
 OLD_STRINGS = re.compile(rb"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)")
 """Mangled std::string before C++11: its members, and functions that take a reference to one."""
 DEVICE_IMAGES = re.compile(r"__CLANG_OFFLOAD_BUNDLE__|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries")
 """Names that LLVM's and Intel's linkers give to sections with device code."""
 SYMBOL_VERSION = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d[\d.]*)")
+
+
+NO_TARGETS = Targets()
 
 
 @dataclass(frozen=True)
@@ -25,51 +32,41 @@ class Library:
     rpath: tuple[str, ...] | None = None  # DT_RPATH, which serves what a library loads as well
     runpath: tuple[str, ...] | None = None  # DT_RUNPATH, for the library itself
     images: tuple[str, ...] = ()
+    targets: Targets = NO_TARGETS
+    lists: frozenset[str] = frozenset()  # texts that are lists of GPUs
     floor: tuple[tuple[str, str], ...] = ()
     new_strings: int = 0
     old_strings: int = 0
+    size: int = 0
 
 
 def read_library(path: str, file: IO[bytes]) -> Library:
-    elf = ELFFile(file)
-    tags = read_dynamic(elf)
-    names = section_data(elf, ".dynstr").split(b"\0")
+    """Read an ELF file. Raises NotElfError for one that cannot be read."""
+    with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+        try:
+            return _describe(path, Elf(data), len(data))
+        except struct.error as error:
+            raise NotElfError(f"its tables point outside of it: {error}") from error
+
+
+def _describe(path: str, elf: Elf, size: int) -> Library:
+    names = elf.strings().split(b"\0")
+    sections = [section.name for section in elf.sections()]
+    images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
     return Library(
         path=path,
-        soname=next(iter(tags.get("DT_SONAME", ())), None),
-        needed=tuple(tags.get("DT_NEEDED", ())),
-        rpath=split_path(tags.get("DT_RPATH")),
-        runpath=split_path(tags.get("DT_RUNPATH")),
-        images=tuple(section.name for section in elf.iter_sections() if DEVICE_IMAGES.search(section.name)),
-        floor=tuple(sorted(highest_versions(read_versions(elf)).items())),
+        soname=next(iter(elf.texts(SONAME)), None),
+        needed=elf.texts(NEEDED),
+        rpath=split_path(elf.texts(RPATH)),
+        runpath=split_path(elf.texts(RUNPATH)),
+        images=images,
+        targets=read_targets(elf) if images else NO_TARGETS,
+        lists=read_lists(elf) if images or "xpu" in path else frozenset(),
+        floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
         new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
         old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
+        size=size,
     )
-
-
-def section_data(elf: Any, name: str) -> bytes:
-    section = elf.get_section_by_name(name)
-    return section.data() if section else b""
-
-
-def read_dynamic(elf: Any) -> dict[str, list[str]]:
-    """Collect the dynamic entries that hold text."""
-    section = elf.get_section_by_name(".dynamic")
-    found: dict[str, list[str]] = {}
-    for tag in section.iter_tags() if section else ():
-        kind = tag.entry.d_tag
-        if kind in {"DT_SONAME", "DT_NEEDED", "DT_RPATH", "DT_RUNPATH"}:
-            found.setdefault(kind, []).append(getattr(tag, kind.removeprefix("DT_").lower()))
-    return found
-
-
-def split_path(texts: list[str] | None) -> tuple[str, ...] | None:
-    return None if texts is None else tuple(":".join(texts).split(":"))
-
-
-def read_versions(elf: Any) -> list[str]:
-    section = elf.get_section_by_name(".gnu.version_r")
-    return [one.name for _, needed in section.iter_versions() for one in needed] if section else []
 
 
 def highest_versions(names: list[str]) -> dict[str, str]:

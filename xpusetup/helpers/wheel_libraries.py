@@ -8,13 +8,19 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING
 
 from wheel_contents import Finding, some
+from wheel_images import find_lacking, names_of
+from wheel_runtime import wrong_names
 
 if TYPE_CHECKING:
     from wheel_contents import Wanted, Wheel
     from wheel_elf import Library
 
 
+MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 ORIGIN = re.compile(r"^\$(?:ORIGIN|\{ORIGIN\})(?:/|$)")
+
+OF_SYSTEM = re.compile(r"/(?:usr|lib|lib64)(?:/|$)|/opt/intel(?:/|$)|.*/oneapi(?:/|$)")
+"""Absolute folders that are the same on other machines; any other is that of the machine where it was built."""
 
 
 def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -38,12 +44,37 @@ def arch_spellings(arch: str) -> tuple[str, ...]:
 
 
 def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Hold the GPUs that device images are for against those that were asked for; without images, what texts say."""
+    ours = [one for one in wheel.libraries if one.targets.images or "xpu" in basename(one.path)]
+    versions = {version for one in ours for version in one.targets.versions}
+    trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
+    if versions:
+        return _judge_images(sum(one.targets.images for one in ours), names_of(versions), wanted, versions)
     if not wanted.arch:
-        return Finding("info", "no list of GPUs was asked for")
-    wanted_lists = set(arch_spellings(wanted.arch))
+        return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
+    return _judge_texts(wheel, wanted.arch, trouble)
+
+
+def _judge_images(images: int, names: list[str], wanted: Wanted, versions: set[str]) -> Finding:
+    seen = f"{images} device images, for {', '.join(names)}"
+    if not wanted.arch:
+        return Finding("info", seen)
+    lacking = find_lacking(re.split(r"[,\s]+", wanted.arch), versions)
+    return Finding(
+        "fail" if lacking else "ok", f"{seen}; none for {', '.join(lacking)}" if lacking else seen, wanted.arch
+    )
+
+
+def _judge_texts(wheel: Wheel, arch: str, trouble: str) -> Finding:
+    wanted_lists, wanted_names = set(arch_spellings(arch)), set(arch.split(","))
     holders = {basename(member.path) for member in wheel.members if member.library and member.found & wanted_lists}
-    seen = f"likely built for these: named in {some(holders)}" if holders else "no library names this list"
-    return Finding("ok" if holders else "warn", seen, wanted.arch)
+    if holders:
+        return Finding("ok", f"likely built for these: named in {some(holders)}", arch)
+    lists = {text for one in wheel.libraries if "xpu" in basename(one.path) for text in one.lists}
+    others = [text for text in lists if set(re.split(r"[,\s]+", text)) != wanted_names]
+    if len(others) == len(lists) == 1 and not trouble:
+        return Finding("fail", f"built for other GPUs: a library names {others[0]!r}", arch)
+    return Finding("warn", trouble or "no library names this list", arch)
 
 
 def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -60,6 +91,9 @@ def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
 def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
     ours = {basename(member.path) for member in wheel.members}
     foreign = {name for one in wheel.libraries for name in one.needed} - ours
+    misnamed = list(wrong_names(wheel))
+    if misnamed:
+        return Finding("fail", some(misnamed), some(wanted.needed, 9) or None)
     missing = [want for want in wanted.needed if not any(fnmatch(name, want) for name in foreign | ours)]
     broken = [f"{member.path} {member.trouble}" for member in wheel.members if member.trouble]
     if missing or broken:
@@ -75,9 +109,10 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     lost = {f"{one.path} needs {name}" for one in wheel.libraries for name in unreached(one, wheel)}
     modules = {text for text in lost if ".so" in text.split()[0]}
     built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.forbidden)}
+    foreign = {folder for folder in absolute if not OF_SYSTEM.match(folder) and folder.startswith("/")}
     texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
     parts = [f"not found beside it: {some(lost)}"] * bool(lost) + [some(texts)] * bool(texts)
-    level = "fail" if modules or built else "warn" if parts else "ok"
+    level = "fail" if modules or built or foreign else "warn" if parts else "ok"
     return Finding(level, "; ".join(parts) or "all relative to $ORIGIN", "$ORIGIN, and all that is in the wheel found")
 
 
@@ -117,4 +152,8 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
         for kind, text in one.floor:
             found = (tuple(map(int, text.split("."))), f"{kind} {text} ({basename(one.path)})")
             highest[kind] = max(highest.get(kind, found), found)
-    return Finding("info", ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries")
+    seen = ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries"
+    promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, wheel.tags) if match]
+    if promised and "GLIBC" in highest and highest["GLIBC"][0][:2] > max(promised):
+        return Finding("warn", f"more than the tag says: {seen}", "glibc {}.{}".format(*max(promised)))
+    return Finding("info", seen)

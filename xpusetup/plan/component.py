@@ -11,7 +11,7 @@ from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
 from xpusetup.plan.guard import UNBOUND
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from xpusetup.plan.context import Context
     from xpusetup.profile import SourceComponent, WheelComponent
@@ -35,18 +35,24 @@ def make_component(
     yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
 
 
+def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ...]:
+    """Give what a profile wants of a component's wheel, as options of the helper that looks into it."""
+    xpu = ("--requires-xpu",) if part.inspect.xpu else ()
+    abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
+    gpus = ("--arch", ",".join(arch)) if part.inspect.xpu and arch else ()
+    return (*xpu, *abi, *gpus)
+
+
 def _make_inspect(context: Context, part: SourceComponent) -> Step:
     result = f"{context.layout.results}/{part.name}.inspect.json"
     wheel = context.choice(part)
-    xpu = ("--requires-xpu",) if part.inspect.xpu else ()
-    abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
-    gpus = ("--arch", ",".join(context.target.arch)) if part.inspect.xpu and context.target.arch else ()
+    wanted = inspect_options(part, context.target.arch)
     places = (context.layout.src, context.layout.venv, *context.held(part))
     foreign = tuple(word for place in places for word in ("--forbid-prefix", place))
     return Step(
         id=f"{part.name}.inspect",
         title=f"what is in the {part.distribution} wheel",
-        run=(context.helper("inspect_wheel.py", *wheel, *xpu, *abi, *gpus, *foreign, "--out", result),),
+        run=(context.helper("inspect_wheel.py", *wheel, *wanted, *foreign, "--out", result),),
         after=(f"{part.name}.build",),
         makes=(result,),
         component=part.name,

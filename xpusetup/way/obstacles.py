@@ -27,4 +27,6 @@ def _steps(causes: Iterable[Finding], families: tuple[str, ...]) -> Iterator[Way
     for cause in causes:
         commands = cause.fix.commands_for(families)
         said = "" if commands or not cause.fix.say else f". {cause.fix.say}"
-        yield WayStep(title=f"{cause.title}: {cause.seen}{said}", commands=tuple(commands), mends=(cause.id,))
+        yield WayStep(
+            title=f"{cause.title}: {cause.seen.splitlines()[0]}{said}", commands=tuple(commands), mends=(cause.id,)
+        )

@@ -24,7 +24,7 @@ step() { # ID TITLE
 }
 
 step venv 'Python 3.11 environment'
-step requirements '19 pinned build requirements'
+step requirements '18 pinned build requirements'
 step torch.fetch 'torch 2.13.0+cpu, a ready wheel'
 step torch.install 'install torch 2.13.0+cpu'
 step simxpu.fetch 'simxpu  14920a327'

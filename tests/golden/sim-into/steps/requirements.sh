@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# requirements: 19 pinned build requirements
+# requirements: 18 pinned build requirements
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash requirements.sh
 set -eu
 STEP=requirements
@@ -20,7 +20,7 @@ run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no
   /opt/conda/envs/x/share/xpusetup/build-requirements.json build==1.6.1 filelock==4.1.0 fsspec==2026.9.0 \
   jinja2==3.1.6 markupsafe==3.0.4 mpmath==1.3.0 networkx==3.4.2 ninja==1.13.2 \
   'numpy==2.2.6; python_version < '"'"'3.11'"'"'' 'numpy==2.4.6; python_version >= '"'"'3.11'"'"'' \
-  packaging==26.3 pyelftools==0.33 pyproject-hooks==1.3.3 setuptools==80.10.2 sympy==1.14.0 \
+  packaging==26.3 pyproject-hooks==1.3.3 setuptools==80.10.2 sympy==1.14.0 \
   'tomli==2.5.0; python_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 wheel==0.48.0
 run /opt/conda/envs/x/bin/python "$ROOT"/helpers/keep_report.py \
   /opt/conda/envs/x/share/xpusetup/build-requirements.json

@@ -17,7 +17,6 @@ run /opt/conda/envs/x/bin/python "$ROOT"/helpers/adopt_environment.py --prefix /
   --reports /opt/conda/envs/x/share/xpusetup --requires pip==26.0 --requires build==1.6.1 --requires \
   filelock==4.1.0 --requires fsspec==2026.9.0 --requires jinja2==3.1.6 --requires markupsafe==3.0.4 --requires \
   mpmath==1.3.0 --requires networkx==3.4.2 --requires ninja==1.13.2 --requires numpy==2.4.6 --requires \
-  packaging==26.3 --requires pyelftools==0.33 --requires pyproject-hooks==1.3.3 --requires setuptools==80.10.2 \
-  --requires sympy==1.14.0 --requires typing-extensions==4.16.0 --requires wheel==0.48.0 --out \
-  "$ROOT"/results/environment.json
+  packaging==26.3 --requires pyproject-hooks==1.3.3 --requires setuptools==80.10.2 --requires sympy==1.14.0 \
+  --requires typing-extensions==4.16.0 --requires wheel==0.48.0 --out "$ROOT"/results/environment.json
 finish

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# requirements: 43 pinned build requirements
+# requirements: 42 pinned build requirements
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash requirements.sh
 set -eu
 STEP=requirements
@@ -22,11 +22,10 @@ run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps
   intel-openmp==2026.1.0 jinja2==3.1.6 markupsafe==3.0.3 mkl-include==2026.1.0 mkl-static==2026.1.0 \
   mpmath==1.3.0 networkx==3.4.2 ninja==1.11.1.4 'numpy==2.2.6; python_full_version < '"'"'3.11'"'"'' \
   'numpy==2.4.6; python_full_version >= '"'"'3.11'"'"'' onemkl-license==2026.1.0 packaging==26.3 \
-  pathspec==1.1.1 pillow==12.3.0 pybind11==3.1.0 pyelftools==0.33 pyproject-hooks==1.3.3 pyyaml==6.0.3 \
-  requests==2.34.2 scikit-build-core==1.1.0 setuptools==80.10.2 six==1.17.0 sympy==1.14.0 tbb==2023.1.0 \
-  tbb-devel==2023.1.0 tcmlib==1.5.0 'tomli==2.4.1; python_full_version < '"'"'3.11'"'"'' \
-  typing-extensions==4.16.0 umf==1.1.0 urllib3==2.8.0 wheel==0.48.0 \
-  'zipp==4.1.0; python_full_version < '"'"'3.10.2'"'"''
+  pathspec==1.1.1 pillow==12.3.0 pybind11==3.1.0 pyproject-hooks==1.3.3 pyyaml==6.0.3 requests==2.34.2 \
+  scikit-build-core==1.1.0 setuptools==80.10.2 six==1.17.0 sympy==1.14.0 tbb==2023.1.0 tbb-devel==2023.1.0 \
+  tcmlib==1.5.0 'tomli==2.4.1; python_full_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 umf==1.1.0 \
+  urllib3==2.8.0 wheel==0.48.0 'zipp==4.1.0; python_full_version < '"'"'3.10.2'"'"''
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

@@ -1,0 +1,246 @@
+"""The model of the loader and the rules of conflicts, on libraries that are values: nothing of them lies on a disk."""
+
+from __future__ import annotations
+
+import importlib
+import sys
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+rules: Any = importlib.import_module("conflict_rules")
+model: Any = importlib.import_module("loader_model")
+elf_file: Any = importlib.import_module("elf_file")
+elf_symbols: Any = importlib.import_module("elf_symbols")
+owners: Any = importlib.import_module("file_owners")
+
+NODE = "LIBUR_LOADER_0.12"
+
+
+@dataclass
+class World:
+    """Files by path and what symbols they have."""
+
+    files: dict[str, Any] = field(default_factory=dict)
+    symbols: dict[str, Any] = field(default_factory=dict)
+
+    def add(self, path: str, *, asks: tuple[Any, ...] = (), names: tuple[str, ...] = (), **words: Any) -> Any:
+        """Put a library there; `asks` are symbols, `names` those that it has, with the version node `node`."""
+        node = words.pop("node", "")
+        nodes = {(one.file, one.version) for one in asks if one.version}
+        library = model.Library(
+            path,
+            path,
+            62,
+            words.pop("soname", path.rpartition("/")[2]),
+            asks=tuple(elf_file.Asked(file, version, weak=False) for file, version in sorted(nodes)),
+            has=frozenset((path.rpartition("/")[2], node)) if node else frozenset(),
+            **words,
+        )
+        versioned = frozenset(f"{name}@{node}" for name in names) if node else frozenset()
+        self.files[path] = library
+        self.symbols[path] = elf_symbols.Symbols(asks, frozenset(names), versioned)
+        return library
+
+    def known(self, *own: Any) -> Any:
+        def others(name: str) -> list[Any]:
+            return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
+
+        return rules.Known(lambda one: self.symbols[one.path], others, lambda one: one.path.startswith("/usr/"))
+
+    def process(self, *variable: str) -> Any:
+        return model.Process(model.Places(self.files.get, variable, {}, ("/usr/lib",)))
+
+
+def asked(name: str, version: str = "", file: str = "", *, weak: bool = False) -> Any:
+    return elf_file.Symbol(name, version, weak, file)
+
+
+def judge(world: World, path: str, *own: Any, variable: tuple[str, ...] = ()) -> list[tuple[str, str, tuple[str, ...]]]:
+    """Open a library alone and give kind, level and names of what all rules say."""
+    process, known = world.process(*variable), world.known(*own)
+    scope = process.open(path)
+    found = [*rules.judge_versions(process, scope)]
+    for one in scope:
+        found += rules.judge_symbols(process, one, scope, known)
+    found += [*rules.judge_majors(process, scope), *rules.judge_missing(process, process.missing, known)]
+    return [(one.kind, one.level, one.names) for one in found]
+
+
+UR = "libur_loader.so.0"
+WAIT = asked("urDeviceWaitExp", NODE, UR)
+
+
+def world_of_loaders() -> World:
+    world = World()
+    world.add("/venv/lib/libsycl.so.9", asks=(WAIT,), needed=(UR,), runpath=("$ORIGIN",))
+    world.add(f"/venv/lib/{UR}", names=("urDeviceGet", "urDeviceWaitExp"), node=NODE)
+    world.add(f"/old/{UR}", names=("urDeviceGet",), node=NODE)
+    world.add(f"/bare/{UR}", names=("urDeviceGet",))
+    world.add(f"/other/{UR}", names=("urDeviceGet", "urDeviceWaitExp"), node="LIBUR_LOADER_0.11")
+    return world
+
+
+@pytest.mark.parametrize(
+    ("variable", "told"),
+    [
+        ((), []),
+        (("/venv/lib",), []),
+        (("/old",), [("symbol", "fail", ("urDeviceWaitExp",))]),
+        (("/none", "/venv/lib", "/old"), []),
+        (("/bare",), [("symbol", "fail", ("urDeviceWaitExp",))]),
+        (("/other",), [("version", "fail", (NODE,))]),
+    ],
+)
+def test_what_is_found_first_decides(variable: tuple[str, ...], told: list[Any]) -> None:
+    world = world_of_loaders()
+    own = world.files[f"/venv/lib/{UR}"]
+    assert judge(world, "/venv/lib/libsycl.so.9", own, variable=variable) == told
+
+
+def test_a_conflict_names_who_has_it() -> None:
+    world = world_of_loaders()
+    process, own = world.process("/old"), world.files[f"/venv/lib/{UR}"]
+    scope = process.open("/venv/lib/libsycl.so.9")
+    (one,) = rules.judge_symbols(process, scope[0], scope, world.known(own))
+    assert (one.library, one.first, one.has) == ("/venv/lib/libsycl.so.9", f"/old/{UR}", own.path)
+
+
+def test_weak_symbols_and_nodes_may_be_missing() -> None:
+    world = World()
+    world.add("/a/libx.so", asks=(asked("gone", weak=True),), needed=("liby.so",), runpath=("/a",))
+    world.add("/a/liby.so", names=("there",), node="V1")
+    assert judge(world, "/a/libx.so") == []
+
+
+def test_a_symbol_that_nobody_can_be_blamed_for_is_not_told() -> None:
+    world = World()
+    world.add("/a/module.so", asks=(asked("PyLong_FromLong"), asked("application_hook")))
+    assert judge(world, "/a/module.so") == []
+
+
+def test_a_symbol_of_a_hidden_file_is_told_without_a_version_too() -> None:
+    world = World()
+    world.add("/a/module.so", asks=(asked("newer"),), needed=("libx.so.1",), runpath=("/a",))
+    own = world.add("/a/libx.so.1", names=("older", "newer"))
+    world.add("/b/libx.so.1", names=("older",))
+    assert judge(world, "/a/module.so", own, variable=("/b",)) == [("symbol", "fail", ("newer",))]
+
+
+@pytest.mark.parametrize(
+    ("wanted", "there", "kind"),
+    [
+        ("_ZN3c104failERKSs", "_ZN3c104failERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "abi"),
+        ("_ZN3c104failERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "_ZN3c104failERKSs", "abi"),
+        ("_ZN3c104failERKSs", "_ZN3c105fail2ERKNSt7__cxx1112basic_stringIcSt11char_traitsIcESaIcEEE", "torch"),
+        ("_ZN3c104goneEi", "_ZN3c104failERKSs", "torch"),
+        ("_ZNK2at6Tensor4goneEv", "_ZNK2at6Tensor4hereEv", "torch"),
+    ],
+)
+def test_an_extension_for_another_torch(wanted: str, there: str, kind: str) -> None:
+    world = World()
+    world.add("/t/libc10.so", names=(there,))
+    world.add("/x/_C.so", asks=(asked(wanted), asked("_ZN4acme3runEv")), needed=("libc10.so",), rpath=("/t",))
+    assert judge(world, "/x/_C.so") == [(kind, "fail", (wanted,))]
+
+
+def test_two_majors_where_one_may_be() -> None:
+    world = World()
+    for name in ("libsycl.so.8", "libsycl.so.9", "libpng.so.1", "libpng.so.2"):
+        world.add(f"/a/{name}")
+    world.add("/a/both.so", needed=("libsycl.so.8", "libsycl.so.9", "libpng.so.1", "libpng.so.2"), rpath=("/a",))
+    assert {names for kind, _, names in judge(world, "/a/both.so") if kind == "majors"} == {
+        ("libsycl.so.8",),
+        ("libsycl.so.9",),
+    }
+
+
+def test_missing_libraries_are_told_where_it_is_certain() -> None:
+    world = World()
+    world.add("/a/plugin.so", needed=("libcuda.so.1", "libumf.so.0"))
+    umf = world.add("/a/libumf.so.1")
+    assert judge(world, "/a/plugin.so") == []
+    assert judge(world, "/a/plugin.so", umf) == [("majors", "fail", ("libumf.so.0",))]
+    world.add("/a/libc10_xpu.so", needed=("libsycl.so.9",))
+    assert judge(world, "/a/libc10_xpu.so") == [("missing", "fail", ("libsycl.so.9",))]
+
+
+def test_what_the_library_path_hides_and_offers() -> None:
+    world = world_of_loaders()
+    own = world.files[f"/venv/lib/{UR}"]
+    sycl = world.files["/venv/lib/libsycl.so.9"]
+    older = world.add("/old/libsycl.so.8")
+    same = world.add(f"/copy/{UR}", names=("urDeviceGet", "urDeviceWaitExp"), node=NODE)
+    known = world.known(own, sycl)
+    told = [*rules.judge_hidden((own, sycl), (world.files[f"/old/{UR}"], older), known)]
+    assert [(one.kind, one.level, one.names) for one in told] == [
+        ("hidden", "warn", ("urDeviceWaitExp",)),
+        ("offered", "warn", ("libsycl.so.8",)),
+    ]
+    assert [*rules.judge_hidden((own, sycl), (same, sycl), known)] == []
+
+
+@pytest.mark.parametrize(
+    ("name", "stem"),
+    [
+        ("libsycl.so.9", "libsycl"),
+        ("/a/libur_loader.so.0.12.0", "libur_loader"),
+        ("libsycl-preview.so.9", "libsycl-preview"),
+        ("libstdc++.so.6", "libstdc++"),
+        ("_C.cpython-311-x86_64-linux-gnu.so", ""),
+        ("", ""),
+    ],
+)
+def test_stems(name: str, stem: str) -> None:
+    assert rules.stem_of(name) == stem
+
+
+def test_the_rpath_of_a_library_with_both_is_not_looked_at() -> None:
+    world = World()
+    world.add("/b/libx.so")
+    world.add("/a/main.so", needed=("libx.so",), rpath=None, runpath=("/none",))
+    process = world.process()
+    process.open("/a/main.so")
+    assert [name for name, _ in process.missing] == ["libx.so"]
+
+
+def test_a_fork_leaves_the_process_as_it_was() -> None:
+    world = World()
+    world.add("/a/libx.so")
+    world.add("/b/copy.so", soname="libx.so")
+    process = world.process()
+    process.open("/a/libx.so")
+    fork = process.fork()
+    fork.open("/b/copy.so")
+    assert [one.library.path for one in fork.order] == ["/a/libx.so", "/b/copy.so"]
+    assert [one.library.path for one in process.order] == ["/a/libx.so"]
+
+
+def files(title: str, **digests: str) -> Any:
+    name, _, version = title.partition(" ")
+    listed = tuple((path.replace("__", "/") + ".py", digest) for path, digest in digests.items())
+    return owners.Distribution(name, version, "/site", listed)
+
+
+def test_files_of_two_packages() -> None:
+    one = files("triton 3.5.0", triton__a="1", triton__b="2", shared__c="3", tests__d="4")
+    two = files("triton-xpu 3.6.0", triton__a="9", triton__b="9", shared__c="3", tests__d="5")
+    (overlap,) = owners.find_overlaps([one, two])
+    assert overlap == (("triton 3.5.0", "triton-xpu 3.6.0"), ("triton/a.py", "triton/b.py"))
+    again = files("triton 3.6.0", triton__a="9")
+    assert owners.find_overlaps([one, again]) == []
+
+
+def test_owners_without_a_list(tmp_path: Path) -> None:
+    known = owners.Owners({"/venv/lib/libx.so": "acme 1.0"}, "/venv", str(tmp_path))
+    assert known.of("/venv/lib/libx.so") == "acme 1.0"
+    assert known.of("/opt/intel/oneapi/compiler/2025.3/lib/libsycl.so.8") == "oneAPI compiler 2025.3"
+    assert known.of("/somewhere/libx.so") == ""
+    listing = tmp_path / "var/lib/dpkg/info/libx1:amd64.list"
+    listing.parent.mkdir(parents=True)
+    listing.write_text("/.\n/usr/lib/libx.so.1\n")
+    assert known.of(f"{tmp_path}/usr/lib/libx.so.1") == "libx1"
+    assert known.of(f"{tmp_path}/lib/libx.so.1") == "libx1"

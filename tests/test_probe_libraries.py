@@ -1,0 +1,71 @@
+"""What the facts hold of an environment's libraries, and what is noted where the look failed."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from xpusetup.effects import probe_libraries
+from xpusetup.effects.process import Output
+from xpusetup.effects.sysroot import Sysroot
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+HIDES = {
+    "kind": "symbol",
+    "level": "fail",
+    "library": "/venv/lib/libsycl.so.9",
+    "names": ["urDeviceWaitExp"],
+    "count": 1,
+    "first": "/old/libur_loader.so.0",
+    "has": "/venv/lib/libur_loader.so.0",
+    "owners": {"library": "intel-sycl-rt 2026.1.0"},
+}
+
+
+def look(monkeypatch: pytest.MonkeyPatch, output: Output) -> tuple[list[str], dict[str, str], Any]:
+    """Give the command line, the notes and the conflicts."""
+    notes: dict[str, str] = {}
+    lines: list[str] = []
+
+    def run(argv: Sequence[str], **_words: object) -> Output:
+        lines.extend(argv)
+        return output
+
+    monkeypatch.setattr(probe_libraries, "run_process", run)
+    places = [Path("/venv/lib/python3.12/site-packages")]
+    return lines, notes, probe_libraries.probe_conflicts(Path("/venv"), places, Sysroot("/slash"), notes)
+
+
+def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = json.dumps({"prefix": "/venv", "looked": 9, "conflicts": [HIDES]})
+    line, notes, conflicts = look(monkeypatch, Output(0, told, ""))
+    assert [one.model_dump() for one in conflicts] == [HIDES]
+    assert notes == {}
+    assert line[-6:] == [
+        *("--prefix", "/venv", "--place", "/venv/lib/python3.12/site-packages", "--sysroot", "/slash"),
+    ]
+
+
+def test_no_more_are_kept_than_help(monkeypatch: pytest.MonkeyPatch) -> None:
+    told = json.dumps({"conflicts": [HIDES] * 99})
+    assert len(look(monkeypatch, Output(0, told, ""))[2]) == probe_libraries.MOST
+
+
+@pytest.mark.parametrize(
+    ("output", "note"),
+    [
+        (Output(None, "", "", "it took longer than 60 s"), "it took longer than 60 s"),
+        (Output(1, "", "Traceback\nOSError: gone\n"), "OSError: gone"),
+        (Output(0, "", ""), "it says nothing"),
+        (Output(0, '{"conflicts": [{"kind": "of tomorrow"}]}', ""), "validation error"),
+    ],
+)
+def test_what_was_not_seen_is_no_conflict(monkeypatch: pytest.MonkeyPatch, output: Output, note: str) -> None:
+    _, notes, conflicts = look(monkeypatch, output)
+    assert conflicts is None
+    assert note in notes["torch.conflicts"]

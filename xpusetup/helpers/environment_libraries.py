@@ -1,0 +1,216 @@
+"""Says which libraries the packages of an environment load, from where, and which of them cannot work together.
+
+A static look: ELF files and lists of packages are read, nothing is loaded and no interpreter of the environment is
+started. One JSON document on stdout: `conflicts`, `libraries` (with --closure) and how many files were looked at.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from conflict_rules import (
+    Conflict,
+    Known,
+    judge_hidden,
+    judge_majors,
+    judge_missing,
+    judge_symbols,
+    judge_versions,
+    stem_of,
+    with_exporters,
+)
+from environment_files import Environment, read_environment
+from file_owners import Owners, find_overlaps
+from loaded_files import make_closure
+from loader_disk import Disk
+from loader_model import Process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from file_owners import Overlap
+    from loader_model import Library, Loaded
+
+DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
+"""What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""
+TRITON = ("triton-xpu", "pytorch-triton-xpu")
+"""They compile against the libsycl that the shell offers, and load it beside torch's."""
+OF_PYTHON = ("Py", "_Py")
+SPREAD = ("extend_path", "declare_namespace")
+"""What the __init__.py of a folder says that several distributions fill on purpose."""
+
+
+class Prover:
+    """Loads the libraries of an environment into a model of its process, one after another, and judges each."""
+
+    def __init__(self, environment: Environment, disk: Disk, library_path: str, preload: str = "") -> None:
+        self.environment = environment
+        self.places = disk.places(library_path)
+        self.known = Known(disk.symbols, self._others, self._of_system)
+        self.disk = disk
+        self.base = Process(self.places)
+        self.runs: list[Process] = []
+        self.judged: set[str] = set()
+        self.found: list[Conflict] = []
+        self._start(preload)
+
+    def _start(self, preload: str) -> None:
+        """Load what every process of this environment holds: the program, and torch where there is one."""
+        if self.environment.program is not None:
+            self.base.start(self.environment.program)
+        for name in preload.replace(":", " ").split():
+            self.base.open(name, shared=True)
+        for library in self.environment.torch:
+            self._open(self.base, library.path, shared="global_deps" in library.path)
+        self.runs.append(self.base)
+
+    def prove(self) -> list[Conflict]:
+        """Give all conflicts, each once."""
+        for library in self.environment.libraries:
+            if self.base.named(library.path) is None and not self._is_loaded(library):
+                run = self.base.fork()
+                self._open(run, library.path)
+                self.runs.append(run)
+        for name in DRIVERS:
+            run = self.base.fork()
+            new = self._new(run, run.open(name) or ())
+            self.found += self._versions(run, new)
+        self.found += judge_hidden(self.environment.libraries, self._offered(), self.known)
+        return self._settled()
+
+    def _is_loaded(self, library: Library) -> bool:
+        return any(one.library.identity == library.identity for one in self.base.order)
+
+    def _open(self, process: Process, path: str, *, shared: bool = False) -> None:
+        before = len(process.missing)
+        scope = process.open(path, shared=shared) or []
+        new = self._new(process, scope)
+        self.found += self._versions(process, new)
+        for one in new:
+            if not self._of_system(one.library):
+                self.found += judge_symbols(process, one, scope, self.known)
+        self.found += judge_majors(process, new)
+        self.found += judge_missing(process, process.missing[before:], self.known)
+
+    def _new(self, process: Process, scope: Sequence[Loaded]) -> list[Loaded]:
+        """Leave out what was judged before: all that the base holds, and in the base itself what came earlier."""
+        if process is self.base:
+            new = [one for one in scope if one.library.identity not in self.judged]
+            self.judged |= {one.library.identity for one in new}
+            return new
+        there = {one.library.identity for one in self.base.order}
+        return [one for one in scope if one.library.identity not in there]
+
+    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
+        for conflict in judge_versions(process, new):
+            first = self.disk.look(conflict.first)
+            yield with_exporters(conflict, self.known, first.soname if first else "")
+
+    def _others(self, name: str) -> list[Library]:
+        """Give the files that may stand for a SONAME or a stem: the environment's own, and those that are found."""
+        own = [each for each in self.environment.libraries if name and name in (each.soname, stem_of(each.soname))]
+        paths = [f"{folder}/{name}" for folder in (*self.places.variable, f"{self.environment.prefix}/lib")]
+        paths += self.places.cache.get(name, ())
+        there = (self.disk.look(path) for path in paths if ".so" in name)
+        return own + [each for each in there if each is not None and not each.broken]
+
+    def _of_system(self, library: Library) -> bool:
+        folders = self.places.system
+        return library.path.rpartition("/")[0] in folders and not library.path.startswith(self.environment.prefix + "/")
+
+    def _offered(self) -> list[Library]:
+        """Give the libraries of LD_LIBRARY_PATH under the names by which they are loaded, those found first."""
+        found: dict[str, Library] = {}
+        for folder in self.places.variable:
+            for name in sorted(os.listdir(folder)) if os.path.isdir(folder) else ():  # noqa: PTH112, PTH208 - names alone
+                library = self.disk.look(f"{folder}/{name}") if ".so" in name and stem_of(name) else None
+                if library is not None and library.soname == name:
+                    found.setdefault(name, library)
+        return list(found.values())
+
+    def _settled(self) -> list[Conflict]:
+        """Leave out what is told twice, what another variant of a package makes good, and what is not linked at all."""
+        told = dict.fromkeys(map(_key, self.found))
+        unique = [next(one for one in self.found if _key(one) == key) for key in told]
+        proven = {one.first for one in unique if one.kind in ("symbol", "version")}
+        kept = [one for one in unique if not (one.kind == "hidden" and one.first in proven)]
+        compiles = any(each.name in TRITON for each in self.environment.distributions)
+        kept = [replace(one, level="fail") if one.kind == "offered" and compiles else one for one in kept]
+        return [one for one in kept if not (one.kind == "majors" and not one.has and self._has_variant(one))]
+
+    def _has_variant(self, conflict: Conflict) -> bool:
+        """Say whether the package brings the same for the major that is here: it chooses when it is imported."""
+        owner = self.environment.listed.get(conflict.library)
+        first = self.disk.look(conflict.first)
+        same = (each for each in self.environment.libraries if self.environment.listed.get(each.path) == owner)
+        return owner is not None and first is not None and any(first.soname in each.needed for each in same)
+
+
+def _key(one: Conflict) -> tuple[object, ...]:
+    return one.kind, one.library, one.names, one.first
+
+
+def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
+    """Tell of two distributions that overwrote each other, unless they share a folder that is meant for several."""
+    if len(overlap.paths) == 1 and overlap.paths[0].endswith("__init__.py"):
+        text = Path(place, overlap.paths[0])
+        if text.is_file() and any(word in text.read_text(encoding="utf-8", errors="replace") for word in SPREAD):
+            return None
+    owners = {"library": overlap.owners[0], "first": overlap.owners[1]}
+    return Conflict("files", "fail", "", overlap.paths[:3], len(overlap.paths), owners=owners)
+
+
+def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
+    disk = environment.disk
+    prover = Prover(environment, disk, options.library_path, options.preload)
+    conflicts = prover.prove()
+    owners = Owners(environment.listed, environment.prefix, options.sysroot)
+    rows = [replace(one, owners=_owners(one, owners)) for one in conflicts]
+    overlaps = find_overlaps(environment.distributions)
+    rows += [one for each in overlaps if (one := judge_overlap(each, environment.places[0])) is not None]
+    document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
+    document["conflicts"] = [one.document() for one in rows]
+    if options.closure:
+        document |= make_closure(environment, prover.runs, owners)
+    return document
+
+
+def _owners(conflict: Conflict, owners: Owners) -> dict[str, str]:
+    files = {"library": conflict.library, "first": conflict.first, "has": conflict.has}
+    return {part: owner for part, path in files.items() if path and (owner := owners.of(path))}
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--prefix", required=True, metavar="DIR", help="the environment")
+    parser.add_argument("--place", action="append", default=[], metavar="DIR", help="its site-packages")
+    parser.add_argument("--library-path", default=os.environ.get("LD_LIBRARY_PATH", ""), metavar="LIST")
+    parser.add_argument("--preload", default=os.environ.get("LD_PRELOAD", ""), metavar="LIST")
+    parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
+    parser.add_argument("--closure", action="store_true", help="list all libraries that are needed")
+    parser.add_argument("--out", type=Path, metavar="FILE", help="write the document there instead")
+    return parser.parse_args(arguments)
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    if not Path(options.prefix).is_dir():
+        sys.stderr.write(f"there is no environment {options.prefix}\n")
+        return 2
+    environment = read_environment(options.prefix, options.place, Disk(options.sysroot))
+    text = json.dumps(examine(environment, options))
+    if options.out:
+        options.out.write_text(text + "\n", encoding="utf-8")
+    else:
+        print(text)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
