@@ -52,6 +52,7 @@ LEVELS = (
         "outcomes",
         "begin",
         "bundles",
+        "matrix",
     ),
     ("emit",),
     ("effects",),

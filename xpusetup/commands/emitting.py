@@ -62,7 +62,7 @@ def emit(kind: str, order: Order, out: str) -> Result:
     form = KINDS[kind](order)
     folder = Path(out)
     for name, text in form.files.items():
-        files.write_text(folder / name, text, executable=name.endswith(".sh"))
+        files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
     start = [word.replace(FOLDER, out) for word in form.start]
     return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
@@ -83,6 +83,14 @@ def emit_shell(order: Order) -> Form:
     return Form(files=texts, start=("bash", f"{FOLDER}/build.sh"))
 
 
+def emit_slurm(order: Order) -> Form:
+    """Give the jobs of a cluster, and a folder for each build of the matrix."""
+    from xpusetup.commands.forms import slurm  # noqa: PLC0415 - one form is asked for
+
+    made, first = slurm(order)
+    return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
+
+
 FOLDER = "@FOLDER@"
 """Stands in `Form.start` for the folder that is written."""
-KINDS: dict[str, Kind] = {"shell": emit_shell}
+KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm}

@@ -167,7 +167,9 @@ def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) ->
 
 def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    settings = workspace.settings.model_dump(mode="json", exclude={"network"})  # it may hold a password
+    settings = workspace.settings.model_dump(
+        mode="json", exclude={"network", "scheduler", "module"}
+    )  # may hold a password
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
     seen = {
         "command": purpose.command,
