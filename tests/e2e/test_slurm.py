@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -122,7 +122,7 @@ def test_array(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
     assert not list((tmp_path / "node").iterdir())
 
 
-def rows_of(out: Path, tiny: Tiny) -> dict[str, dict[str, object]]:
+def rows_of(out: Path, tiny: Tiny) -> dict[str, dict[str, Any]]:
     said = xpusetup("status", "--root", str(out), "--json", env=tiny.env)
     return {row["name"]: row for row in said.document["result"]["builds"]}
 

@@ -91,6 +91,14 @@ def emit_slurm(order: Order) -> Form:
     return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
 
 
+def emit_module(order: Order) -> Form:
+    """Give modulefiles, and a folder for each build of the matrix."""
+    from xpusetup.commands.forms import module  # noqa: PLC0415 - one form is asked for
+
+    made, first = module(order)
+    return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
+
+
 FOLDER = "@FOLDER@"
 """Stands in `Form.start` for the folder that is written."""
-KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm}
+KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm, "module": emit_module}

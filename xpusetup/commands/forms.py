@@ -24,6 +24,15 @@ def slurm(order: Order) -> tuple[Mapping[str, str], str]:
     return {**made.files, **render_slurm(made.cells, load_settings().scheduler)}, "fetch.sh"
 
 
+def module(order: Order) -> tuple[Mapping[str, str], str]:
+    """Give modulefiles and the builds that they load, and the script of the first of these."""
+    from xpusetup.emit.module import FOLDER, render_modules  # noqa: PLC0415 - one form is asked for
+
+    made = _cells(order, "source", folder=FOLDER)
+    files = {**made.files, **render_modules(made.cells, load_settings().module)}
+    return files, f"{FOLDER}{made.cells[0].name}/build.sh"
+
+
 def _cells(order: Order, source: str, *, folder: str = "", portable: bool = True) -> Cells:
     options = order.options
     axes = Axes(
