@@ -244,7 +244,12 @@ ENV: dict[str, Any] = {
     "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
 }
-EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}
+EMIT: dict[str, Any] = {
+    "kind": "shell",
+    "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    "start": ["bash", "my out/build.sh"],
+    "notes": [],
+}
 
 
 LOCKED: dict[str, Any] = {

@@ -74,9 +74,9 @@ class Cluster:
         rows = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in text.splitlines()]
         return {row["JobId"]: row for row in rows}
 
-    def wait(self) -> None:
+    def wait(self, *, seconds: float = 300) -> None:
         """Wait until no job is left in the queue."""
-        wait_until(lambda: not self.call("squeue", "--noheader").strip())
+        wait_until(lambda: not self.call("squeue", "--noheader").strip(), seconds=seconds)
 
 
 @contextmanager

@@ -154,6 +154,6 @@ def test_simulated_accelerator(cluster: Cluster, tmp_path: Path) -> None:
     assert xpusetup("emit", "slurm", *words, "-o", str(out), env=env).code == 0
     assert bash(out, "fetch.sh", env=env).code == 0
     assert bash(out, "submit.sh", env={**env, **cluster.env}).code == 0
-    cluster.wait()
+    cluster.wait(seconds=3600)
     rows = xpusetup("status", "--root", str(out), "--json", env=env).result["builds"]
     assert [(row["name"], row["verified"], row["done"]) for row in rows] == [(each, True, 10) for each in FLAGS]

@@ -113,7 +113,7 @@ def plan(
 
 
 def emit(
-    kind: Annotated[str, typer.Argument(help="The form: shell, slurm.")],
+    kind: Annotated[str, typer.Argument(help="The form: shell, slurm, module, github.")],
     out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
     profile: options.Profiles = None,
     python: options.Pythons = None,
@@ -125,11 +125,15 @@ def emit(
     variables: options.Set = None,
     verify: options.Verify = "auto",
     source: options.Source = "",
+    label: Annotated[str, typer.Option("--label", help="github: the runners that build.")] = "",
+    gpu_label: Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")] = "",
+    extension: Annotated[str, typer.Option("--extension", help="github: your package, built against each.")] = "",
     json: options.Json = False,
 ) -> None:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
     profiles, pythons, archs = profile or [], python or [], arch or []
-    asked = {"profiles": profiles, "pythons": pythons, "archs": archs, "source": source}
+    several = {"profiles": profiles, "pythons": pythons, "archs": archs}
+    asked = {**several, "from": source, "label": label, "gpu_label": gpu_label, "extension": extension}
 
     def work() -> Result:
         from xpusetup.commands.emitting import Order

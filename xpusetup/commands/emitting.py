@@ -85,7 +85,7 @@ def emit_shell(order: Order) -> Form:
 
 def emit_slurm(order: Order) -> Form:
     """Give the jobs of a cluster, and a folder for each build of the matrix."""
-    from xpusetup.commands.forms import slurm  # noqa: PLC0415 - one form is asked for
+    from xpusetup.commands.clusters import slurm  # noqa: PLC0415 - one form is asked for
 
     made, first = slurm(order)
     return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
@@ -93,12 +93,20 @@ def emit_slurm(order: Order) -> Form:
 
 def emit_module(order: Order) -> Form:
     """Give modulefiles, and a folder for each build of the matrix."""
-    from xpusetup.commands.forms import module  # noqa: PLC0415 - one form is asked for
+    from xpusetup.commands.clusters import module  # noqa: PLC0415 - one form is asked for
 
     made, first = module(order)
     return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
 
 
+def emit_github(order: Order) -> Form:
+    """Give a workflow, and a folder for each build of the matrix."""
+    from xpusetup.commands.clusters import github  # noqa: PLC0415 - one form is asked for
+
+    made, workflow = github(order)
+    return Form(files=made, start=("git", "add", workflow.split("/")[0]))
+
+
 FOLDER = "@FOLDER@"
 """Stands in `Form.start` for the folder that is written."""
-KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm, "module": emit_module}
+KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm, "module": emit_module, "github": emit_github}

@@ -6,6 +6,7 @@ all three in the same folder, with the same step scripts, keys and stamps.
 
 from __future__ import annotations
 
+from math import ceil
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.shell import render_driver
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from xpusetup.matrix import Cell
     from xpusetup.model import Step
 
+MIB_PER_GIB = 1024
 WHEELHOUSE = "wheelhouse"
 OFFLINE = f"""if [ -d {WHEELHOUSE} ]; then # fetched already: what is installed between two compiles asks no network
   export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/{WHEELHOUSE}
@@ -45,6 +47,11 @@ def render_parts(cell: Cell) -> dict[str, str]:
             device_required=True,
         ),
     }
+
+
+def memory_per_job(cell: Cell) -> int:
+    """Give the MiB that one compile job takes."""
+    return ceil(cell.profile.memory_per_job_gib * MIB_PER_GIB)
 
 
 def fetching(steps: Sequence[Step]) -> set[str]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.parts import render_parts
+from xpusetup.emit.parts import memory_per_job, render_parts
 from xpusetup.emit.words import render_command
 from xpusetup.model import ROOT
 
@@ -14,8 +14,6 @@ if TYPE_CHECKING:
 
     from xpusetup.matrix import Cell
     from xpusetup.settings import Scheduler
-
-MIB_PER_GIB = 1024
 
 COMMON = """# shellcheck shell=bash
 # What the jobs share. Each task is one cell: a folder beside this file that holds a whole build.
@@ -190,14 +188,10 @@ def _common(cells: Sequence[Cell], scheduler: Scheduler) -> str:
     elsewhere = any(not cell.plan.layout.src.startswith(ROOT) for cell in cells)
     return COMMON.format(
         cells=render_command(cell.name for cell in cells),
-        memory=" ".join(str(_per_job(cell)) for cell in cells),
+        memory=" ".join(str(memory_per_job(cell)) for cell in cells),
         modules=render_command(scheduler.modules),
         scratch="" if elsewhere else scheduler.scratch,
     )
-
-
-def _per_job(cell: Cell) -> int:
-    return ceil(cell.profile.memory_per_job_gib * MIB_PER_GIB)
 
 
 def _header(name: str, count: int, scheduler: Scheduler, options: dict[str, str]) -> list[str]:
