@@ -31,6 +31,7 @@ LEVELS = (
         "redact",
         "jobs",
         "launcher",
+        "engines",
     ),
     (
         "plan",

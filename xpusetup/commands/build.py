@@ -18,7 +18,14 @@ from xpusetup.commands.ending import (
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import cache_variables, choose_tuning, find_launcher, make_fewer
+from xpusetup.commands.tuning import (
+    cache_variables,
+    choose_tuning,
+    find_launcher,
+    make_fewer,
+    ready_launcher,
+    write_engine,
+)
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.clock import now
@@ -84,18 +91,20 @@ def run_purpose(
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
-    launcher = find_launcher(options.launcher)
+    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     tuned |= cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe(_plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
+    engines = (engine,) if engine else ()
+    for text in (*prepared.notes, *engines, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         write_prepared(workspace, request, prepared)
+        write_engine(prepared, launcher)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds)
@@ -222,6 +231,7 @@ def _make_result(
         "proof": describe_proof(prepared.root) if verified else None,
         **describe_time(outcome),
         "cached": outcome.cached,
+        "sent": outcome.sent,
     }
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
