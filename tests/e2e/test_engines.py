@@ -1,4 +1,4 @@
-"""Engines for real: sccache's scheduler with a machine that compiles for it, and a cache in redis, by their counters."""
+"""Engines for real: sccache's scheduler with a machine that compiles for it, and a cache in redis, as they count."""
 
 from __future__ import annotations
 
@@ -164,6 +164,7 @@ def test_a_scheduler_that_does_not_answer(place: Place) -> None:
     assert not (place.folder / "root").exists()
 
 
+@pytest.mark.long
 def test_redis(place: Place) -> None:
     if shutil.which("redis-server") is None:
         pytest.skip("needs redis-server from Debian")

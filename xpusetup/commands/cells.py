@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.aim import make_target
-from xpusetup.commands.gate import probe_to_begin
+from xpusetup.commands.gate import probe_all
 from xpusetup.commands.knowledge import gpu_table
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.purpose import BUILD, INSTALL
@@ -61,7 +61,7 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     """Make the builds of a matrix. Raises UsageError where one of its pairs is impossible."""
     spaces = _open(where, axes)
     purpose = SOURCES[axes.source]
-    facts = probe_to_begin(next(iter(spaces.values())), purpose)
+    facts = probe_all(next(iter(spaces.values())), ("python", "toolkits"))  # what targets are made from
     cells: list[Cell] = []
     texts: dict[str, str] = {}
     for place, space in spaces.items():
