@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.profiles import device, shipped
-from data.targets import NEW, OLD, SIM, plan_for
+from data.targets import NEW, OLD, OLD_KIT, SIM, plan_for
 from golden import hold
 from xpusetup.commands.knowledge import gpu_table
 from xpusetup.emit.github import Runners, render_github, render_keys
@@ -168,3 +168,28 @@ def test_devices_without_a_toolkit_declare_no_conflict_with_one() -> None:
     text = render_modules([sim], ModuleSettings())["modulefiles/pytorch-simxpu/2.13.0+cpu.lua"]
     assert device("simxpu").name in text
     assert "oneapi" not in text
+
+
+def test_a_toolkit_from_modules_is_loaded_as_a_module() -> None:
+    prelude = ("source /etc/profile.d/modules.sh", "module load oneapi/2024.1 pti")
+    kit = replace(OLD_KIT, provider="modules", scripts=(), prelude=prelude)
+    profile = shipped("torch-2.5")
+    plan = make_plan(profile, Request(), replace(OLD, toolkit=kit), Layout())
+    (text,) = (
+        text
+        for name, text in render_modules([Cell(name="a", profile=profile, plan=plan)], ModuleSettings()).items()
+        if name.endswith(".lua")
+    )
+    assert 'depends_on("oneapi/2024.1")\ndepends_on("pti")' in text
+    assert "source_sh" not in text
+    assert "SETVARS_COMPLETED" not in text, "it is the toolkit that these wheels need"
+
+
+def test_what_kinds_of_profiles_verify_on_what() -> None:
+    texts = render_github([published()], Runners())
+    check = texts[".github/xpusetup/torch-2.14/check.sh"]
+    assert "--extra-index-url" in check
+    assert "--constraint" not in check
+    built = render_github(CELLS[:1], Runners(label="big"))[".github/xpusetup/torch-2.5/check.sh"]
+    assert "--constraint check/constraints.txt" in built
+    assert "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh" in built

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from e2e.support import Tiny
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("launcher")]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("engines")]
 
 FOLDER = Path(sys.executable).parent
 SCHEDULER = """
@@ -147,6 +147,33 @@ def test_host_compiles_go_elsewhere_and_device_compiles_stay(place: Place) -> No
     assert sum(stats(place, place.ports[0])["dist_compiles"].values()) == 1
     here = stats(place, place.ports[0] + 1)
     assert (here["dist_compiles"], here["compilations"]) == ({}, 1)
+
+
+@pytest.mark.long
+def test_the_simulated_accelerator_is_compiled_elsewhere(place: Place) -> None:
+    place = configured(place)
+    program = str(FOLDER / "sccache-dist")
+    words = (
+        "--profile",
+        "sim",
+        "--root",
+        str(place.folder / "sim"),
+        "--verify",
+        "off",
+        "--launcher",
+        "sccache",
+        "--json",
+    )
+    with (
+        daemon(program, "scheduler", "--config", f"{place.folder}/scheduler.toml", log=place.folder / "scheduler.log"),
+        daemon(program, "server", "--config", f"{place.folder}/server.toml", log=place.folder / "server.log"),
+    ):
+        wait_until(lambda: '"num_servers":1' in status(place), seconds=60)
+        built = xpusetup("build", *words, env=place.env).result
+    found, lacking = built["cached"]["simxpu.build"]
+    sent, kept = built["sent"]["simxpu.build"]
+    assert (found, kept) == (0, 0)
+    assert sent == lacking > 0
 
 
 def status(place: Place) -> str:

@@ -16,7 +16,7 @@ from e2e.workflow import Job, read_workflow
 if TYPE_CHECKING:
     from e2e.support import Tiny
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("github")]
 
 EXTENSION = """
 from setuptools import Extension, setup

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from dataclasses import replace
 from pathlib import Path
@@ -11,6 +12,7 @@ import pytest
 
 from e2e.cluster import start_cluster
 from e2e.support import CHECKOUT, PROFILE, Said, caller, make_tiny, wait_until, xpusetup
+from xpusetup.effects.files import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -90,7 +92,7 @@ def test_array(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
     marks = [tmp_path / "began.one", tmp_path / "began.two"]
     wait_until(lambda: all(mark.exists() for mark in marks), seconds=60)
     killed, other = FLAGS
-    job = submitted.out.split()[1].rstrip(",")
+    job = re.findall(r"builds (\d+)", submitted.out)[0]
     cluster.call("scancel", f"{job}_0")
     wait_until(lambda: f"{job}_0" not in cluster.call("squeue", "--noheader", "--format=%i"))
     (tmp_path / "hold").unlink()
@@ -131,9 +133,11 @@ def test_no_scheduler(tiny: Tiny, tmp_path: Path) -> None:
     out = tmp_path / "out"
     words = ("--profile", str(tiny.profile), "--verify", "off", "-o", str(out))
     assert xpusetup("emit", "slurm", *words, env=tiny.env).code == 0
-    (out / "tiny/fetched").touch()
+    assert not (out / "verify.sbatch").exists()
+    digest = subprocess.check_output(("sha256sum",), input=(out / "tiny/fetch.sh").read_bytes())
+    (out / "tiny/fetched").write_bytes(digest)
     (tmp_path / "bin").mkdir()
-    for name in ("bash", "dirname"):
+    for name in ("bash", "cat", "dirname", "sha256sum"):
         (tmp_path / "bin" / name).symlink_to(Path("/usr/bin") / name)
     said = bash(out, "submit.sh", env={"PATH": str(tmp_path / "bin")})
     assert (said.code, "there is no sbatch here" in said.err) == (3, True)
@@ -157,3 +161,29 @@ def test_simulated_accelerator(cluster: Cluster, tmp_path: Path) -> None:
     cluster.wait(seconds=3600)
     rows = xpusetup("status", "--root", str(out), "--json", env=env).result["builds"]
     assert [(row["name"], row["verified"], row["done"]) for row in rows] == [(each, True, 10) for each in FLAGS]
+
+
+@pytest.mark.long
+def test_same_result_as_every_other_way(cluster: Cluster, tmp_path: Path) -> None:
+    tiny = make_tiny(tmp_path / "tiny")
+    (home := Path(tiny.env["HOME"]) / ".config/xpusetup").mkdir(parents=True)
+    (home / "site.toml").write_text(SITE.format(folder=tmp_path))
+    words = ("--profile", str(tiny.profile), "--verify", "off")
+    env = {**tiny.env, **cluster.env, "CCACHE_DISABLE": "1"}
+    hashes, failures = {}, {}
+    for fault in ((), ("--set", "tiny.TINY_FAIL=no such thing")):
+        name = "bad" if fault else "good"
+        runner, shell, slurm = (tmp_path / f"{name}-{each}" for each in ("runner", "shell", "slurm"))
+        built = xpusetup("build", *words, *fault, "--root", str(runner), "--launcher", "none", env=env)
+        assert xpusetup("emit", "shell", *words, *fault, "-o", str(shell), env=env).code == 0
+        assert xpusetup("emit", "slurm", *words, *fault, "-o", str(slurm), env=env).code == 0
+        by_hand = bash(shell, "build.sh", env=env)
+        assert bash(slurm, "fetch.sh", env=env).code == bash(slurm, "submit.sh", env=env).code == 0
+        cluster.wait()
+        assert built.code == by_hand.code == bool(fault)
+        roots = (runner, shell, slurm / "tiny")
+        hashes[name] = [hash_file(path) for root in roots for path in root.glob("wheels/*.whl")]
+        failures[name] = ["no such thing" in (root / "logs/tiny.build.log").read_text() for root in roots]
+    assert (len(hashes["good"]), len(set(hashes["good"])), hashes["bad"]) == (3, 1, [])
+    assert failures == {"good": [False] * 3, "bad": [True] * 3}
+    assert (tmp_path / "bad-slurm/tiny/failed").read_text() == "tiny.build\n"

@@ -24,6 +24,13 @@ WORKFLOW = ".github/workflows/xpusetup.yml"
 HOSTED = "ubuntu-24.04"
 MADE = ("venv", "src", "wheels", "published", "stamps", "inputs", "results", "logs", "launcher", "wheelhouse", "dist")
 CACHED = ("venv", "wheels", "published", "stamps", "inputs", "results", "ccache")
+README = """# Builds of the workflow
+
+Each folder is a whole build, written by `xpusetup emit github`; the workflow runs `fetch.sh`, `compile.sh` and, where
+there is a device, `check.sh`. By hand they do the same. Write them anew rather than edit them:
+
+    {again}
+"""
 NIGHTLY = "17 2 * * *"
 
 
@@ -45,7 +52,9 @@ def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
     ignored = "".join(f"/*/{name}\n" for name in (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS"))
-    return {**files, f"{FOLDER}.gitignore": ignored, WORKFLOW: _workflow(cells, runners)}
+    readme = README.format(again=shlex.join(runners.again))
+    beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}README.md": readme}
+    return {**files, **beside, WORKFLOW: _workflow(cells, runners)}
 
 
 def _folder(cell: Cell, runners: Runners) -> dict[str, str]:

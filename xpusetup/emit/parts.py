@@ -27,26 +27,28 @@ fi"""
 
 
 def render_parts(cell: Cell) -> dict[str, str]:
-    """Give fetch.sh, compile.sh and verify.sh of one build, by file name."""
+    """Give fetch.sh, compile.sh and verify.sh of one build, by file name; the last only where something verifies.
+
+    `fetched` says afterwards what was fetched: the hash of the script that did.
+    """
     name, steps = cell.name, cell.plan.steps
     early = fetching(steps)
-    return {
+    parts = {
         "fetch.sh": render_driver(
             f"Fetches what {name} is built from",
             [step for step in steps if step.id in early],
-            end="\n".join([*_wheelhouse(cell), "touch fetched"]),
+            end="\n".join([*_wheelhouse(cell), "sha256sum <fetch.sh >fetched"]),
         ),
         "compile.sh": render_driver(
             f"Builds {name} from what was fetched",
             [step for step in steps if "device" not in step.needs],
             begin=OFFLINE,
         ),
-        "verify.sh": render_driver(
-            f"Verifies {name} on the device of this machine",
-            [step for step in steps if "device" in step.needs],
-            device_required=True,
-        ),
     }
+    if on_device := [step for step in steps if "device" in step.needs]:
+        what = f"Verifies {name} on the device of this machine"
+        parts["verify.sh"] = render_driver(what, on_device, device_required=True)
+    return parts
 
 
 def memory_per_job(cell: Cell) -> int:

@@ -136,15 +136,20 @@ for cell in "$@"; do
   index=''
   for i in "${!CELLS[@]}"; do [ "${CELLS[$i]}" != "$cell" ] || index=$i; done
   [ -n "$index" ] || refuse "there is no cell $cell" "there is: ${CELLS[*]}" 2
-  [ -f "$cell/fetched" ] || refuse "$cell was not fetched" "where there is a network: bash fetch.sh $cell" 3
+  [ "$(cat "$cell/fetched" 2>/dev/null)" = "$(sha256sum <"$cell/fetch.sh")" ] ||
+    refuse "$cell was not fetched, or is another since" "where there is a network: bash fetch.sh $cell" 3
   tasks=$tasks${tasks:+,}$index
 done
 command -v sbatch >/dev/null || refuse "there is no sbatch here" "go to a login node of the cluster" 3
 mkdir -p logs
 build=$(sbatch --parsable --array="$tasks" build.sbatch)
 build=${build%%;*} # a federation adds the name of the cluster
-verify=$(sbatch --parsable --array="$tasks" --dependency="aftercorr:$build" --kill-on-invalid-dep=yes verify.sbatch)
-echo "builds $build, verifications ${verify%%;*}; what came of them: xpusetup status --root $PWD"
+"""
+SUBMIT_VERIFY = """verify=$(sbatch --parsable --array="$tasks" --dependency="aftercorr:$build" \\
+  --kill-on-invalid-dep=yes verify.sbatch)
+echo "verifications ${verify%%;*}, each after its build"
+"""
+SUBMIT_END = """echo "builds $build; what came of them: xpusetup status --root $PWD"
 """
 
 README = """# {count} for Slurm
@@ -166,13 +171,14 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     """Give the jobs of a matrix, by file name; the folders of its cells lie beside them."""
     files = {f"{cell.name}/{name}": text for cell in cells for name, text in render_parts(cell).items()}
     count = f"{len(cells)} {'build' if len(cells) == 1 else 'builds'}"
+    verified = any(name.endswith("/verify.sh") for name in files)
     return {
         **files,
         "common.sh": _common(cells, scheduler),
         "fetch.sh": FETCH,
-        "submit.sh": SUBMIT,
+        "submit.sh": SUBMIT + (SUBMIT_VERIFY if verified else "") + SUBMIT_END,
         "build.sbatch": "\n".join([*_build_header(cells, scheduler), BUILD]),
-        "verify.sbatch": "\n".join([*_verify_header(cells, scheduler), VERIFY]),
+        **({"verify.sbatch": "\n".join([*_verify_header(cells, scheduler), VERIFY])} if verified else {}),
         "README.md": README.format(count=count, rows="\n".join(_rows(cells))),
     }
 

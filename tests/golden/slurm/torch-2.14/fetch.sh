@@ -43,4 +43,4 @@ PIP_CONSTRAINT=/dev/null "$ROOT"/venv/bin/python -m pip --disable-pip-version-ch
   echo "failed: wheelhouse, all of it: logs/wheelhouse.log" >&2
   exit 1
 }
-touch fetched
+sha256sum <fetch.sh >fetched

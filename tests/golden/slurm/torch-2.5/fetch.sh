@@ -30,4 +30,4 @@ step requirements '42 pinned build requirements'
 step torch.fetch 'torch v2.5.1 a8d6afb51'
 step vision.fetch 'vision v0.20.1 3ac97aa91'
 step audio.fetch 'audio v2.5.1 1661daf10'
-touch fetched
+sha256sum <fetch.sh >fetched

@@ -32,4 +32,4 @@ step vision.download 'torchvision 0.29.1+xpu, as published'
 step audio.download 'torchaudio 2.11.0+xpu, as published'
 step triton.download 'triton-xpu 3.8.0, as published'
 step wheels.install 'in place of what conflicts with them'
-touch fetched
+sha256sum <fetch.sh >fetched
