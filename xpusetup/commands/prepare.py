@@ -134,6 +134,7 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
     write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
+    files.remove(prepared.root / "failed")  # what a driver of the scripts left there
     plan = prepared.plan
     document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)
