@@ -32,6 +32,7 @@ LEVELS = (
         "jobs",
         "amounts",
         "launcher",
+        "engines",
     ),
     (
         "plan",
@@ -57,6 +58,7 @@ LEVELS = (
         "begin",
         "bundles",
         "report",
+        "matrix",
     ),
     ("emit",),
     ("effects",),

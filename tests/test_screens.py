@@ -85,6 +85,7 @@ def text_of(console: Console) -> str:
         ("status-damaged", "status", screens.STATUS, False),
         ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
         ("status-replaced", "status", {**screens.STATUS, "replaced": screens.REPLACED, "made_by": "install"}, False),
+        ("status-several", "status", screens.SEVERAL, False),
         ("install-done", "install", screens.INSTALLED, False),
         ("install-not-verified", "install", {**screens.INSTALLED, "verified": None, "orphans": []}, True),
         ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
 from xpusetup.errors import NotReadyError, UsageError
@@ -22,27 +22,43 @@ REMOTE = "remote_storage_hit"
 
 @dataclass(frozen=True)
 class Launcher:
-    """A compiler cache that was found: its name and its path."""
+    """A compiler cache that was found: its name and path; `device`: what stands before device compiles instead."""
 
     name: str
     path: str
+    device: str = ""
 
 
 @dataclass(frozen=True)
 class Counts:
     """How many compiles were found in the cache, and how many were not; `remote` of the hits came from another machine.
 
-    sccache keeps its objects in one place, so that it does not tell those apart.
+    sccache keeps its objects in one place and does not tell those apart. Of the misses `sent` were done on other
+    machines, `kept` could not be sent, so that they were done here.
     """
 
     hits: int
     misses: int
     remote: int = 0
+    sent: int = 0
+    kept: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Count together."""
+        mine, others = astuple(self), astuple(other)
+        return Counts(*(one + another for one, another in zip(mine, others, strict=True)))
+
+    def __sub__(self, other: Counts) -> Counts:
+        """Count what came since."""
+        mine, others = astuple(self), astuple(other)
+        return Counts(*(one - another for one, another in zip(mine, others, strict=True)))
 
     def __str__(self) -> str:
         """Say it in words."""
         remote = f", {self.remote} from remote storage" if self.remote else ""
-        return f"{self.hits} of {self.hits + self.misses} compiles{remote}"
+        sent = f", {self.sent} were done elsewhere" if self.sent else ""
+        kept = f", {self.kept} could not be sent" if self.kept else ""
+        return f"{self.hits} of {self.hits + self.misses} compiles{remote}{sent}{kept}"
 
 
 def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher | None:
@@ -68,7 +84,9 @@ def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str
         return {}
     names = ("COMPILER_LAUNCHER", *(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in LANGUAGES))
     own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1"} if launcher.name == "ccache" else {}
-    return {name: value for name, value in {**dict.fromkeys(names, launcher.path), **own}.items() if name not in told}
+    device = {"CMAKE_SYCL_COMPILER_LAUNCHER": launcher.device} if launcher.device else {}
+    wanted = {**dict.fromkeys(names, launcher.path), **device, **own}
+    return {name: value for name, value in wanted.items() if name not in told}
 
 
 def parse_stats_log(text: str) -> Counts:
@@ -83,6 +101,7 @@ def parse_sccache_stats(text: str) -> Counts:
     try:
         stats = json.loads(text)["stats"]
         hits, misses = (sum(stats[name]["counts"].values()) for name in ("cache_hits", "cache_misses"))
+        sent, kept = sum(stats.get("dist_compiles", {}).values()), stats.get("dist_errors", 0)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"these are no statistics of sccache: {error}") from error
-    return Counts(hits, misses)
+    return Counts(hits, misses, sent=sent, kept=kept)

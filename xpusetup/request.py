@@ -21,10 +21,15 @@ def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[s
     return Request(
         only=tuple(only),
         until=until,
-        arch=() if arch == "auto" else tuple(part.strip() for part in arch.split(",") if part.strip()),
+        arch=() if arch == "auto" else parse_arch(arch),
         set=tuple(_parse_set(text) for text in set_),
         verify=verify,  # type: ignore[arg-type]  # checked above
     )
+
+
+def parse_arch(text: str) -> tuple[str, ...]:
+    """Read a list of device targets."""
+    return tuple(part.strip() for part in text.split(",") if part.strip())
 
 
 def render_request(request: Request) -> tuple[str, ...]:

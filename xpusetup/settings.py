@@ -56,6 +56,37 @@ class NetworkSettings(Strict):
     ca_bundle: Text = ""
 
 
+SlurmWord = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+"""What stands in a line of a job's header."""
+
+
+class Scheduler(Strict):
+    """What Slurm's jobs ask for here.
+
+    `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
+    asks for; without `memory_gib` a build asks for what its compile jobs take.
+    """
+
+    account: SlurmWord | Literal[""] = ""
+    qos: SlurmWord | Literal[""] = ""
+    partition: SlurmWord | Literal[""] = ""
+    gpu_partition: SlurmWord | Literal[""] = ""
+    gres: SlurmWord | Literal[""] = "gpu:1"
+    cpus: int = Field(default=16, ge=1)
+    memory_gib: int | None = Field(default=None, ge=1)
+    time: SlurmWord = "12:00:00"
+    verify_time: SlurmWord = "00:30:00"
+    modules: list[SlurmWord] = []
+    scratch: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./${}-]*$")] = ""
+
+
+class ModuleSettings(Strict):
+    """What a modulefile knows of the other modules here: which it cannot stand beside, which it loads first."""
+
+    conflicts: list[SlurmWord] = []
+    requires: list[SlurmWord] = []
+
+
 class SettingsFile(Strict):
     """What one settings file may say."""
 
@@ -70,6 +101,8 @@ class SettingsFile(Strict):
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()
     network: NetworkSettings = NetworkSettings()
+    scheduler: Scheduler = Scheduler()
+    module: ModuleSettings = ModuleSettings()
 
 
 class Settings(SettingsFile):

@@ -103,6 +103,11 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 
 
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    if "builds" in data:
+        from xpusetup.show_several import show_several  # noqa: PLC0415 - a screen of its own
+
+        show_several(console, data)
+        return
     from xpusetup.show_replaced import show_replaced  # noqa: PLC0415 - it uses this module
 
     console.print(f"\n {data['profile']}{chosen(data.get('chosen_by', ''))} · {escape(data['root'])}\n")
@@ -139,8 +144,7 @@ def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
 
 
 def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    first = next((name for name in data["files"] if name.endswith("/build.sh")), data["files"][0])
-    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: bash {escape(shlex.quote(first))}")
+    console.print(f" [green]✓[/] {len(data['files'])} files; it begins with: {escape(shlex.join(data['start']))}")
     for name in data["files"] if verbose else ():
         console.print(f"     {escape(name)}", style="dim")
 

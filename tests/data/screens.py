@@ -257,7 +257,31 @@ ENV: dict[str, Any] = {
     "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
 }
-EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}
+SEVERAL: dict[str, Any] = {
+    "root": "/cluster/out",
+    "builds": [
+        {"name": "torch-2.5", "profile": "torch-2.5", "python": "3.11", "arch": ["pvc", "ats-m150"], "steps": 17}
+        | {"done": 17, "failed": None, "damaged": {}, "wheels": [{}, {}, {}], "verified": True},
+        {"name": "torch-2.14-py3.12", "profile": "torch-2.14", "python": "3.12", "arch": ["pvc"], "steps": 20}
+        | {"done": 7, "failed": "torch.build", "damaged": {}, "wheels": [{}], "verified": None},
+        {"name": "sim", "profile": "sim", "python": "3.11", "arch": [], "steps": 10}
+        | {
+            "done": 3,
+            "failed": None,
+            "damaged": {"torch.fetch": "torch.whl is missing"},
+            "wheels": [],
+            "verified": False,
+        },
+        {"name": "main", "profile": "main", "python": "3.11", "arch": [], "steps": 10}
+        | {"done": 3, "failed": None, "damaged": {}, "wheels": [], "verified": None},
+    ],
+}
+EMIT: dict[str, Any] = {
+    "kind": "shell",
+    "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    "start": ["bash", "my out/build.sh"],
+    "notes": [],
+}
 
 
 LOCKED: dict[str, Any] = {

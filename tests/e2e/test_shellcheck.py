@@ -13,11 +13,22 @@ from e2e.support import CHECKOUT, caller, xpusetup
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
 
 
-@pytest.mark.parametrize("profile", ["sim", "torch-2.5", "torch-2.14"])
-def test_emitted_scripts(tmp_path: Path, profile: str) -> None:
-    said = xpusetup("emit", "shell", "--profile", profile, "-o", str(tmp_path / "out"), env=caller(tmp_path / "home"))
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("shell", "--profile", "sim"),
+        ("shell", "--profile", "torch-2.5"),
+        ("shell", "--profile", "torch-2.14"),
+        ("slurm", "--profile", "torch-2.14", "--profile", "torch-2.5"),
+        ("github", "--profile", "torch-2.14", "--extension", "acme"),
+        ("github", "--profile", "torch-2.5", "--from", "source", "--label", "big", "--extension", "acme"),
+    ],
+)
+def test_emitted_scripts(tmp_path: Path, words: tuple[str, ...]) -> None:
+    said = xpusetup("emit", *words, "-o", str(tmp_path / "out"), env=caller(tmp_path / "home"))
     assert said.code == 0, said.err
-    scripts = [str(path) for path in sorted((tmp_path / "out").rglob("*.sh"))]
+    scripts = [str(path) for path in sorted((tmp_path / "out").rglob("*.sh*")) if path.suffix in {".sh", ".sbatch"}]
+    scripts += [str(path) for path in (tmp_path / "out").glob("*.sbatch")]
     assert len(scripts) > 8
     shellcheck(*scripts)
 

@@ -24,6 +24,15 @@ Rev = Annotated[
     list[str] | None,
     typer.Option("--rev", help="Another revision: tag, branch, commit, pr/N.", metavar="COMPONENT=REF"),
 ]
+Profiles = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
+    ),
+]
+Pythons = Annotated[list[str] | None, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
+Archs = Annotated[list[str] | None, typer.Option("--arch", help="Device targets to compile for.", metavar="LIST")]
+From = Annotated[str, typer.Option("--from", help="Compile, or take what was published.", metavar="source|wheels")]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
 Bundle = Annotated[
     str,

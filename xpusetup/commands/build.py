@@ -19,7 +19,14 @@ from xpusetup.commands.observing import with_file, with_forecast
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
 from xpusetup.commands.purpose import BUILD, Purpose
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import cache_variables, choose_tuning, find_launcher, make_fewer
+from xpusetup.commands.tuning import (
+    cache_variables,
+    choose_tuning,
+    find_launcher,
+    make_fewer,
+    ready_launcher,
+    write_engine,
+)
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
@@ -85,7 +92,7 @@ def run_purpose(
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     prepared = prepare(workspace, request, purpose)
-    launcher = find_launcher(options.launcher)
+    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     tuned |= cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
@@ -93,12 +100,14 @@ def run_purpose(
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe = with_forecast(observe, prepared)
     observe(_plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *_left_out(prepared), *_adopted(workspace, prepared)):
+    engines = (engine,) if engine else ()
+    for text in (*prepared.notes, *engines, *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
+        write_engine(prepared, launcher)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
@@ -212,6 +221,7 @@ def _make_result(
         "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,
         "remote": outcome.remote,
+        "sent": outcome.sent,
     }
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only

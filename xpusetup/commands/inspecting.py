@@ -14,7 +14,7 @@ from xpusetup.commands.workspace import Workspace, options_of
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_manifest
-from xpusetup.effects.root import Root, find_damage, read_lock
+from xpusetup.effects.root import Root, find_damage, find_roots, read_lock
 from xpusetup.effects.toolkit import Change, capture, holds_runtime
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
@@ -85,7 +85,11 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
 
 
 def status(where: Where) -> Result:
-    """Say what is built and from what, from what is on disk."""
+    """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each."""
+    if where.root and (roots := find_roots(Path(where.root))):
+        from xpusetup.commands.several import status_of_several  # noqa: PLC0415 - one root is the usual case
+
+        return status_of_several(where.root, roots)
     workspace = open_built(where)
     built = find_built(workspace)
     root = built.root

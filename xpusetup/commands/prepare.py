@@ -138,6 +138,7 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
         from xpusetup.commands.sources import copy_patches  # noqa: PLC0415 - few builds have any
 
         copy_patches(request, prepared.root.path)
+    files.remove(prepared.root / "failed")  # what a driver of the scripts left there
     plan = prepared.plan
     document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)
@@ -171,7 +172,9 @@ def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) ->
 
 def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str, object]:
     """Give what a target follows from beside the profile and the machine."""
-    settings = workspace.settings.model_dump(mode="json", exclude={"network"})  # it may hold a password
+    settings = workspace.settings.model_dump(
+        mode="json", exclude={"network", "scheduler", "module"}
+    )  # may hold a password
     oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
     seen = {
         "command": purpose.command,

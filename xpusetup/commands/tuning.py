@@ -34,6 +34,34 @@ def find_launcher(asked: str) -> Launcher | None:
     return choose_launcher(asked, which)
 
 
+def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launcher | None, str]:
+    """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
+
+    Raises NotReadyError where they should and do not answer. A build in which nothing is to be compiled asks nobody.
+    """
+    if launcher is None or launcher.name != "sccache":
+        return launcher, ""
+    todo = {status.id for status in prepared.statuses() if status.state != "done"}
+    if not any("compiler" in step.needs for step in prepared.plan.steps if step.id in todo):
+        return launcher, ""
+    from xpusetup.effects.engines import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
+
+    engine = ask_engine(launcher)
+    if engine is None:
+        return launcher, ""
+    machines = f"{engine.servers} {'machine' if engine.servers == 1 else 'machines'}"
+    said = f"sccache sends host compiles to {engine.scheduler}: {machines}, {engine.cpus} processors"
+    return keep_devices_here(launcher, prepared.root), said
+
+
+def write_engine(prepared: Prepared, launcher: Launcher | None) -> None:
+    """Write what keeps device compiles here, where others are sent away; the caller holds the root's lock."""
+    if launcher is not None and launcher.device:
+        from xpusetup.effects.engines import write_local  # noqa: PLC0415 - most builds have no sccache
+
+        write_local(launcher, prepared.root)
+
+
 def cache_variables(prepared: Prepared, launcher: Launcher | None) -> dict[str, str]:
     """Give the variables that put it before the compilers."""
     return render_launcher(launcher, str(prepared.root.path), variables())

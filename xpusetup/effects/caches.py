@@ -36,8 +36,7 @@ class CacheWatch:
         """Give what was found and what was not, up to now."""
         if self.launcher.name == "ccache":
             return parse_stats_log(files.read_text(self.log) or "")
-        now = read_sccache(self.launcher)
-        return Counts(now.hits - self.before.hits, now.misses - self.before.misses)
+        return read_sccache(self.launcher) - self.before
 
 
 def watch_cache(launcher: Launcher, log: Path) -> CacheWatch:
@@ -49,8 +48,12 @@ def watch_cache(launcher: Launcher, log: Path) -> CacheWatch:
 
 
 def read_sccache(launcher: Launcher) -> Counts:
-    """Ask sccache's server, which this starts where there is none; nothing where it does not answer."""
-    done = run_process((launcher.path, "--show-stats", "--stats-format=json"), seconds=PATIENCE)
+    """Ask sccache's servers, which this starts where there is none; nothing where one does not answer."""
+    return sum(map(_ask, filter(None, (launcher.path, launcher.device))), NOTHING)
+
+
+def _ask(program: str) -> Counts:
+    done = run_process((program, "--show-stats", "--stats-format=json"), seconds=PATIENCE)
     try:
         return parse_sccache_stats(done.out) if done.code == 0 else NOTHING
     except ValueError:

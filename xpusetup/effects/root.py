@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
+LOCKED = "profile.lock.json"
 ABSENT = "results/no-device.json"
 DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
 """The names under which files are written before they are whole, by files.py, by steps and by helpers."""
@@ -53,6 +54,13 @@ def open_root(path: Path) -> Root:
     if not os.access(path, os.W_OK):
         raise NotReadyError(f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)")
     return Root(path.resolve())
+
+
+def find_roots(folder: Path) -> list[Root]:
+    """Give the roots that lie in a folder, by name; none where it is a root itself."""
+    if (folder / LOCKED).exists():
+        return []
+    return [Root(path.parent.resolve()) for path in sorted(folder.glob(f"*/{LOCKED}"))]
 
 
 def helper_files(profile: Profile) -> dict[str, str]:

@@ -44,7 +44,8 @@ class Outcome:
 
     `took` holds the seconds of each step that ran, `reached` how far the failed one came, as ninja counts. `tried`:
     with how many jobs a step ran into the limits of the memory; `heaviest`: bytes of the failed one's largest process.
-    `cached`: how many compiles of a step a compiler cache had, and how many not; `remote`: how many from elsewhere.
+    `cached`: how many compiles of a step a compiler cache had, and how many not; `remote`: how many from elsewhere;
+    `sent`: how many other machines did, and how many could not be sent to them.
     """
 
     ran: list[str] = field(default_factory=list)
@@ -58,6 +59,7 @@ class Outcome:
     heaviest: int = 0
     cached: dict[str, tuple[int, int]] = field(default_factory=dict)
     remote: dict[str, int] = field(default_factory=dict)
+    sent: dict[str, tuple[int, int]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -216,6 +218,8 @@ def _cached(run: Run, work: Work, one: Running) -> str:
         return ""
     work.outcome.cached[one.step.id] = (counts.hits, counts.misses)
     work.outcome.remote[one.step.id] = counts.remote
+    if counts.sent or counts.kept:
+        work.outcome.sent[one.step.id] = (counts.sent, counts.kept)
     return f"{run.launcher.name} had {counts}"
 
 

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING
 from xpusetup.emit.script import render_scripts
 
 if TYPE_CHECKING:
-    from xpusetup.model import Plan
+    from collections.abc import Sequence
+
+    from xpusetup.model import Plan, Step
 
 HEAD = """#!/usr/bin/env bash
-# Builds {profile} in this folder, without xpusetup. Run again, it goes on where it stopped.
+# {what}. Run again, it goes on where it stopped.
 # MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
 set -eu
 cd "$(dirname "${{BASH_SOURCE[0]}}")"
@@ -20,25 +22,42 @@ mkdir -p logs
 . helpers/lock.sh
 lock_folder "$PWD" || {{ printf '%s\\n  %s\\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }}
 export XPUSETUP_LOCKED=1
+rm -f failed
 
 step() {{ # ID TITLE
   printf '%s: %s\\n' "$1" "$2"
   local code=0
   bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
-  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
-    echo "built, not verified: there is no device here"
-  elif [ "$code" -ne 0 ]; then
-    tail -n 12 "logs/$1.log" >&2
+{ending}    tail -n 12 "logs/$1.log" >&2
+    printf '%s\\n' "$1" >failed
     printf 'failed: %s (exit %s)\\n' "$1" "$code" >&2
     printf '  all of it: logs/%s.log\\n  again:     bash steps/%s.sh\\n' "$1" "$1" >&2
     exit 1
   fi
 }}
 """
+TOLERANT = """  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
+    echo "built, not verified: there is no device here"
+  elif [ "$code" -ne 0 ]; then
+"""
+STRICT = """  if [ "$code" -ne 0 ]; then
+"""
 
 
 def render_shell(plan: Plan) -> dict[str, str]:
     """Give build.sh and the scripts, by file name."""
-    calls = [f"step {step.id} {shlex.quote(step.title)}" for step in plan.steps]
-    text = "\n".join([HEAD.format(profile=plan.profile), *calls, 'echo "the wheels are in $PWD/wheels"']) + "\n"
+    what = f"Builds {plan.profile} in this folder, without xpusetup"
+    text = render_driver(what, plan.steps, end='echo "the wheels are in $PWD/wheels"')
     return {**render_scripts(plan), "build.sh": text}
+
+
+def render_driver(
+    what: str, steps: Sequence[Step], *, begin: str = "", end: str = "", device_required: bool = False
+) -> str:
+    """Give a script that runs steps in order; `begin` and `end` are lines before and after them.
+
+    `device_required`: without a device to verify on it fails, else it says so and goes on.
+    """
+    head = HEAD.format(what=what, ending=STRICT if device_required else TOLERANT)
+    calls = (f"step {step.id} {shlex.quote(step.title)}" for step in steps)
+    return "\n".join([head, *([begin] if begin else []), *calls, *([end] if end else [])]) + "\n"

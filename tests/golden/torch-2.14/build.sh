@@ -8,6 +8,7 @@ mkdir -p logs
 . helpers/lock.sh
 lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
 export XPUSETUP_LOCKED=1
+rm -f failed
 
 step() { # ID TITLE
   printf '%s: %s\n' "$1" "$2"
@@ -17,6 +18,7 @@ step() { # ID TITLE
     echo "built, not verified: there is no device here"
   elif [ "$code" -ne 0 ]; then
     tail -n 12 "logs/$1.log" >&2
+    printf '%s\n' "$1" >failed
     printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
     printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
     exit 1

@@ -1,0 +1,128 @@
+"""A cluster of one node for tests: Slurm's own daemons on private ports and in a private folder, without munge."""
+
+from __future__ import annotations
+
+import os
+import platform
+import shutil
+import socket
+import subprocess
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.support import wait_until
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo", "scontrol")
+CONFIGURATION = """
+ClusterName=test
+SlurmctldHost={host}(127.0.0.1)
+SlurmctldPort={ports[0]}
+SlurmdPort={ports[1]}
+AuthType=auth/none
+CredType=cred/none
+SlurmUser=root
+SlurmdUser=root
+StateSaveLocation={folder}/state
+SlurmdSpoolDir={folder}/spool
+SlurmctldPidFile={folder}/slurmctld.pid
+SlurmdPidFile={folder}/slurmd.pid
+SlurmctldLogFile={folder}/slurmctld.log
+SlurmdLogFile={folder}/slurmd.log
+ProctrackType=proctrack/linuxproc
+TaskPlugin=task/none
+SchedulerParameters=sched_interval=1,sched_min_interval=0,bf_interval=1,batch_sched_delay=0,bf_min_age_reserve=0
+PriorityType=priority/basic
+SelectType=select/cons_tres
+SelectTypeParameters=CR_Core_Memory
+GresTypes=gpu
+JobAcctGatherType=jobacct_gather/none
+AccountingStorageType=accounting_storage/none
+JobCompType=jobcomp/filetxt
+JobCompLoc={folder}/jobcomp.log
+ReturnToService=2
+MpiDefault=none
+KillWait=2
+NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=4000 Gres=gpu:xpu:2 State=UNKNOWN
+PartitionName=build Nodes=ALL Default=YES MaxTime=INFINITE State=UP
+PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
+"""
+
+
+@dataclass(frozen=True)
+class Cluster:
+    """A cluster that answers: its folder, and how its commands find it."""
+
+    folder: Path
+    env: dict[str, str]
+
+    def call(self, *argv: str, **more: str) -> str:
+        """Run one of Slurm's commands."""
+        env = {**os.environ, **self.env, **more}
+        done = subprocess.run(argv, env=env, check=True, capture_output=True, text=True)
+        return done.stdout
+
+    def ended(self) -> dict[str, dict[str, str]]:
+        """Give what is known of the jobs that ended, by their numbers."""
+        text = (self.folder / "jobcomp.log").read_text()
+        rows = [dict(word.split("=", 1) for word in line.split() if "=" in word) for line in text.splitlines()]
+        return {row["JobId"]: row for row in rows}
+
+    def wait(self, *, seconds: float = 300) -> None:
+        """Wait until no job is left in the queue."""
+        wait_until(lambda: not self.call("squeue", "--noheader").strip(), seconds=seconds)
+
+
+@contextmanager
+def start_cluster(folder: Path) -> Iterator[Cluster]:
+    """Start the daemons, and end them by their processes. Skips where that cannot be."""
+    if os.geteuid() != 0 or not all(map(shutil.which, PROGRAMS)):
+        pytest.skip("needs root, and slurmctld, slurmd and slurm-client from Debian")
+    devices = folder / "dri"
+    for name in ("state", "spool", "dri"):
+        (folder / name).mkdir(parents=True)
+    for number in (128, 129):
+        (devices / f"renderD{number}").touch()
+    host = platform.node().partition(".")[0]
+    text = CONFIGURATION.format(host=host, folder=folder, ports=free_ports(2), cpus=os.cpu_count())
+    (folder / "slurm.conf").write_text(text)
+    gres = f"NodeName={host} Name=gpu Type=xpu Count=2 File={devices}/renderD12[8-9]\n"
+    (folder / "gres.conf").write_text(gres)
+    cluster = Cluster(folder, {"SLURM_CONF": str(folder / "slurm.conf")})
+    with ExitStack() as stack:
+        for words in (("slurmctld", "-D", "-c"), ("slurmd", "-D", "-N", host)):
+            stack.enter_context(_daemon((*words, "-f", str(folder / "slurm.conf")), folder))
+        wait_until(lambda: "idle" in _answer(cluster), seconds=30)
+        yield cluster
+
+
+def _answer(cluster: Cluster) -> str:
+    env = {**os.environ, **cluster.env}
+    argv = ("sinfo", "--noheader", "--format=%T")
+    return subprocess.run(argv, env=env, check=False, capture_output=True, text=True).stdout
+
+
+@contextmanager
+def _daemon(argv: tuple[str, ...], folder: Path) -> Iterator[None]:
+    with (folder / f"{argv[0]}.out").open("wb") as out:
+        process = subprocess.Popen(argv, stdout=out, stderr=out, env={**os.environ, "SLURM_CONF": argv[-1]})
+        try:
+            yield
+        finally:
+            process.kill()  # nothing of it is wanted any more
+            process.wait()
+
+
+def free_ports(count: int) -> list[int]:
+    """Give ports of the loopback that nobody listens on."""
+    with ExitStack() as stack:
+        sockets = [stack.enter_context(socket.socket()) for _ in range(count)]
+        for each in sockets:
+            each.bind(("127.0.0.1", 0))
+        return [each.getsockname()[1] for each in sockets]

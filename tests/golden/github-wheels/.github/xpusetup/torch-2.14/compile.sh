@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# Builds torch-2.14 from what was fetched. Run again, it goes on where it stopped.
+# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+mkdir -p logs
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
+export XPUSETUP_LOCKED=1
+rm -f failed
+
+step() { # ID TITLE
+  printf '%s: %s\n' "$1" "$2"
+  local code=0
+  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
+  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
+    echo "built, not verified: there is no device here"
+  elif [ "$code" -ne 0 ]; then
+    tail -n 12 "logs/$1.log" >&2
+    printf '%s\n' "$1" >failed
+    printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    exit 1
+  fi
+}
+
+if [ -d wheelhouse ]; then # fetched already: what is installed between two compiles asks no network
+  export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheelhouse
+fi
+step venv 'Python 3.11 environment'
+step survey 'what stands in the environment'
+step torch.download 'torch 2.14.1+xpu, as published'
+step vision.download 'torchvision 0.29.1+xpu, as published'
+step audio.download 'torchaudio 2.11.0+xpu, as published'
+step triton.download 'triton-xpu 3.8.0, as published'
+step wheels.install 'in place of what conflicts with them'
+step guard 'pip keeps what was installed'

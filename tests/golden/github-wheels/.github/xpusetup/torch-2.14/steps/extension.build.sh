@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
+# extension.build: acme, from where it lies
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash extension.build.sh
+set -eu
+STEP=extension.build
+AFTER=guard
+NEEDS='network compiler'
+KEEP='HOME PATH LANG TMPDIR TERM PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK XDG_CACHE_HOME MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+CXX=g++
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/dist/*.whl')
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+export CC=gcc
+export CXX=g++
+launch_compilers
+cd "$ROOT"
+run rm -rf "$ROOT"/dist
+run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps cmake==3.31.10 ninja==1.11.1.4 \
+  packaging==26.3 pathspec==1.1.1 pybind11==3.1.0 scikit-build-core==1.1.0 setuptools==80.10.2 wheel==0.48.0
+run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check wheel --no-build-isolation --no-deps --wheel-dir \
+  "$ROOT"/dist "$ROOT"/../../..
+run bash -c 'exec "$0" -m pip install --no-deps --no-index --force-reinstall "$1"/*.whl' "$ROOT"/venv/bin/python \
+  "$ROOT"/dist
+run "$ROOT"/venv/bin/python -I -c 'import acme'
+finish

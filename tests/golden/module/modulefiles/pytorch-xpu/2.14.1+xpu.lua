@@ -1,0 +1,35 @@
+help([[torch 2.14.1+xpu, built from source by xpusetup for Python 3.11 and pvc, bmg, dg2, arl-h, mtl-h, lnl-m, ptl-h, ptl-u.
+
+Packages of your own, on top of it (any venv of Python 3.11; `pip install` keeps this torch):
+
+    python -m venv ~/mine && source ~/mine/bin/activate && pip install transformers
+
+Console scripts of this module do not see such a venv: python -m torch.distributed.run instead of torchrun.]])
+whatis("Name: pytorch-xpu")
+whatis("Version: 2.14.1+xpu")
+whatis("Description: torch 2.14.1+xpu")
+
+-- Computed from this file's own place, so that the folder can be moved.
+local top = myFileName():gsub("/+[^/]+/+[^/]+/+[^/]+$", "")
+local root = pathJoin(top, "software/torch-2.14")
+local venv = pathJoin(root, "venv")
+
+if not isFile(pathJoin(venv, "bin/python")) then
+  LmodError("pytorch-xpu/2.14.1+xpu is not built yet: bash " .. pathJoin(root, "build.sh"))
+end
+family("pytorch")
+
+conflict("anaconda", "intel-oneapi", "oneapi", "intel-oneapi-compilers", "intel-oneapi-mkl", "intel/oneapi", "cuda", "rocm", "cann")
+depends_on("gcc/13.2")
+-- Two SYCL runtimes must not meet in one process: the wheels bring their own.
+if mode() == "load" and os.getenv("SETVARS_COMPLETED") == "1" then
+  LmodError("oneAPI's setvars.sh was sourced in this shell, and pytorch-xpu brings a runtime of its own: begin a new shell")
+end
+
+prepend_path("PATH", pathJoin(venv, "bin"))
+-- A venv on top finds the packages here after its own.
+prepend_path("PYTHONPATH", pathJoin(root, "layer"))
+-- pip and uv keep what was built.
+setenv("PIP_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
+setenv("UV_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
+setenv("XPUSETUP_PREFIX", venv)

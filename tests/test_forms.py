@@ -1,0 +1,195 @@
+"""What drives the builds of a matrix elsewhere, file by file, and the pairs that are refused."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.profiles import device, shipped
+from data.targets import NEW, OLD, OLD_KIT, SIM, plan_for
+from golden import hold
+from xpusetup.commands.knowledge import gpu_table
+from xpusetup.emit.github import Runners, render_github, render_keys
+from xpusetup.emit.module import render_modules
+from xpusetup.emit.parts import fetched_late, fetching
+from xpusetup.emit.slurm import render_slurm
+from xpusetup.errors import UsageError
+from xpusetup.matrix import Cell, make_places
+from xpusetup.model import Layout, Request
+from xpusetup.plan import make_plan
+from xpusetup.plan.install import make_install_plan
+from xpusetup.settings import ModuleSettings, Scheduler, merge_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CELLS = tuple(Cell(name=name, profile=shipped(name), plan=plan_for(name)) for name in ("torch-2.5", "torch-2.14"))
+SITE = """
+[scheduler]
+account = "proj"
+partition = "cpu"
+gpu_partition = "gpu"
+gres = "gpu:pvc:1"
+cpus = 32
+time = "08:00:00"
+modules = ["gcc/13.2"]
+scratch = "/local/$USER"
+
+[module]
+conflicts = ["anaconda"]
+requires = ["gcc/13.2"]
+"""
+SETTINGS = merge_settings([("site.toml", SITE)])
+
+
+def moving() -> Cell:
+    return Cell(name="main", profile=shipped("main"), plan=make_plan(shipped("main"), Request(), NEW, Layout()))
+
+
+def published() -> Cell:
+    profile = shipped("torch-2.14")
+    return Cell(name="torch-2.14", profile=profile, plan=make_install_plan(profile, Request(), NEW, Layout()))
+
+
+def drivers(texts: dict[str, str]) -> dict[str, str]:
+    return {name: text for name, text in texts.items() if "/steps/" not in name or "extension" in name}
+
+
+def test_slurm() -> None:
+    hold("slurm", render_slurm(CELLS, SETTINGS.scheduler))
+
+
+def test_slurm_asks_for_nothing_that_the_site_did_not_name() -> None:
+    texts = render_slurm(CELLS[:1], Scheduler())
+    assert "account" not in texts["build.sbatch"]
+    assert "--gres=gpu:1" in texts["verify.sbatch"]
+    assert "MODULES=()" in texts["common.sh"]
+
+
+def test_slurm_scratch_of_the_site_for_all_sources_needs_no_other() -> None:
+    profile = shipped("sim")
+    cell = Cell(name="sim", profile=profile, plan=make_plan(profile, Request(), SIM, Layout(src="/lustre/sim")))
+    assert 'SCRATCH=""' in render_slurm([cell], SETTINGS.scheduler)["common.sh"]
+
+
+def test_module() -> None:
+    texts = render_modules(CELLS, SETTINGS.module)
+    hold("module", {name.replace(".py", ".py.txt"): text for name, text in texts.items()})
+
+
+def test_modules_of_the_same_version_are_told_apart() -> None:
+    cells = [replace(CELLS[0], name=name) for name in ("pvc", "bmg")]
+    names = [name for name in render_modules(cells, ModuleSettings()) if name.startswith("modulefiles/")]
+    assert names == ["modulefiles/pytorch-xpu/2.5.1+xpu-pvc.lua", "modulefiles/pytorch-xpu/2.5.1+xpu-bmg.lua"]
+
+
+def test_github_from_wheels() -> None:
+    hold("github-wheels", drivers(render_github([published()], Runners(extension="acme"))))
+
+
+def test_github_from_source() -> None:
+    again = ("xpusetup", "emit", "github", "--profile", "main")
+    hold("github-source", drivers(render_github([moving()], Runners(label="big", gpu_label="arc", again=again))))
+
+
+@pytest.mark.parametrize("runners", [Runners(extension="acme"), Runners(label="big", gpu_label="arc")])
+def test_actions_are_pinned_and_nothing_is_left_to_fill_in(runners: Runners) -> None:
+    text = render_github(CELLS, runners)[".github/workflows/xpusetup.yml"]
+    used = re.findall(r"uses: (.*)", text)
+    assert len(used) >= 7
+    assert all(re.fullmatch(r"[\w/-]+@[0-9a-f]{40} # v[\d.]+", each) for each in used)
+    assert not re.search(r"@[A-Z_]+@", text)
+    assert "secrets." not in text
+
+
+def test_a_key_follows_from_the_scripts_before_it() -> None:
+    first, *_ = CELLS
+    changed = make_plan(first.profile, Request(set=(("vision", "USE_CUDA", "1"),)), OLD, Layout())
+    before, after = (dict(line.split() for line in render_keys(plan).splitlines()) for plan in (first.plan, changed))
+    assert before["torch.build"] == after["torch.build"]
+    assert {name for name in before if before[name] != after[name]} >= {"vision.build", "vision.install", "guard"}
+
+
+def test_what_is_fetched_before_and_after_the_first_compile() -> None:
+    steps = CELLS[1].plan.steps
+    assert fetching(steps) >= {"venv", "requirements", "torch.fetch", "triton.fetch", "vision.fetch", "audio.fetch"}
+    assert not fetching(steps) & {"torch.build", "torch.install", "runtime"}
+    assert fetched_late(steps) == {"runtime"}
+    assert fetched_late(CELLS[0].plan.steps) == set()
+
+
+def places(profiles: Sequence[str], pythons: Sequence[str] = (), archs: Sequence[str] = ()) -> list[str]:
+    named = [(name, shipped(name)) for name in profiles]
+    return [each.name for each in make_places(named, pythons, [tuple(one.split(",")) for one in archs], gpu_table())]
+
+
+def test_cells_are_named_by_what_tells_them_apart() -> None:
+    assert places(["torch-2.5"]) == ["torch-2.5"]
+    assert places(["torch-2.5", "sim"], ["3.11"]) == ["torch-2.5", "sim"]
+    assert places(["sim"], ["3.11", "3.12", "3.11"]) == ["sim-py3.11", "sim-py3.12"]
+    assert places(["torch-2.14"], [], ["pvc", "pvc,bmg"]) == ["torch-2.14-pvc", "torch-2.14-pvc+bmg"]
+
+
+@pytest.mark.parametrize(
+    ("words", "says", "fix"),
+    [
+        ((["torch-2.5"], ["3.11", "3.14"]), "torch-2.5 cannot be built for Python 3.14", "torch-2.5-py3.11"),
+        ((["torch-2.5", "torch-2.14"], [], ["bmg"]), "torch-2.5 cannot be built for bmg", ": torch-2.14"),
+        ((["sim"], [], ["pvc"]), "sim has no list of device targets", "leave that out"),
+    ],
+)
+def test_impossible_pairs(words: tuple[list[str], ...], says: str, fix: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        places(*words)
+    assert says in caught.value.message
+    assert caught.value.fix.endswith(fix)
+
+
+def test_another_spelling_of_a_target_and_one_that_no_table_has() -> None:
+    assert places(["torch-2.5"], [], ["dg2-g10", "xe9-future"]) == ["torch-2.5-dg2-g10", "torch-2.5-xe9-future"]
+
+
+def test_two_profiles_of_one_name() -> None:
+    with pytest.raises(UsageError, match="would both lie in the folder sim"):
+        make_places([("sim", shipped("sim")), ("other/sim.toml", shipped("sim"))], [], [], gpu_table())
+
+
+@pytest.mark.parametrize("text", ['account = "a b"', 'scratch = "$(rm x)"', 'modules = ["a; b"]', "cpus = 0"])
+def test_a_site_file_writes_no_commands_into_jobs(text: str) -> None:
+    with pytest.raises(UsageError):
+        merge_settings([("site.toml", f"[scheduler]\n{text}\n")])
+
+
+def test_devices_without_a_toolkit_declare_no_conflict_with_one() -> None:
+    sim = Cell(name="sim", profile=shipped("sim"), plan=make_plan(shipped("sim"), Request(), SIM, Layout()))
+    text = render_modules([sim], ModuleSettings())["modulefiles/pytorch-simxpu/2.13.0+cpu.lua"]
+    assert device("simxpu").name in text
+    assert "oneapi" not in text
+
+
+def test_a_toolkit_from_modules_is_loaded_as_a_module() -> None:
+    prelude = ("source /etc/profile.d/modules.sh", "module load oneapi/2024.1 pti")
+    kit = replace(OLD_KIT, provider="modules", scripts=(), prelude=prelude)
+    profile = shipped("torch-2.5")
+    plan = make_plan(profile, Request(), replace(OLD, toolkit=kit), Layout())
+    (text,) = (
+        text
+        for name, text in render_modules([Cell(name="a", profile=profile, plan=plan)], ModuleSettings()).items()
+        if name.endswith(".lua")
+    )
+    assert 'depends_on("oneapi/2024.1")\ndepends_on("pti")' in text
+    assert "source_sh" not in text
+    assert "SETVARS_COMPLETED" not in text, "it is the toolkit that these wheels need"
+
+
+def test_what_kinds_of_profiles_verify_on_what() -> None:
+    texts = render_github([published()], Runners())
+    check = texts[".github/xpusetup/torch-2.14/check.sh"]
+    assert "--extra-index-url" in check
+    assert "--constraint" not in check
+    built = render_github(CELLS[:1], Runners(label="big"))[".github/xpusetup/torch-2.5/check.sh"]
+    assert "--constraint check/constraints.txt" in built
+    assert "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh" in built

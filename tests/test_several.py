@@ -1,0 +1,65 @@
+"""status of a folder of builds: one row for each, from files alone."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+from data.profiles import shipped
+from data.targets import SIM, TARGETS, plan_for
+from xpusetup.commands.inspecting import status
+from xpusetup.commands.workspace import Where
+from xpusetup.effects.files import hash_file
+from xpusetup.effects.root import lock_document
+from xpusetup.model import Layout
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def make_root(folder: Path, name: str) -> Path:
+    root = folder / name
+    for part in ("steps", "stamps", "results", "wheels"):
+        (root / part).mkdir(parents=True)
+    for step in plan_for(name).steps:
+        (root / f"steps/{step.id}.sh").touch()
+    (root / "profile.lock.json").write_text(lock_document(shipped(name), TARGETS.get(name, SIM), Layout(), {}))
+    return root
+
+
+def stamp(root: Path, step: str, *made: Path) -> None:
+    lines = [f"{hash_file(path)} {path.stat().st_size} 1.000000000 {path}" for path in made]
+    (root / f"stamps/{step}").write_text("\n".join(["key", *lines]) + "\n")
+
+
+def test_rows(tmp_path: Path) -> None:
+    done, failed = make_root(tmp_path, "sim"), make_root(tmp_path, "torch-2.5")
+    wheel = done / "wheels/simxpu-1.0.0-py3-none-any.whl"
+    wheel.write_text("a wheel")
+    stamp(done, "venv")
+    stamp(done, "simxpu.build", wheel)
+    stamp(done, "verify.smoke")
+    (done / "results/verify.json").write_text(json.dumps({"verified": True}))
+    (failed / "failed").write_text("torch.build\n")
+    (tmp_path / "results").mkdir()
+    result = status(Where(root=str(tmp_path)))
+    one, two = result.data["builds"]
+    assert result.code == 1
+    assert (one["name"], one["done"], one["steps"], one["verified"], one["failed"]) == ("sim", 3, 10, True, None)
+    assert [wheel["name"] for wheel in one["wheels"]] == ["simxpu"]
+    assert (two["name"], two["done"], two["verified"], two["failed"]) == ("torch-2.5", 0, None, "torch.build")
+    wheel.write_text("another")
+    assert "was changed" in status(Where(root=str(tmp_path))).data["builds"][0]["damaged"]["simxpu.build"]
+
+
+def test_a_verification_that_did_not_end_well_is_none(tmp_path: Path) -> None:
+    root = make_root(tmp_path, "sim")
+    (root / "results/verify.json").write_text(json.dumps({"verified": True}))
+    assert status(Where(root=str(tmp_path))).data["builds"][0]["verified"] is False
+
+
+def test_a_lock_that_cannot_be_read_is_no_row(tmp_path: Path) -> None:
+    make_root(tmp_path, "sim")
+    (tmp_path / "broken").mkdir()
+    (tmp_path / "broken/profile.lock.json").write_text("{")
+    assert [row["name"] for row in status(Where(root=str(tmp_path))).data["builds"]] == ["sim"]
