@@ -128,9 +128,11 @@ def emit(
     """Write the same steps as files that need no xpusetup."""
 
     def work() -> Result:
-        from xpusetup.commands.plan import emit as make
+        from xpusetup.commands.emitting import Order
+        from xpusetup.commands.emitting import emit as make
 
         request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        return make(make_where(profile=profile, root=out, python=python, into=into, rev=rev), request, kind, out)
+        where = make_where(profile=profile, root=out, python=python, into=into, rev=rev)
+        return make(kind, Order(places=(where,), request=request), out)
 
     finish("emit", work, json=json)

@@ -1,9 +1,8 @@
-"""plan: build's steps and why each would run; emit: the same steps as files for elsewhere."""
+"""plan: build's steps and why each would run."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.locking import ensure_locked
@@ -11,17 +10,12 @@ from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.commands.workspace import open_workspace, origins_of
-from xpusetup.effects import files
 from xpusetup.effects.environment import variable, which
 from xpusetup.effects.history import read_history
-from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.recipe import recipe_of
-from xpusetup.emit.shell import render_shell
-from xpusetup.errors import UsageError
 from xpusetup.estimate import make_estimate
 from xpusetup.jobs import GIB
 from xpusetup.model import ROOT
-from xpusetup.plan import make_plan
 from xpusetup.plan.savings import LINKERS, make_savings
 
 if TYPE_CHECKING:
@@ -31,8 +25,6 @@ if TYPE_CHECKING:
     from xpusetup.keys import Status
     from xpusetup.model import Request, Step, Target
     from xpusetup.plan.savings import Saving
-
-KINDS = ("shell",)
 
 
 def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
@@ -100,23 +92,3 @@ def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any
         "why": status.why,
         "changed": list(status.changed),
     }
-
-
-def emit(where: Where, request: Request, kind: str, out: str) -> Result:
-    """Write the same steps as files that need no xpusetup. The folder is a root: it builds as it lies."""
-    if kind not in KINDS:
-        raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
-    workspace = ensure_locked(open_workspace(where), lambda _text: None)
-    seen = preview(workspace, request, here=False).plan
-    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
-    target = replace(seen.target, python=named)  # whatever its place elsewhere
-    moved = make_plan(workspace.profile, request, target, workspace.layout)
-    texts = {
-        **render_shell(moved),
-        **helper_files(workspace.profile),
-        "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
-    }
-    folder = Path(out)
-    for name, text in texts.items():
-        files.write_text(folder / name, text, executable=name.endswith(".sh"))
-    return Result("emit", {"kind": kind, "files": [str(folder / name) for name in sorted(texts)]})

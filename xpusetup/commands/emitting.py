@@ -1,0 +1,88 @@
+"""emit: the steps of a plan as files for elsewhere, which need no xpusetup."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from xpusetup.commands.locking import ensure_locked
+from xpusetup.commands.prepare import preview
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import open_workspace
+from xpusetup.effects import files
+from xpusetup.effects.root import helper_files, lock_document
+from xpusetup.emit.shell import render_shell
+from xpusetup.errors import UsageError
+from xpusetup.plan import make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from xpusetup.commands.workspace import Where
+    from xpusetup.model import Request
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What was asked of a form: for which profiles and places (several make a matrix), and what its options say."""
+
+    places: tuple[Where, ...]
+    request: Request
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def only_place(self) -> Where:
+        """The one place, for a form that has no matrix. Raises UsageError where there are several."""
+        if len(self.places) != 1:
+            raise UsageError("this form is for one profile", fix="name one --profile, and write the others elsewhere")
+        return self.places[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a form consists of: texts by file name, the command that begins with them, and what is worth saying."""
+
+    files: Mapping[str, str]
+    start: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+
+class Kind(Protocol):
+    """A form of a plan."""
+
+    def __call__(self, order: Order) -> Form:
+        """Give the files. Raises XpuError for what this form cannot be, before anything is written."""
+
+
+def emit(kind: str, order: Order, out: str) -> Result:
+    """Write a form into a folder."""
+    if kind not in KINDS:
+        raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+    form = KINDS[kind](order)
+    folder = Path(out)
+    for name, text in form.files.items():
+        files.write_text(folder / name, text, executable=name.endswith(".sh"))
+    written = [str(folder / name) for name in sorted(form.files)]
+    start = [word.replace(FOLDER, out) for word in form.start]
+    return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
+
+
+def emit_shell(order: Order) -> Form:
+    """Give the step scripts and build.sh. The folder is a root: it builds as it lies."""
+    workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
+    seen = preview(workspace, order.request, here=False).plan
+    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
+    target = replace(seen.target, python=named)  # whatever its place elsewhere
+    moved = make_plan(workspace.profile, order.request, target, workspace.layout)
+    texts = {
+        **render_shell(moved),
+        **helper_files(workspace.profile),
+        "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
+    }
+    return Form(files=texts, start=("bash", f"{FOLDER}/build.sh"))
+
+
+FOLDER = "@FOLDER@"
+"""Stands in `Form.start` for the folder that is written."""
+KINDS: dict[str, Kind] = {"shell": emit_shell}
