@@ -9,7 +9,19 @@ import sys
 
 import typer
 
-from xpusetup.cli import building, bundles, caches, devices, diagnosis, options, preparing, profiles, using, verifying
+from xpusetup.cli import (
+    building,
+    bundles,
+    caches,
+    devices,
+    diagnosis,
+    emitting,
+    options,
+    preparing,
+    profiles,
+    using,
+    verifying,
+)
 from xpusetup.cli.finish import Finished
 from xpusetup.errors import UsageError
 
@@ -43,7 +55,8 @@ app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options"
 app.command()(using.env)
 app.command()(verifying.verify)
 app.command()(using.status)
-app.command()(building.emit)
+app.command()(emitting.emit)
+app.command()(emitting.dockerfile)
 app.command()(diagnosis.doctor)
 app.command()(preparing.setup)
 app.command()(diagnosis.explain)

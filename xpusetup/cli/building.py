@@ -1,4 +1,4 @@
-"""build, plan, emit: from a profile to steps, and to what they make."""
+"""build, install, plan: from a profile to steps, and to what they make."""
 
 from __future__ import annotations
 
@@ -109,30 +109,3 @@ def plan(
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)
-
-
-def emit(
-    kind: Annotated[str, typer.Argument(help="The form: shell.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
-    profile: options.Profile = "",
-    python: options.Python = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
-    only: options.Only = None,
-    until: options.Until = "",
-    arch: options.Arch = "auto",
-    variables: options.Set = None,
-    verify: options.Verify = "auto",
-    json: options.Json = False,
-) -> None:
-    """Write the same steps as files that need no xpusetup."""
-
-    def work() -> Result:
-        from xpusetup.commands.emitting import Order
-        from xpusetup.commands.emitting import emit as make
-
-        request = make_request(only=only, until=until, arch=arch, variables=variables, verify=verify)
-        where = make_where(profile=profile, root=out, python=python, into=into, rev=rev)
-        return make(kind, Order(places=(where,), request=request), out)
-
-    finish("emit", work, json=json)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
+from xpusetup.commands.forms import FOLDER, Form
+from xpusetup.commands.imaging import emit_dockerfile
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
@@ -17,42 +19,7 @@ from xpusetup.errors import UsageError
 from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.commands.workspace import Where
-    from xpusetup.model import Request
-
-
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """What was asked of a form: for which profiles and places (several make a matrix), and what its options say."""
-
-    places: tuple[Where, ...]
-    request: Request
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def only_place(self) -> Where:
-        """The one place, for a form that has no matrix. Raises UsageError where there are several."""
-        if len(self.places) != 1:
-            raise UsageError("this form is for one profile", fix="name one --profile, and write the others elsewhere")
-        return self.places[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Form:
-    """What a form consists of: texts by file name, the command that begins with them, and what is worth saying."""
-
-    files: Mapping[str, str]
-    start: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class Kind(Protocol):
-    """A form of a plan."""
-
-    def __call__(self, order: Order) -> Form:
-        """Give the files. Raises XpuError for what this form cannot be, before anything is written."""
+    from xpusetup.commands.forms import Kind, Order
 
 
 def emit(kind: str, order: Order, out: str) -> Result:
@@ -83,6 +50,4 @@ def emit_shell(order: Order) -> Form:
     return Form(files=texts, start=("bash", f"{FOLDER}/build.sh"))
 
 
-FOLDER = "@FOLDER@"
-"""Stands in `Form.start` for the folder that is written."""
-KINDS: dict[str, Kind] = {"shell": emit_shell}
+KINDS: dict[str, Kind] = {"shell": emit_shell, "dockerfile": emit_dockerfile}
