@@ -86,6 +86,7 @@ def text_of(console: Console) -> str:
         ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
+        ("emit-image", "emit", screens.EMIT_IMAGE, False),
         ("bundle-create", "bundle create", screens.BUNDLE, False),
         ("cache-size", "cache size", screens.CACHE, False),
         ("cache-size-verbose", "cache size", screens.CACHE, True),

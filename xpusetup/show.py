@@ -135,8 +135,9 @@ def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
 
 
 def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    first = next((name for name in data["files"] if name.endswith("/build.sh")), data["files"][0])
-    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: bash {escape(shlex.quote(first))}")
+    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: {escape(data['start'])}")
+    for note in data["notes"]:
+        console.print(f"   · {escape(note)}", style="dim")
     for name in data["files"] if verbose else ():
         console.print(f"     {escape(name)}", style="dim")
 

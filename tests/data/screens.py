@@ -244,7 +244,20 @@ ENV: dict[str, Any] = {
     "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
 }
-EMIT: dict[str, Any] = {"kind": "shell", "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"]}
+EMIT: dict[str, Any] = {
+    "kind": "shell",
+    "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    "start": "bash 'my out'/build.sh",
+    "notes": [],
+}
+EMIT_IMAGE: dict[str, Any] = {
+    "kind": "dockerfile",
+    "files": ["out/Dockerfile", "out/steps/venv.sh"],
+    "start": "docker build -t torch-2.14 out",
+    "notes": [
+        "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
+    ],
+}
 
 
 LOCKED: dict[str, Any] = {

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.commands.forms import FOLDER, Form
-from xpusetup.commands.imaging import emit_dockerfile
+from xpusetup.commands.imaging import emit_apptainer, emit_dockerfile
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
@@ -31,7 +32,7 @@ def emit(kind: str, order: Order, out: str) -> Result:
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith(".sh"))
     written = [str(folder / name) for name in sorted(form.files)]
-    start = [word.replace(FOLDER, out) for word in form.start]
+    start = form.start.replace(FOLDER, shlex.quote(out))
     return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
 
 
@@ -47,7 +48,7 @@ def emit_shell(order: Order) -> Form:
         **helper_files(workspace.profile),
         "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
-    return Form(files=texts, start=("bash", f"{FOLDER}/build.sh"))
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh")
 
 
-KINDS: dict[str, Kind] = {"shell": emit_shell, "dockerfile": emit_dockerfile}
+KINDS: dict[str, Kind] = {"shell": emit_shell, "dockerfile": emit_dockerfile, "apptainer": emit_apptainer}

@@ -35,10 +35,10 @@ class Order:
 
 @dataclass(frozen=True, kw_only=True)
 class Form:
-    """What a form consists of: texts by file name, the command that begins with them, and what is worth saying."""
+    """What a form consists of: texts by file name, the shell line that begins with them, and what is worth saying."""
 
     files: Mapping[str, str]
-    start: tuple[str, ...] = ()
+    start: str = ""
     notes: tuple[str, ...] = ()
 
 

@@ -9,6 +9,7 @@ from xpusetup.commands.knowledge import image_table, known
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import helper_files, lock_document
+from xpusetup.emit.apptainer import FILE, render_apptainer
 from xpusetup.emit.dockerfile import render_dockerfile
 from xpusetup.emit.image import Described, Image, ImageOrder, make_image, notes_of
 from xpusetup.errors import UsageError
@@ -32,11 +33,18 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 def emit_dockerfile(order: Order) -> Form:
     """Give a Dockerfile with all that it copies."""
     image = decide_image(order)
-    engine = ("docker", "build") if image.order.dialect == "buildkit" else ("buildah", "bud", "--isolation", "chroot")
-    return _form(image, render_dockerfile(image), (*engine, "-t", image.profile.name, FOLDER))
+    engine = "docker build" if image.order.dialect == "buildkit" else "buildah bud --isolation chroot"
+    return _form(image, render_dockerfile(image), f"{engine} -t {image.profile.name} {FOLDER}")
 
 
-def _form(image: Image, texts: Mapping[str, str], start: tuple[str, ...]) -> Form:
+def emit_apptainer(order: Order) -> Form:
+    """Give an Apptainer definition with all that it copies."""
+    image = decide_image(order)
+    name = f"{image.profile.name}.sif"
+    return _form(image, render_apptainer(image), f"cd {FOLDER} && apptainer build {name} {FILE}")
+
+
+def _form(image: Image, texts: Mapping[str, str], start: str) -> Form:
     """Add what travels with every form."""
     around = {
         **helper_files(image.profile),

@@ -13,12 +13,16 @@ if TYPE_CHECKING:
 
 SECRETS = """
 A place that reaches its sources by mirrors, a package index or a CA of its own says so in files that are mounted while
-something is fetched, and are in no layer: pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`), a
-CA file that both may name as `/run/secrets/ca.crt`.
+something is fetched, and are in no layer: pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`),
+a CA file that both may name as `/run/secrets/ca.crt`.
 
     {build} --secret id=pip.conf,src=pip.conf --secret id=gitconfig,src=gitconfig --secret id=ca.crt,src=ca.crt .
 
 Proxies are build arguments that every engine knows: `--build-arg https_proxy=http://proxy:3128`.
+"""
+OWN = "## What a place has of its own\n"
+BASES = """Another base: `apptainer build --build-arg BASE=IMAGE {name} {file}`; for a file or folder that is one, also
+`--build-arg BOOTSTRAP=localimage`.
 """
 DEVICES = """
     docker run --rm --device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)" {tag}
@@ -30,23 +34,35 @@ The number of the group that owns the device differs from host to host, so no im
 
 def render_readme(image: Image) -> str:
     """Give the README of a Dockerfile's folder."""
-    return "\n".join(_lines(image)).replace("\n\n\n", "\n\n") + "\n"
-
-
-def _lines(image: Image) -> Iterator[str]:
-    profile, tag = image.profile, image.profile.name
     engine = "docker build" if image.order.dialect == "buildkit" else "buildah bud --isolation chroot"
-    yield f"# {profile.name} on {image.system.name}\n"
-    yield f"{profile.summary}. Written by xpusetup; this folder is all that a build needs.\n"
-    yield f"    {engine} -t {tag} ."
-    yield DEVICES.format(tag=tag) if profile.accelerator == "xpu" else f"    docker run --rm {tag}\n"
-    yield from _contents(image)
-    yield "## What a place has of its own"
-    yield SECRETS.format(build=engine)
-    yield "Another base image of the same system: `--build-arg BASE=registry.example/ubuntu:24.04`.\n"
+    tag = image.profile.name
+    device = image.profile.accelerator == "xpu"
+    run = DEVICES.format(tag=tag) if device else f"    docker run --rm {tag}\n"
+    wheels = ["The wheels alone: `docker build --target wheels --output type=local,dest=wheels .`\n"]
+    own = [SECRETS.format(build=engine), "Another base image of the same system: `--build-arg BASE=IMAGE`.\n"]
+    parts = [f"    {engine} -t {tag} .", run, *_contents(image), *(wheels if image.order.origin == "source" else [])]
+    return _join(image, [*parts, OWN, *own, *_worth_knowing(image)])
+
+
+def render_definition_readme(image: Image, file: str) -> str:
+    """Give the README of an Apptainer definition's folder."""
+    name = f"{image.profile.name}.sif"
+    build = f"    apptainer build {name} {file}\n    apptainer run {name}\n    apptainer exec {name} python my.py\n"
+    nodes = ["Apptainer passes the host's `/dev/dri` and the user's groups on by itself.\n"]
+    bind = [f"    apptainer build --bind pip.conf:/etc/pip.conf {name} {file}\n", BASES.format(name=name, file=file)]
+    return _join(image, [build, *nodes, *_contents(image), OWN, *bind, *_worth_knowing(image)])
+
+
+def _join(image: Image, parts: list[str]) -> str:
+    head = f"# {image.profile.name} on {image.system.name}\n"
+    says = f"{image.profile.summary}. Written by xpusetup; this folder is all that a build needs.\n"
+    return "\n".join([head, says, *parts]).replace("\n\n\n", "\n\n") + "\n"
+
+
+def _worth_knowing(image: Image) -> Iterator[str]:
     yield "## Worth knowing\n"
     yield from (f"- {note}" for note in notes_of(image))
-    yield "- steps that compile, as in `steps/`, are layers: a build that failed goes on at the layer that failed"
+    yield "- every step of `steps/` is a script of its own that ends at once where it is done"
     yield "- `numpy` is kept because torch hands arrays over to it, though it does not require it"
 
 
@@ -59,8 +75,5 @@ def _contents(image: Image) -> Iterator[str]:
     if image.plan.target.arch:
         yield f"| device targets | {', '.join(image.plan.target.arch)} |"
     yield f"| environment | {PREFIX}/venv, Python {image.order.python} |\n"
-    if image.order.origin == "source":
-        out = "docker build --target wheels --output type=local,dest=wheels ."
-        yield f"The wheels alone: `{out}`\n"
     if image.order.target == "devel" and kit is not None:
         yield "`toolkit COMMAND` as the container's command runs it with the toolkit switched on.\n"

@@ -29,7 +29,6 @@ LEAN: dict[Manager, tuple[str, ...]] = {
     "zypper": ("--no-recommends",),
 }
 EQUALS: dict[Manager, str] = {"apt": "=", "dnf": "-", "zypper": "="}
-REFRESH: dict[Manager, tuple[tuple[str, ...], ...]] = {"apt": (("apt-get", "update"),), "dnf": (), "zypper": ()}
 DRIVER = ("setup.repository", "setup.driver")
 TOOLKIT = ("setup.oneapi-repository", "setup.oneapi")
 
@@ -158,9 +157,7 @@ def _system_step(inside: Inside, packages: Sequence[str]) -> Step:
     python, manager = inside.python, inside.manager
     names = [name.format(python, python.replace(".", "")) for name in inside.system.python_packages]
     install = ((*INSTALL[manager], *names, *packages),) if names or packages else ()
-    return Step(
-        id="image.system", title=f"{inside.system.name} with Python {python}", run=(*REFRESH[manager], *install)
-    )
+    return Step(id="image.system", title=f"{inside.system.name} with Python {python}", run=install)
 
 
 def _named(argv: tuple[str, ...], manager: Manager) -> tuple[str, ...]:
