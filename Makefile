@@ -1,5 +1,6 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
+# make containers   write what emit writes for the released profiles, for containers/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 PYTHON ?= python3
 BIN := .venv/bin
@@ -8,7 +9,7 @@ WORKERS ?= 2
 E2E_WORKERS ?= 3# more than cores: they mostly wait
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long bench clean
+.PHONY: help demo test lint unit e2e e2e-long containers bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -45,6 +46,9 @@ e2e: .venv/dev
 
 e2e-long: .venv/dev
 	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+
+containers: .venv/dev
+	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)
