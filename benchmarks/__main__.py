@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.doctor import measure_doctor
+from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
 from benchmarks.help import measure_help
@@ -25,8 +26,8 @@ if TYPE_CHECKING:
 
     from benchmarks.rows import Row
 
-NAMES = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes", "fetch", "vision")
-SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
+NAMES = ("help", "emit", "explain", "noop", "runner", "doctor", "verify", "lanes", "fetch", "vision")
+SHORT = ("help", "emit", "explain", "noop", "runner", "doctor", "verify", "lanes")
 SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -49,6 +50,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
     env = caller(folder)
     if "help" in names:
         yield from measure_help(folder, env)
+    if "emit" in names:
+        yield from measure_emit(folder, env)
     if "explain" in names:
         yield from measure_explain(folder, env)
     if SHARING & set(names):
