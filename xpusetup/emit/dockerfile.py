@@ -17,9 +17,12 @@ if TYPE_CHECKING:
     from xpusetup.emit.image import Image
     from xpusetup.model import Step
 
-SECRETS = {"pip.conf": "/etc/pip.conf", "gitconfig": "/etc/gitconfig", "ca.crt": "/run/secrets/ca.crt"}
+CA = {"ca.crt": "/run/secrets/ca.crt"}
+OF_PACKAGES = {"pip.conf": "/etc/pip.conf"}
+OF_TREES = {"gitconfig": "/etc/gitconfig"}
 """What a place has of its own, mounted while a step fetches, so that no layer and no history holds it."""
-FETCHED = {"pip": "/root/.cache/pip", "xpusetup-git": "/root/.cache/xpusetup"}
+PACKAGES = {"pip": "/root/.cache/pip"}
+TREES = {"xpusetup-git": "/root/.cache/xpusetup"}
 COMPILED = {"ccache": "/root/.cache/ccache"}
 HELPERS = "COPY helpers/*.py helpers/*.sh helpers/*.json helpers/"
 
@@ -44,8 +47,9 @@ class Writer:
     def step(self, step: Step) -> str:
         """Give the layer of a step."""
         compiles, fetches = "compiler" in step.needs, "network" in step.needs
-        mounts = [*self._caches(COMPILED if compiles else {}), *self._caches(FETCHED if fetches else {})]
-        secrets = [f"--mount=type=secret,id={name},target={target}" for name, target in SECRETS.items()]
+        cached, told = (TREES, OF_TREES) if fetches and not step.after else (PACKAGES, OF_PACKAGES)
+        mounts = [*self._caches(COMPILED if compiles else {}), *self._caches(cached if fetches else {})]
+        secrets = [f"--mount=type=secret,id={name},target={target}" for name, target in {**told, **CA}.items()]
         memory = f" {round(self.image.profile.memory_per_job_gib * 1024)}" if compiles else ""
         words = [*mounts, *(secrets if fetches else self.offline())]
         copied = f"COPY steps/{step.id}.sh steps/"
@@ -106,8 +110,11 @@ def _source_stages(writer: Writer, built: Built) -> Iterator[str]:
 
 
 def _build_stages(image: Image, writer: Writer, built: Built) -> Iterator[str]:
-    yield "\nFROM os AS environment"
-    yield HELPERS
+    if not built.environment:
+        yield f"\nFROM os AS built\n{HELPERS}"
+        yield from map(writer.step, built.rest)
+        return
+    yield f"\nFROM os AS environment\n{HELPERS}"
     yield from map(writer.step, built.environment)
     with_toolkit = bool(image.sides.driver or image.sides.toolkit)
     before = "toolkit" if with_toolkit else "environment"

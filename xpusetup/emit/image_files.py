@@ -51,7 +51,9 @@ exec "$@"
 TOOLKIT_SAYS = "# toolkit COMMAND   is run with the toolkit switched on, for compiling against it\n"
 TOOLKIT_CASE = f"""  toolkit)
     shift
+    command=("$@") # the toolkit's scripts must see no argument
     . {PREFIX}/toolkit.sh
+    exec "${{command[@]}}"
     ;;
 """
 ACTIVATION = """# shellcheck shell=bash disable=SC1090,SC1091

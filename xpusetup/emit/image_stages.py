@@ -32,8 +32,13 @@ class Built:
 
 
 def split_stages(image: Image) -> Built:
-    """Cut a plan: what fetches a tree waits for nothing; what needs a device cannot run while an image is built."""
-    steps = [step for step in image.plan.steps if "device" not in step.needs]
+    """Cut a plan: what fetches a tree waits for nothing; what needs a device cannot run while an image is built.
+
+    Where nothing is compiled, one part is all there is.
+    """
+    steps = tuple(step for step in image.plan.steps if "device" not in step.needs)
+    if image.order.origin == "wheels":
+        return Built(environment=(), sources={}, packaged={}, components={}, rest=steps)
     sources = {step.component: (step,) for step in steps if step.component and not step.after}
     placed = {step.id for part in sources.values() for step in part}
     named = list(dict.fromkeys(step.component for step in steps if step.component))

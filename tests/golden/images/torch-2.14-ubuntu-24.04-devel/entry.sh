@@ -11,7 +11,9 @@ case ${1-verify} in
     ;;
   toolkit)
     shift
+    command=("$@") # the toolkit's scripts must see no argument
     . /opt/xpusetup/toolkit.sh
+    exec "${command[@]}"
     ;;
 esac
 exec "$@"
