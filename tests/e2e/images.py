@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 BASE = "localhost/base:bookworm"
 SYSTEM = "localhost/system:bookworm"
 """The base with what a build needs of the system, so that Debian's packages are fetched once for all tests."""
+DEBIAN = "http://deb.debian.org/debian"
 PYTHON = (3, 11)
 """Debian 12's, and that of the torch wheel of these tests."""
 STORAGE = '[storage]\ndriver = "{driver}"\nrunroot = "{place}/run"\ngraphroot = "{place}/graph"\n'
@@ -115,30 +116,23 @@ def write_settings(place: Path) -> None:
 
 def make_base(engine: Engine) -> None:
     """Make a Debian of its packages, and install in it what an image's own script says."""
-    context = engine.place / "base"
-    context.mkdir()
-    (context / "Dockerfile").write_text('FROM scratch\nADD base.tar /\nCMD ["bash"]\n')
-    bootstrap = (
-        "mmdebstrap",
-        "--quiet",
-        "--variant=minbase",
-        "--include=ca-certificates",
-        "bookworm",
-        f"{context}/base.tar",
-    )
-    subprocess.run((*bootstrap, "http://deb.debian.org/debian"), check=True, capture_output=True)
-    choose_storage(engine, context)
-    engine(
-        "bud", "--layers=false", "--target", "os", "-t", SYSTEM, str(emit_image("sim", engine.place / "os", base=BASE))
-    )
-
-
-def choose_storage(engine: Engine, context: Path) -> None:
-    """Take overlay, which keeps differences alone, and vfs where the file system does not carry it."""
-    for driver in ("overlay", "vfs"):
+    for driver in ("overlay", "vfs"):  # the first keeps differences alone, the second works on every file system
         (engine.place / "storage.conf").write_text(STORAGE.format(driver=driver, place=engine.place / driver))
-        if engine("bud", "--layers=false", "-t", BASE, str(context), check=driver == "vfs").code == 0:
-            return
+        if import_base(engine, BASE, "bookworm", DEBIAN, check=driver == "vfs"):
+            break
+    folder = emit_image("sim", engine.place / "os", base=BASE)
+    engine("bud", "--layers=false", "--target", "os", "-t", SYSTEM, str(folder))
+
+
+def import_base(engine: Engine, tag: str, release: str, source: str, *, check: bool = True) -> bool:
+    """Make an image of a release's own packages, as registries have one."""
+    context = engine.place / f"base-{release}"
+    context.mkdir(exist_ok=True)
+    (context / "Dockerfile").write_text('FROM scratch\nADD base.tar /\nCMD ["bash"]\n')
+    if not (context / "base.tar").exists():
+        bootstrap = ("mmdebstrap", "--quiet", "--variant=minbase", "--include=ca-certificates", release)
+        subprocess.run((*bootstrap, f"{context}/base.tar", source), check=True, capture_output=True)
+    return engine("bud", "--layers=false", "-t", tag, str(context), check=check).code == 0
 
 
 def packages() -> str:
