@@ -52,6 +52,7 @@ TOOLKIT_SAYS = "# toolkit COMMAND   is run with the toolkit switched on, for com
 TOOLKIT_CASE = f"""  toolkit)
     shift
     command=("$@") # the toolkit's scripts must see no argument
+    # shellcheck disable=SC1091  # it lies in the image
     . {PREFIX}/toolkit.sh
     exec "${{command[@]}}"
     ;;

@@ -12,6 +12,7 @@ case ${1-verify} in
   toolkit)
     shift
     command=("$@") # the toolkit's scripts must see no argument
+    # shellcheck disable=SC1091  # it lies in the image
     . /opt/xpusetup/toolkit.sh
     exec "${command[@]}"
     ;;
