@@ -78,7 +78,7 @@ def emit_image(profile: str, folder: Path, *options: str, base: str = SYSTEM) ->
 
 @pytest.fixture(scope="session")
 def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
-    """Give buildah with two images: a bare Debian 12, and the same with what a build needs of the system."""
+    """Give buildah with an image of a bare Debian 12."""
     if os.geteuid() != 0:
         pytest.skip("building an image needs root here")
     if lacking := [name for name in ("buildah", "mmdebstrap") if shutil.which(name) is None]:
@@ -95,6 +95,14 @@ def engine(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Engine]:
     found("rm", "-a")
     found("rmi", "-a", "-f")
     shutil.rmtree(place, ignore_errors=True)
+
+
+@pytest.fixture(scope="session")
+def system(engine: Engine) -> str:
+    """Install in the base what an image's own script for root says."""
+    folder = emit_image("sim", engine.place / "os", base=BASE)
+    engine("bud", "--layers=false", "--target", "os", "-t", SYSTEM, str(folder))
+    return SYSTEM
 
 
 def write_settings(place: Path) -> None:
@@ -115,13 +123,11 @@ def write_settings(place: Path) -> None:
 
 
 def make_base(engine: Engine) -> None:
-    """Make a Debian of its packages, and install in it what an image's own script says."""
+    """Make a Debian of its packages, in a storage that works here."""
     for driver in ("overlay", "vfs"):  # the first keeps differences alone, the second works on every file system
         (engine.place / "storage.conf").write_text(STORAGE.format(driver=driver, place=engine.place / driver))
         if import_base(engine, BASE, "bookworm", DEBIAN, check=driver == "vfs"):
             break
-    folder = emit_image("sim", engine.place / "os", base=BASE)
-    engine("bud", "--layers=false", "--target", "os", "-t", SYSTEM, str(folder))
 
 
 def import_base(engine: Engine, tag: str, release: str, source: str, *, check: bool = True) -> bool:

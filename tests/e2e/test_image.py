@@ -26,10 +26,11 @@ GONE = ("ninja", "build", "wheel", "pyelftools")
 
 
 @pytest.fixture(scope="module")
-def sim(engine: Engine, tmp_path_factory: pytest.TempPathFactory) -> str:
+def sim(engine: Engine, system: str, tmp_path_factory: pytest.TempPathFactory) -> str:
     """Build the image of the simulated accelerator."""
     folder = emit_image("sim", tmp_path_factory.mktemp("sim") / "out")
     text = (folder / "Dockerfile").read_text()
+    assert f"ARG BASE={system}\n" in text
     bare = text.replace("FROM ${BASE} AS runtime", f"FROM {BASE} AS runtime")  # the other one has compilers already
     assert bare != text
     (folder / "Dockerfile").write_text(bare)
@@ -68,8 +69,9 @@ WHEEL = "tiny-1.0-cp311-cp311-linux_x86_64.whl"
 
 
 @pytest.fixture(params=["", "tiny.c:1:1: error: the disk is made of cheese"], ids=["well", "fails"])
-def tiny(request: pytest.FixtureRequest, engine: Engine, tmp_path: Path) -> tuple[Tiny, str]:
+def tiny(request: pytest.FixtureRequest, engine: Engine, system: str, tmp_path: Path) -> tuple[Tiny, str]:
     """Give a project that builds in a second, or fails in that, where images find it too."""
+    assert engine("images", "--quiet", system).out
     fault = request.param
     project = make_tiny(tmp_path, **({"setup_py": f"raise SystemExit({fault!r})\n"} if fault else {}))
     upstream = engine.place / "upstream/tiny"

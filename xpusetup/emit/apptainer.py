@@ -26,6 +26,12 @@ ARGUMENTS = """
     BOOTSTRAP=docker
     BASE={base}
 """
+SETUP = """
+%setup
+    mkdir -p "$APPTAINER_ROOTFS/run/secrets"
+    touch "$APPTAINER_ROOTFS/etc/pip.conf" "$APPTAINER_ROOTFS/etc/gitconfig" "$APPTAINER_ROOTFS/run/secrets/ca.crt"
+"""
+"""Files can be mounted only where there is one already, and a build mounts the same in both stages."""
 
 
 def render_apptainer(image: Image) -> dict[str, str]:
@@ -42,7 +48,7 @@ def render_apptainer(image: Image) -> dict[str, str]:
 
 def _build(image: Image) -> Iterator[str]:
     yield f"# {image.profile.name} on {image.system.name}. README.md says how to build and run it."
-    yield HEAD.format(stage="build") + ARGUMENTS.format(base=image.base)
+    yield HEAD.format(stage="build") + ARGUMENTS.format(base=image.base) + SETUP
     yield "%files"
     yield from (f"    {name} {PREFIX}/{name}" for name in ("steps", "helpers", "system"))
     if image.plan.target.toolkit is not None:
@@ -58,7 +64,7 @@ def _build(image: Image) -> Iterator[str]:
 
 
 def _runtime(image: Image) -> Iterator[str]:
-    yield HEAD.format(stage="runtime") + ARGUMENTS.format(base=image.base)
+    yield HEAD.format(stage="runtime") + ARGUMENTS.format(base=image.base) + SETUP
     yield "%files from build"
     copied = ["venv", "results", "helpers", "system", *(["toolkit.sh"] if image.plan.target.toolkit else [])]
     yield from (f"    {PREFIX}/{name} {PREFIX}/{name}" for name in copied)

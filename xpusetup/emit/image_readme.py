@@ -24,6 +24,12 @@ OWN = "## What a place has of its own\n"
 BASES = """Another base: `apptainer build --build-arg BASE=IMAGE {name} {file}`; for a file or folder that is one, also
 `--build-arg BOOTSTRAP=localimage`.
 """
+BINDS = """
+    apptainer build --bind pip.conf:/etc/pip.conf,gitconfig:/etc/gitconfig,ca.crt:/run/secrets/ca.crt {name} {file}
+
+pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`), a CA file that both may name: in the image they are
+empty files.
+"""
 DEVICES = """
     docker run --rm --device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)" {tag}
 
@@ -49,7 +55,7 @@ def render_definition_readme(image: Image, file: str) -> str:
     name = f"{image.profile.name}.sif"
     build = f"    apptainer build {name} {file}\n    apptainer run {name}\n    apptainer exec {name} python my.py\n"
     nodes = ["Apptainer passes the host's `/dev/dri` and the user's groups on by itself.\n"]
-    bind = [f"    apptainer build --bind pip.conf:/etc/pip.conf {name} {file}\n", BASES.format(name=name, file=file)]
+    bind = [BINDS.format(name=name, file=file), BASES.format(name=name, file=file)]
     return _join(image, [build, *nodes, *_contents(image), OWN, *bind, *_worth_knowing(image)])
 
 
