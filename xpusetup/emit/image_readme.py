@@ -27,8 +27,8 @@ BASES = """Another base: `apptainer build --build-arg BASE=IMAGE {name} {file}`;
 BINDS = """
     apptainer build --bind pip.conf:/etc/pip.conf,gitconfig:/etc/gitconfig,ca.crt:/run/secrets/ca.crt {name} {file}
 
-pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`), a CA file that both may name: in the image they are
-empty files.
+pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`), a CA file that both may name. In the image
+they are empty files.
 """
 DEVICES = """
     docker run --rm --device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)" {tag}
