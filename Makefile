@@ -1,5 +1,6 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
+# make containers   write what emit writes for the released profiles, for containers/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 PYTHON ?= python3
@@ -10,7 +11,7 @@ E2E_WORKERS ?= 3# more than cores: they mostly wait
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-torch bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-torch containers bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -50,6 +51,9 @@ e2e-long: .venv/dev
 
 e2e-torch: .venv/dev
 	cd tests && ../$(BIN)/python -m real.torch_build $(TORCH_WORK)
+
+containers: .venv/dev
+	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.conflicts import measure_conflicts
 from benchmarks.doctor import measure_doctor
+from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
 from benchmarks.help import measure_help
@@ -24,12 +25,13 @@ from benchmarks.verify import measure_verify
 from benchmarks.vision import empty_cache, measure_warm, write_profile
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from benchmarks.rows import Row
 
 NAMES = (
     "help",
+    "emit",
     "explain",
     "noop",
     "runner",
@@ -42,7 +44,7 @@ NAMES = (
     "conflicts",
     "vision",
 )
-SHORT = ("help", "explain", "noop", "runner", "doctor", "verify", "lanes")
+SHORT = ("help", "emit", "explain", "noop", "runner", "doctor", "verify", "lanes")
 SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -60,25 +62,27 @@ def main(only: str = "") -> int:
     return 0 if all(row.ok for row in rows) else 1
 
 
+ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
+    "help": measure_help,
+    "emit": measure_emit,
+    "explain": measure_explain,
+    "lanes": measure_lanes,
+    "steps": lambda folder, env: measure_steps(folder / "steps", env),
+    "jobs": lambda folder, env: measure_jobs(folder / "jobs", env),
+    "fetch": lambda folder, _env: measure_fetch(folder),
+    "conflicts": measure_conflicts,
+}
+"""The rows that need nothing of the others."""
+
+
 def measure(folder: Path, names: list[str]) -> Iterator[Row]:
     """Give the rows of the names; what needs a finished build shares one."""
     env = caller(folder)
-    if "help" in names:
-        yield from measure_help(folder, env)
-    if "explain" in names:
-        yield from measure_explain(folder, env)
+    for name in names:
+        if name in ALONE:
+            yield from ALONE[name](folder, env)
     if SHARING & set(names):
         yield from measure_built(folder, names, env)
-    if "lanes" in names:
-        yield from measure_lanes(folder, env)
-    if "steps" in names:
-        yield from measure_steps(folder / "steps", env)
-    if "jobs" in names:
-        yield from measure_jobs(folder / "jobs", env)
-    if "fetch" in names:
-        yield from measure_fetch(folder)
-    if "conflicts" in names:
-        yield from measure_conflicts(folder, env)
     if "vision" in names:
         profile, redirected = write_profile(folder, env)
         place, usage = make_place(folder, profile, "vision", {**redirected, **empty_cache(folder)})

@@ -12,7 +12,7 @@ import pytest
 if TYPE_CHECKING:
     from pathlib import Path
 
-pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching")
+pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images")
 
 
 LONGEST = ("vision", "demo")

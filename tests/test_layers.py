@@ -27,6 +27,7 @@ LEVELS = (
         "requirement_files",
         "gpus",
         "platforms",
+        "images",
         "outputs",
         "redact",
         "jobs",

@@ -91,6 +91,7 @@ def text_of(console: Console) -> str:
         ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
         ("env", "env", screens.ENV, False),
         ("emit", "emit", screens.EMIT, True),
+        ("emit-image", "emit", screens.EMIT_IMAGE, False),
         ("bundle-create", "bundle create", screens.BUNDLE, False),
         ("verify-wheel", "verify-wheel", screens.WHEEL, False),
         ("verify-wheel-verbose", "verify-wheel", screens.WHEEL, True),

@@ -144,7 +144,9 @@ def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None
 
 
 def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    console.print(f" [green]✓[/] {len(data['files'])} files; it begins with: {escape(shlex.join(data['start']))}")
+    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: {escape(data['start'])}")
+    for note in data["notes"]:
+        console.print(f"   · {escape(note)}", style="dim")
     for name in data["files"] if verbose else ():
         console.print(f"     {escape(name)}", style="dim")
 

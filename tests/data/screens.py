@@ -279,8 +279,16 @@ SEVERAL: dict[str, Any] = {
 EMIT: dict[str, Any] = {
     "kind": "shell",
     "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
-    "start": ["bash", "my out/build.sh"],
+    "start": "bash 'my out'/build.sh",
     "notes": [],
+}
+EMIT_IMAGE: dict[str, Any] = {
+    "kind": "dockerfile",
+    "files": ["out/Dockerfile", "out/steps/venv.sh"],
+    "start": "docker build -t torch-2.14 out",
+    "notes": [
+        "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
+    ],
 }
 
 

@@ -15,6 +15,7 @@ from xpusetup.cli import (
     caches,
     devices,
     diagnosis,
+    emitting,
     options,
     preparing,
     profiles,
@@ -59,7 +60,8 @@ app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(using.report)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(searching.bisect)
-app.command()(building.emit)
+app.command()(emitting.emit)
+app.command()(emitting.dockerfile)
 app.command()(diagnosis.doctor)
 app.command()(preparing.setup)
 app.command()(diagnosis.explain)

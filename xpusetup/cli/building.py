@@ -1,8 +1,7 @@
-"""build, plan, emit: from a profile to steps, and to what they make."""
+"""build, install, plan: from a profile to steps, and to what they make."""
 
 from __future__ import annotations
 
-from itertools import product
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -118,41 +117,3 @@ def plan(
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)
-
-
-def emit(
-    kind: Annotated[str, typer.Argument(help="The form: shell, slurm, module, github.")],
-    out: Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")],
-    profile: options.Profiles = None,
-    python: options.Pythons = None,
-    rev: options.Rev = None,
-    into: options.Into = "",
-    only: options.Only = None,
-    until: options.Until = "",
-    arch: options.Archs = None,
-    variables: options.Set = None,
-    verify: options.Verify = "auto",
-    source: options.From = "",
-    label: Annotated[str, typer.Option("--label", help="github: the runners that build.")] = "",
-    gpu_label: Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")] = "",
-    extension: Annotated[str, typer.Option("--extension", help="github: your package, built against each.")] = "",
-    json: options.Json = False,
-) -> None:
-    """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
-    profiles, pythons, archs = profile or [], python or [], arch or []
-    several = {"profiles": profiles, "pythons": pythons, "archs": archs}
-    asked = {**several, "from": source, "label": label, "gpu_label": gpu_label, "extension": extension}
-
-    def work() -> Result:
-        from xpusetup.commands.emitting import Order
-        from xpusetup.commands.emitting import emit as make
-
-        first = archs[0] if archs else "auto"
-        request = make_request(only=only, until=until, arch=first, variables=variables, verify=verify)
-        named = product(profiles or [""], pythons or [""], archs or [""])
-        places = tuple(
-            make_where(profile=name, python=version, root=out, into=into, rev=rev) for name, version, _targets in named
-        )
-        return make(kind, Order(places=places, request=request, options=asked), out)
-
-    finish("emit", work, json=json)

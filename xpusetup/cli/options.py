@@ -32,7 +32,6 @@ Profiles = Annotated[
 ]
 Pythons = Annotated[list[str] | None, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
 Archs = Annotated[list[str] | None, typer.Option("--arch", help="Device targets to compile for.", metavar="LIST")]
-From = Annotated[str, typer.Option("--from", help="Compile, or take what was published.", metavar="source|wheels")]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
 Bundle = Annotated[
     str,
@@ -67,3 +66,11 @@ SkipChecks = Annotated[list[str] | None, typer.Option("--skip", help="Not this c
 ListChecks = Annotated[bool, typer.Option("--list", help="Say which checks there are.")]
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
+OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
+ImageOs = Annotated[str, typer.Option("--os", help="The image's system.", metavar="SYSTEM")]
+ImageTarget = Annotated[str, typer.Option("--target", help="To use it, or to compile.", metavar="runtime|devel")]
+From = Annotated[str, typer.Option("--from", help="Compiled, or as published.", metavar="source|wheels")]
+ImageDialect = Annotated[str, typer.Option("--dialect", help="For which engine.", metavar="buildkit|portable")]
+ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
+ImageDriver = Annotated[str, typer.Option("--driver", help="Intel's line of packages.", metavar="client|data-center")]
+ImagePin = Annotated[list[str] | None, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]

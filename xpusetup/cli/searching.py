@@ -15,13 +15,14 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
 
+Component = Annotated[str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)]
+
+
 def bisect(
     context: typer.Context,
     good: Annotated[str, typer.Option("--good", help="A commit, tag or branch where it works.", metavar="REF")],
     bad: Annotated[str, typer.Option("--bad", help="A later one where it does not.", metavar="REF")],
-    component: Annotated[
-        str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)
-    ] = "torch",
+    component: Component = "torch",
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
@@ -41,7 +42,6 @@ def bisect(
 
     The command ends with 0 where it works, 125 where it cannot tell, any other code up to 127 where it does not.
     """
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
 
     def work() -> Result:
         from xpusetup.commands.bisecting import Hunt
@@ -53,6 +53,7 @@ def bisect(
         hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args))
         with BuildView(quiet=json, verbose=verbose) as view:
             how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
+            where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
             return search(where, request, how, hunt)
 
     finish("bisect", work, json=json, verbose=verbose)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from xpusetup.commands.cells import Cells
-    from xpusetup.commands.emitting import Order
+    from xpusetup.commands.forms import Order
 
 
 def slurm(order: Order) -> tuple[Mapping[str, str], str]:

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+import shlex
+from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING
 
+from xpusetup.commands.forms import FOLDER, Form
+from xpusetup.commands.imaging import emit_apptainer, emit_dockerfile
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.result import Result
@@ -17,42 +20,7 @@ from xpusetup.errors import UsageError
 from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.commands.workspace import Where
-    from xpusetup.model import Request
-
-
-@dataclass(frozen=True, kw_only=True)
-class Order:
-    """What was asked of a form: for which profiles and places (several make a matrix), and what its options say."""
-
-    places: tuple[Where, ...]
-    request: Request
-    options: Mapping[str, Any] = field(default_factory=dict)
-
-    @property
-    def only_place(self) -> Where:
-        """The one place, for a form that has no matrix. Raises UsageError where there are several."""
-        if len(self.places) != 1:
-            raise UsageError("this form is for one profile", fix="name one --profile, and write the others elsewhere")
-        return self.places[0]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Form:
-    """What a form consists of: texts by file name, the command that begins with them, and what is worth saying."""
-
-    files: Mapping[str, str]
-    start: tuple[str, ...] = ()
-    notes: tuple[str, ...] = ()
-
-
-class Kind(Protocol):
-    """A form of a plan."""
-
-    def __call__(self, order: Order) -> Form:
-        """Give the files. Raises XpuError for what this form cannot be, before anything is written."""
+    from xpusetup.commands.forms import Kind, Order
 
 
 def emit(kind: str, order: Order, out: str) -> Result:
@@ -64,7 +32,7 @@ def emit(kind: str, order: Order, out: str) -> Result:
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
-    start = [word.replace(FOLDER, out) for word in form.start]
+    start = form.start.replace(FOLDER, shlex.quote(out))
     return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
 
 
@@ -80,7 +48,7 @@ def emit_shell(order: Order) -> Form:
         **helper_files(workspace.profile),
         "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
-    return Form(files=texts, start=("bash", f"{FOLDER}/build.sh"))
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh")
 
 
 def emit_slurm(order: Order) -> Form:
@@ -88,7 +56,7 @@ def emit_slurm(order: Order) -> Form:
     from xpusetup.commands.clusters import slurm  # noqa: PLC0415 - one form is asked for
 
     made, first = slurm(order)
-    return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
+    return Form(files=made, start=f"bash {FOLDER}/{first}")
 
 
 def emit_module(order: Order) -> Form:
@@ -96,7 +64,7 @@ def emit_module(order: Order) -> Form:
     from xpusetup.commands.clusters import module  # noqa: PLC0415 - one form is asked for
 
     made, first = module(order)
-    return Form(files=made, start=("bash", f"{FOLDER}/{first}"))
+    return Form(files=made, start=f"bash {FOLDER}/{first}")
 
 
 def emit_github(order: Order) -> Form:
@@ -104,9 +72,14 @@ def emit_github(order: Order) -> Form:
     from xpusetup.commands.clusters import github  # noqa: PLC0415 - one form is asked for
 
     made, workflow = github(order)
-    return Form(files=made, start=("git", "add", workflow.split("/")[0]))
+    return Form(files=made, start=f"git add {workflow.split('/')[0]}")
 
 
-FOLDER = "@FOLDER@"
-"""Stands in `Form.start` for the folder that is written."""
-KINDS: dict[str, Kind] = {"shell": emit_shell, "slurm": emit_slurm, "module": emit_module, "github": emit_github}
+KINDS: dict[str, Kind] = {
+    "shell": emit_shell,
+    "dockerfile": emit_dockerfile,
+    "apptainer": emit_apptainer,
+    "slurm": emit_slurm,
+    "module": emit_module,
+    "github": emit_github,
+}

@@ -12,6 +12,7 @@ from xpusetup.gpus import parse_gpus
 if TYPE_CHECKING:
     from xpusetup.catalog import CheckText
     from xpusetup.gpus import GpuTable
+    from xpusetup.images import ImageTable
     from xpusetup.profile import Profile
     from xpusetup.way.machine import Known
 
@@ -33,6 +34,14 @@ def known() -> Known:
         parse_platforms(files.package_text("data/platforms.toml")),
         parse_distributions(files.package_text("data/distributions.toml")),
     )
+
+
+@cache
+def image_table() -> ImageTable:
+    """Read data/images.toml."""
+    from xpusetup.images import parse_images  # noqa: PLC0415 - only who makes an image needs it
+
+    return parse_images(files.package_text("data/images.toml"))
 
 
 @cache

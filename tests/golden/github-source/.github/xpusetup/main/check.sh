@@ -42,7 +42,6 @@ packaging==26.3
 pathspec==1.1.1
 pillow==12.3.0
 pybind11==3.1.0
-pyelftools==0.33
 pyproject-hooks==1.3.3
 pyyaml==6.0.3
 requests==2.34.2

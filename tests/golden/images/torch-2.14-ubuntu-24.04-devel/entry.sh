@@ -1,0 +1,20 @@
+#!/usr/bin/env bash
+# verify [OPTIONS]   numbers on xpu against the CPU; exit 4 where there is no device
+# toolkit COMMAND   is run with the toolkit switched on, for compiling against it
+# anything else      is run as it is, in the built environment
+set -eu
+case ${1-verify} in
+  verify)
+    [ "$#" -eq 0 ] || shift
+    exec /opt/xpusetup/venv/bin/python /opt/xpusetup/helpers/verify_device.py --device xpu --compile-backend inductor --collectives xccl --level smoke \
+      --out "${TMPDIR:-/tmp}/verify.json" "$@"
+    ;;
+  toolkit)
+    shift
+    command=("$@") # the toolkit's scripts must see no argument
+    # shellcheck disable=SC1091  # it lies in the image
+    . /opt/xpusetup/toolkit.sh
+    exec "${command[@]}"
+    ;;
+esac
+exec "$@"

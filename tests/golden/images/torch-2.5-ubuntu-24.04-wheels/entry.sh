@@ -1,0 +1,12 @@
+#!/usr/bin/env bash
+# verify [OPTIONS]   numbers on xpu against the CPU; exit 4 where there is no device
+# anything else      is run as it is, in the built environment
+set -eu
+case ${1-verify} in
+  verify)
+    [ "$#" -eq 0 ] || shift
+    exec /opt/xpusetup/venv/bin/python /opt/xpusetup/helpers/verify_device.py --device xpu --compile-backend inductor --collectives xccl --level smoke \
+      --out "${TMPDIR:-/tmp}/verify.json" "$@"
+    ;;
+esac
+exec "$@"

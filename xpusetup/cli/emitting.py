@@ -1,0 +1,87 @@
+"""emit, dockerfile: the steps of a build as files for elsewhere."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import request as make_request
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+
+
+Kind = Annotated[str, typer.Argument(help="The form: shell, dockerfile, apptainer, slurm, module, github.")]
+Label = Annotated[str, typer.Option("--label", help="github: the runners that build.")]
+GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")]
+Extension = Annotated[str, typer.Option("--extension", help="github: your package, built against each.")]
+
+
+def emit(
+    kind: Kind,
+    out: options.OutFolder,
+    profile: options.Profiles = None,
+    python: options.Pythons = None,
+    rev: options.Rev = None,
+    into: options.Into = "",
+    only: options.Only = None,
+    until: options.Until = "",
+    arch: options.Archs = None,
+    variables: options.Set = None,
+    verify: options.Verify = "auto",
+    origin: options.From = "",
+    system: options.ImageOs = "",
+    target: options.ImageTarget = "",
+    dialect: options.ImageDialect = "",
+    base: options.ImageBase = "",
+    driver: options.ImageDriver = "",
+    pin: options.ImagePin = None,
+    label: Label = "",
+    gpu_label: GpuLabel = "",
+    extension: Extension = "",
+    json: options.Json = False,
+) -> None:
+    """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
+    profiles, pythons, archs = profile or [], python or [], arch or []
+    told: dict[str, Any] = {"profiles": profiles, "pythons": pythons, "archs": archs, "from": origin}
+    told |= {"os": system, "target": target, "dialect": dialect, "base": base, "driver": driver}
+    told |= {"pin": tuple(pin or ()), "label": label, "gpu_label": gpu_label, "extension": extension}
+
+    def work() -> Result:
+        from xpusetup.commands.emitting import emit as make
+        from xpusetup.commands.forms import Order
+
+        request = make_request(only=only, until=until, arch=(archs or ["auto"])[0], variables=variables, verify=verify)
+        pairs = product(profiles or [""], pythons or [""], archs or [""])
+        places = (make_where(profile=name, python=of, root=out, into=into, rev=rev) for name, of, _ in pairs)
+        return make(kind, Order(places=tuple(places), request=request, options=told), out)
+
+    finish("emit", work, json=json)
+
+
+def dockerfile(
+    out: options.OutFolder,
+    profile: options.Profile = "",
+    python: options.Python = "",
+    rev: options.Rev = None,
+    arch: options.Arch = "auto",
+    variables: options.Set = None,
+    system: options.ImageOs = "",
+    target: options.ImageTarget = "",
+    origin: options.From = "",
+    dialect: options.ImageDialect = "",
+    base: options.ImageBase = "",
+    driver: options.ImageDriver = "",
+    pin: options.ImagePin = None,
+    json: options.Json = False,
+) -> None:
+    """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
+    about = {"system": system, "target": target, "origin": origin, "dialect": dialect, "base": base, "driver": driver}
+    places: dict[str, Any] = {"profile": [profile] if profile else None, "python": [python] if python else None}
+    archs = None if arch == "auto" else [arch]
+    emit("dockerfile", out, **places, rev=rev, arch=archs, variables=variables, **about, pin=pin, json=json)  # type: ignore[arg-type]

@@ -1,0 +1,187 @@
+"""The Dockerfile form: each step is a layer of its own stage, so that the layer cache is the resume."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xpusetup.emit.image import PREFIX
+from xpusetup.emit.image_files import CACHES, IGNORED, USER, render_around
+from xpusetup.emit.image_labels import labels_of
+from xpusetup.emit.image_readme import render_readme
+from xpusetup.emit.image_stages import Built, split_stages
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from xpusetup.emit.image import Image
+    from xpusetup.model import Step
+
+CA = {"ca.crt": "/run/secrets/ca.crt"}
+OF_PACKAGES = {"pip.conf": "/etc/pip.conf"}
+OF_TREES = {"gitconfig": "/etc/gitconfig"}
+"""What a place has of its own, mounted while a step fetches, so that no layer and no history holds it."""
+PACKAGES = {"pip": "/root/.cache/pip"}
+TREES = {"xpusetup-git": "/root/.cache/xpusetup"}
+COMPILED = {"ccache": "/root/.cache/ccache"}
+HELPERS = "COPY helpers/*.py helpers/*.sh helpers/*.json helpers/"
+
+
+@dataclass(frozen=True)
+class Writer:
+    """How one dialect writes what differs: cache mounts that may be shared, and layers without a network."""
+
+    image: Image
+
+    @property
+    def buildkit(self) -> bool:
+        """Whether this is for BuildKit; buildah 1.28 knows less."""
+        return self.image.order.dialect == "buildkit"
+
+    def root(self, script: str) -> str:
+        """Give the layer that runs a script for root."""
+        system = self.image.system
+        mounts = {f"{system.id}{target.replace('/', '-')}": target for target in CACHES[system.manager]}
+        return self._run(self._caches(mounts, locked=True), f"bash system/{script}.sh")
+
+    def step(self, step: Step) -> str:
+        """Give the layer of a step."""
+        compiles, fetches = "compiler" in step.needs, "network" in step.needs
+        cached, told = (TREES, OF_TREES) if fetches and not step.after else (PACKAGES, OF_PACKAGES)
+        mounts = [*self._caches(COMPILED if compiles else {}), *self._caches(cached if fetches else {})]
+        secrets = [f"--mount=type=secret,id={name},target={target}" for name, target in {**told, **CA}.items()]
+        memory = f" {round(self.image.profile.memory_per_job_gib * 1024)}" if compiles else ""
+        words = [*mounts, *(secrets if fetches else self.offline())]
+        copied = f"COPY steps/{step.id}.sh steps/"
+        return f"{copied}\n{self._run(words, f'bash helpers/image_layer.sh {step.id}{memory}')}"
+
+    def offline(self) -> list[str]:
+        """Give the option that takes the network away, where the dialect has one."""
+        return ["--network=none"] if self.buildkit else []
+
+    def _caches(self, mounts: dict[str, str], *, locked: bool = False) -> list[str]:
+        sharing = ",sharing=locked" if locked and self.buildkit else ""
+        return [f"--mount=type=cache,id={name},target={target}{sharing}" for name, target in mounts.items()]
+
+    @staticmethod
+    def _run(options: Iterable[str], command: str) -> str:
+        return " \\\n    ".join([" ".join(["RUN", *list(options)[:1]]), *list(options)[1:], command])
+
+
+def render_dockerfile(image: Image) -> dict[str, str]:
+    """Give the folder of an image: the Dockerfile, and what it copies, but for helpers and the resolved profile."""
+    text = "\n".join(_lines(image, Writer(image)))
+    around = {".dockerignore": IGNORED, "README.md": render_readme(image)}
+    return {**render_around(image), **around, "Dockerfile": f"{text}\n"}
+
+
+def _lines(image: Image, writer: Writer) -> Iterator[str]:
+    yield f"# {image.profile.summary}"
+    yield f"# Written by xpusetup: {image.profile.name} on {image.system.name}. README.md says how to build and run it."
+    yield f"ARG BASE={image.base}"
+    built = split_stages(image)
+    yield from _system_stages(image, writer)
+    yield from _source_stages(writer, built)
+    yield from _build_stages(image, writer, built)
+    yield from _wheels(image)
+    yield from _last(image, writer)
+
+
+def _system_stages(image: Image, writer: Writer) -> Iterator[str]:
+    yield "\nFROM ${BASE} AS os"
+    yield 'SHELL ["/bin/bash", "-o", "pipefail", "-c"]'
+    yield f"WORKDIR {PREFIX}"
+    yield "COPY system/build.sh system/"
+    yield writer.root("build")
+    if image.sides.driver or image.sides.toolkit:
+        yield "\nFROM os AS toolkit"
+        for name, steps in {"driver": image.sides.driver, "toolkit": image.sides.toolkit}.items():
+            if steps:
+                yield f"COPY system/{name}.sh system/\n{writer.root(name)}"
+
+
+def _source_stages(writer: Writer, built: Built) -> Iterator[str]:
+    """Give one stage for each tree: they wait for nothing but the system, and fetch beside each other."""
+    for name, steps in built.sources.items():
+        yield f"\nFROM os AS source-{name}"
+        yield HELPERS
+        yield from (f"COPY helpers/{folder}/ helpers/{folder}/" for folder in built.packaged.get(name, ()))
+        yield from map(writer.step, steps)
+
+
+def _build_stages(image: Image, writer: Writer, built: Built) -> Iterator[str]:
+    if not built.environment:
+        yield f"\nFROM os AS built\n{HELPERS}"
+        yield from map(writer.step, built.rest)
+        return
+    yield f"\nFROM os AS environment\n{HELPERS}"
+    yield from map(writer.step, built.environment)
+    with_toolkit = bool(image.sides.driver or image.sides.toolkit)
+    before = "toolkit" if with_toolkit else "environment"
+    for number, (name, steps) in enumerate(built.components.items()):
+        yield f"\nFROM {before} AS build-{name}"
+        if with_toolkit and number == 0:
+            yield f"COPY --from=environment {PREFIX}/ ./"
+        if name in built.sources:
+            yield f"COPY --from=source-{name} {PREFIX}/src/ src/\nCOPY --from=source-{name} {PREFIX}/stamps/ stamps/"
+        yield from map(writer.step, steps)
+        before = f"build-{name}"
+    yield f"\nFROM {before} AS built"
+    yield from map(writer.step, built.rest)
+
+
+def _wheels(image: Image) -> Iterator[str]:
+    """Give the stage that is nothing but the wheels: `--target wheels --output DIR` takes them out."""
+    if image.order.origin == "source":
+        yield f"\nFROM scratch AS wheels\nCOPY --from=built {PREFIX}/wheels/ /"
+
+
+def _last(image: Image, writer: Writer) -> Iterator[str]:
+    if image.order.target == "devel":
+        yield from _devel(image, writer)
+    else:
+        yield from _runtime(image, writer)
+    yield "COPY entry.sh profile.lock.json ./"
+    yield f"ENV PATH={PREFIX}/venv/bin:${{PATH}} HOME=/home/xpu LOGNAME=xpu"
+    yield "ARG BASE"
+    yield from labels_of(image)
+    yield f"USER {USER}"
+    yield "WORKDIR /home/xpu"
+    yield f'ENTRYPOINT ["{PREFIX}/entry.sh"]'
+    yield f'CMD ["{"bash" if image.order.target == "devel" else "verify"}"]'
+
+
+def _runtime(image: Image, writer: Writer) -> Iterator[str]:
+    """Give the image that people run: the base, the driver's libraries, the wheels and what they require."""
+    yield "\nFROM built AS closure"
+    kept = " ".join(name for name in image.distributions if name != "numpy")
+    clean = f"venv/bin/python helpers/keep_closure.py {kept} --if-there numpy"
+    yield " \\\n    ".join([" ".join(["RUN", *writer.offline()]), clean])
+    yield "\nFROM ${BASE} AS runtime"
+    yield f"WORKDIR {PREFIX}"
+    yield f"COPY system/runtime.sh system/\n{writer.root('runtime')}"
+    if image.toolkit_stays:
+        yield f"COPY system/toolkit.sh system/\n{writer.root('toolkit')}"
+        yield from _libraries(image)
+    yield f"COPY --from=closure {PREFIX}/venv/ venv/\nCOPY --from=closure {PREFIX}/results/ results/"
+    yield HELPERS
+
+
+def _devel(image: Image, writer: Writer) -> Iterator[str]:
+    """Give the image for who compiles extensions: all that the build had, but for the sources."""
+    kit = image.sides.driver or image.sides.toolkit
+    yield f"\nFROM {'toolkit' if kit else 'os'} AS devel"
+    yield f"COPY system/runtime.sh system/\n{writer.root('runtime')}"
+    for folder in ("venv", "wheels", "results"):
+        yield f"COPY --from=built {PREFIX}/{folder}/ {folder}/"
+    yield HELPERS
+    yield from _libraries(image)
+
+
+def _libraries(image: Image) -> Iterator[str]:
+    """Give what activates the toolkit; where the wheels bring no runtime, the linker learns where its libraries lie."""
+    kit = image.plan.target.toolkit
+    if kit is not None:
+        yield "COPY toolkit.sh ./"
+    if kit is not None and kit.at_run_time:
+        yield "COPY system/libraries.sh system/\nRUN bash system/libraries.sh"
