@@ -35,7 +35,8 @@ def measure_steps(folder: Path, env: Mapping[str, str]) -> list[Row]:
     large, small = (make_build(folder / name, env, files) for name, files in (("large", FILES), ("small", 1)))
     for command in (large, small):
         seconds_of(command)
-    ours, reference = [], []
+    ours: list[float] = []
+    reference: list[float] = []
     for _ in range(ROUNDS):
         for command, times in ((large, ours), (small, reference)):
             usage = usage_of(command)
