@@ -90,6 +90,8 @@ with open(os.environ.get("TINY_MARK", os.devnull), "a") as stream:
     stream.write("building\\n")
 print("[1/2] sleeping", flush=True)
 time.sleep(float(os.environ.get("TINY_SLEEP", "0")))
+while os.path.exists(os.environ.get("TINY_HOLD", "")):
+    time.sleep(0.1)
 if "TINY_FAIL" in os.environ:
     raise SystemExit("tiny.c:1:1: error: " + os.environ["TINY_FAIL"])
 setup(name="tiny", version=os.environ["TINY_VERSION"], ext_modules=[Extension("tiny", ["tiny.c"])])

@@ -30,7 +30,7 @@ LEFT = {
     "guard": 4 * KIB,
 }
 """What is left when a step begins: enough for its script and a page of its log, too little for what it does."""
-SERIES = [4 * KIB << number for number in range(0, 15, 2)]
+SERIES = [4 * KIB, 64 * KIB, MIB, 16 * MIB]
 
 
 def check_message(said: Said, disk: Disk) -> None:

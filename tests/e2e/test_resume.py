@@ -87,34 +87,30 @@ def _sha(root: Path) -> str:
     return found
 
 
-def test_orphaned_step_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) -> None:
-    """Kill the program alone: its step goes on to its stamp, and a second run waits instead of compiling beside it."""
-    mark = tmp_path / "mark"
-    slow = ("--set", "tiny.TINY_SLEEP=4", "--set", f"tiny.TINY_MARK={mark}")
-    process = start(tiny, built, *slow)
-    wait_until(mark.exists)
-    process.kill()
-    process.wait()
-    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
-    assert "outlived" in said.err
-    assert "tiny.build" in said.result["skipped"]
-    assert mark.read_text() == "building\n"
+@pytest.mark.parametrize("killed", [{"python"}, {"python", "bash"}])
+def test_what_outlived_a_build_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path, killed: set[str]) -> None:
+    """Kill the program alone: its step goes on to its stamp. Kill the step's shells too: what compiles goes on alone.
 
-
-def test_orphaned_compiler_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path) -> None:
-    """Kill the program and the shells of its step as well: what is below them has no descriptor of the lock."""
-    mark = tmp_path / "mark"
-    slow = ("--set", "tiny.TINY_SLEEP=6", "--set", f"tiny.TINY_MARK={mark}")
-    process = start(tiny, built, *slow)
+    A second run waits for both instead of compiling beside them.
+    """
+    mark, hold = tmp_path / "mark", tmp_path / "hold"
+    hold.touch()
+    slow = ("--set", f"tiny.TINY_HOLD={hold}", "--set", f"tiny.TINY_MARK={mark}")
+    first = start(tiny, built, *slow)
     wait_until(mark.exists)
-    children = psutil.Process(process.pid).children(recursive=True)
-    for each in (psutil.Process(process.pid), *(child for child in children if child.name() in {"bash", "timeout"})):
+    shells = [each for each in psutil.Process(first.pid).children(recursive=True) if each.name() in killed - {"python"}]
+    for each in (psutil.Process(first.pid), *shells):
         each.kill()
-    process.wait()
-    said = xpusetup("build", *tiny.options(built), "--verify", "off", *slow, "--json", env=tiny.env)
-    assert "outlived" in said.err
-    assert "tiny.build" in said.result["ran"]
-    assert mark.read_text() == "building\n" * 2
+    first.wait()
+    with (tmp_path / "said").open("w+") as said:
+        words = command("build", *tiny.options(built), "--verify", "off", *slow, "--json")
+        second = subprocess.Popen(words, env=tiny.env, stdout=subprocess.PIPE, stderr=said)
+        wait_until(lambda: "outlived" in (tmp_path / "said").read_text())
+        hold.unlink()
+        result = json.loads(second.communicate()[0])["result"]
+    times = 1 if killed == {"python"} else 2
+    assert mark.read_text() == "building\n" * times
+    assert "tiny.build" in result["skipped" if times == 1 else "ran"]
     assert (built / "lock").read_text().strip() == ""
 
 

@@ -144,6 +144,7 @@ def read_absent(root: Root) -> dict[str, str]:
 def write_absent(root: Root, step: str, key: str) -> None:
     """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
     files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": {step: key}}) + "\n")
+    files.remove(root / f"inputs/.begun.{step}")  # it came to its end
 
 
 def _devices() -> list[str]:
