@@ -25,6 +25,7 @@ def test_a_real_torch_is_sound_and_listed(demo: Demo) -> None:
     assert rows["libtorch_cpu.so"]["size"] > 100 << 20
     assert rows["libstdc++.so.6"]["own"] is False
     assert found["packages"][0]["owner"] == "torch 2.13.0+cpu"
+    assert {"libc6", "libstdc++6"} <= set(found["system_packages"])
     assert [one["owner"] for one in found["packages"] if one["owner"].startswith("simxpu")]
 
 
