@@ -164,6 +164,8 @@ def test_missing_libraries_are_told_where_it_is_certain() -> None:
     umf = world.add("/a/libumf.so.1")
     assert judge(world, "/a/plugin.so") == []
     assert judge(world, "/a/plugin.so", umf) == [("majors", "fail", ("libumf.so.0",))]
+    world.add("/a/libtorch_cuda.so", needed=("libcuda.so.1", "libze_loader.so.1"))
+    assert judge(world, "/a/libtorch_cuda.so") == []
     world.add("/a/libc10_xpu.so", needed=("libsycl.so.9",))
     assert judge(world, "/a/libc10_xpu.so") == [("missing", "fail", ("libsycl.so.9",))]
 

@@ -320,6 +320,27 @@ def test_library_search(libraries: tuple[Any, ...], level: str, seen: str) -> No
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 
 
+@pytest.mark.parametrize(
+    ("needed", "requires", "level", "seen"),
+    [
+        ("libc.so.6", (), "info", "requires nothing"),
+        ("libtorch_cpu.so", (), "info", "requires nothing"),
+        ("libze_loader.so.1", (), "info", "requires nothing"),
+        ("libsycl.so.9", ("intel-sycl-rt==2026.1.0",), "ok", "intel-sycl-rt==2026.1.0"),
+        ("libumf.so.1", ("Intel_SYCL.rt==2026.1.0",), "ok", "Intel_SYCL.rt==2026.1.0"),
+        ("libsycl.so.9", (), "warn", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings"),
+        ("libsycl.so.9", ("umf>=1",), "fail", "not required: libx.so needs libsycl.so.9, which intel-sycl-rt brings"),
+        ("libsycl.so.9", ('intel-sycl-rt; extra == "gpu"', "umf"), "fail", "not required: libx.so needs libsycl.so.9"),
+        ("libpng16.so.16", ("filelock",), "warn", "neither in the wheel nor of a distribution that is known: libx.so"),
+    ],
+)
+def test_requirements_hold_what_is_needed(needed: str, requires: tuple[str, ...], level: str, seen: str) -> None:
+    members = (wheel_contents.Member("demo/libx.so", library=library("demo/libx.so", needed=(needed,))),)
+    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
+    found = importlib.import_module("wheel_runtime").check_requires(wheel, wheel_contents.Wanted())
+    assert (found.level, found.seen[: len(seen)]) == (level, seen)
+
+
 def test_versions_of_system_libraries() -> None:
     assert wheel_elf.highest_versions(["GLIBC_2.9", "GLIBC_2.28", "GLIBC_PRIVATE", "GLIBCXX_3.4.21"]) == {
         "GLIBC": "2.28",

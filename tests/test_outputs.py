@@ -247,3 +247,9 @@ def test_redirects_of_git() -> None:
 def test_entry_points() -> None:
     text = "[console_scripts]\nx = y:z\n\n[torch.backends]\nsimxpu = simxpu:_autoload\n"
     assert tools.parse_entry_points(text, "torch.backends") == {"simxpu": "simxpu:_autoload"}
+
+
+def test_packages_of_the_system_that_an_environment_needs() -> None:
+    rows = [("libc6", False), ("libstdc++6", False), ("libc6", False), ("torch 2.14.1", True), ("", False)]
+    closure = {"libraries": [{"owner": owner, "own": own} for owner, own in rows]}
+    assert packages.system_packages(closure) == ["libc6", "libstdc++6"]

@@ -68,10 +68,10 @@ def test_an_older_loader_hides_the_own_one(tmp_path: Path, environment: Path) ->
 def test_saved_facts_say_the_same(tmp_path: Path, environment: Path) -> None:
     older = tmp_path / "oneapi/lib/libur_loader.so.0"
     link(older, FUNCTION.format("urDeviceGet"))
-    env = caller(tmp_path / "home", LD_LIBRARY_PATH=str(older.parent))
+    env = caller(tmp_path / "home", VIRTUAL_ENV=str(environment), LD_LIBRARY_PATH=str(older.parent))
     common = ("doctor", "-p", "torch-2.14", "--for", "run", "--only", "runtime.ur_mixed", "--json")
     facts = str(tmp_path / "facts.json")
-    live = xpusetup(*common, "--into", str(environment), "--save", facts, env=env)
+    live = xpusetup(*common, "--save", facts, env=env)
     replayed = xpusetup(*common, "--facts", facts, env=caller(tmp_path / "elsewhere"))
     assert (live.code, replayed.code) == (1, 1)
     assert replayed.document["result"]["findings"][0]["seen"] == live.document["result"]["findings"][0]["seen"]

@@ -19,6 +19,7 @@ from xpusetup.effects.probe_torch import site_packages
 from xpusetup.effects.process import run_process
 from xpusetup.effects.sysroot import Sysroot
 from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.outputs.packages import system_packages
 from xpusetup.plan.component import inspect_options
 
 if TYPE_CHECKING:
@@ -107,7 +108,7 @@ def closure(where: Where) -> Result:
     found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)
     if isinstance(found, str):
         raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
-    return Result("env --closure", found, code=0)
+    return Result("env --closure", {**found, "system_packages": system_packages(found)})
 
 
 def _prefix(where: Where) -> Path:

@@ -50,8 +50,8 @@ def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, 
         return None
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     seen = _look(prefix, places, sysroot)
-    conflicts = probe_conflicts(prefix, places, sysroot, notes)
-    seen = seen.model_copy(update={"conflicts": conflicts})
+    if seen.version is not None or seen.libraries:  # in any other environment nothing of ours can meet
+        seen = seen.model_copy(update={"conflicts": probe_conflicts(prefix, places, sysroot, notes)})
     worth = seen.version is not None and (seen.xpu or seen.entry_points)
     return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth and imports else seen
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 STEM = re.compile(r"^(lib[\w+-]+?)\.so(?:\.|$)")
 ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch", "libtorch_cpu", "libc10")
 """Libraries that hold the state of a device or of torch: of two majors in one process, each knows half of it."""
+OF_DRIVER = ("libze_loader.so.1", "libcuda.so.1", "libOpenCL.so.1")
+"""What only a machine with the device has to have."""
 OF_TORCH = re.compile(r"^_ZN?[KV]*(?:2at|3c10|5torch)")
 TORCH = re.compile(r"^lib(?:torch|c10)[\w]*\.so")
 NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
@@ -175,7 +177,7 @@ def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known
         rivals = rivals or [each for each in known.others(stem) if each.identity != one.library.identity]
         if rivals:
             yield Conflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
-        elif TORCH.match(basename(one.library.path)) or stem in ONCE:
+        elif name not in OF_DRIVER and (TORCH.match(basename(one.library.path)) or stem in ONCE):
             yield Conflict("missing", "fail", one.library.path, (name,), 1)
 
 

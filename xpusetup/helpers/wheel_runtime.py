@@ -101,6 +101,8 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     lost, foreign = [], []
     for name, by in sorted(from_outside(wheel).items()):
         owner = owner_of(name)
+        if owner == "torch":  # what is linked to torch is imported by torch or after it, whether it says so or not
+            continue
         if owner and owner not in there and owner != plain(wheel.name):
             lost.append(f"{by} needs {name}, which {owner} brings")
         elif not owner:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Collection, Iterator, Mapping
 
 GONE = ("not-installed", "config-files")
 LIBRARY = re.compile(r"^\s*(\S+) \(([^)]*)\) => (\S+)$", re.MULTILINE)
@@ -46,3 +46,11 @@ def parse_ldconfig(text: str, watched: Collection[str]) -> dict[str, str]:
         if soname in watched and "libc6" in kind and "x32" not in kind:
             found.setdefault(soname, path)
     return found
+
+
+def system_packages(closure: Mapping[str, Any]) -> list[str]:
+    """Give the system's packages whose libraries an environment loads, from what helpers/environment_libraries.py says.
+
+    An image that runs the environment has to have them, and no others; a library of no package is left out.
+    """
+    return sorted({row["owner"] for row in closure["libraries"] if row["owner"] and not row["own"]})

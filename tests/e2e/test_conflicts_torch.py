@@ -1,0 +1,52 @@
+"""The libraries of an environment with a real torch in it: sound, listed, and read without loading any."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.environments import Place, link
+from e2e.support import xpusetup
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from e2e.fixtures import Demo
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
+
+
+def test_a_real_torch_is_sound_and_listed(demo: Demo) -> None:
+    found = demo.json("env", "--closure")["result"]
+    assert found["conflicts"] == []
+    rows = {one["name"]: one for one in found["libraries"]}
+    assert rows["libtorch_cpu.so"]["owner"] == "torch 2.13.0+cpu"
+    assert rows["libtorch_cpu.so"]["size"] > 100 << 20
+    assert rows["libstdc++.so.6"]["own"] is False
+    assert found["packages"][0]["owner"] == "torch 2.13.0+cpu"
+    assert {"libc6", "libstdc++6"} <= set(found["system_packages"])
+    assert [one["owner"] for one in found["packages"] if one["owner"].startswith("simxpu")]
+
+
+def test_an_extension_of_the_other_abi_beside_a_real_torch(demo: Demo, tmp_path: Path) -> None:
+    """Ask for a function of c10 with the old std::string; the environment itself stays as it is."""
+    venv = Place(demo.root / "venv")
+    core = venv.packages / "torch/lib/libc10.so"
+    place = Place.make(tmp_path / "env")
+    (place.packages / "torch").symlink_to(venv.packages / "torch")
+    text = "#include <string>\nnamespace c10 { struct Error { Error(std::string, std::string); }; }\n"
+    text += "void go() { c10::Error(std::string(), std::string()); }\n"
+    module = link(place.module("acme"), text, "-D_GLIBCXX_USE_CXX11_ABI=0", core, compiler="g++")
+    place.record("acme 1.0", module)
+    (one,) = place.look()["conflicts"]
+    assert (one["kind"], one["owners"]["library"]) == ("abi", "acme 1.0")
+    assert one["first"].endswith("/torch/lib/libc10.so")
+    assert all("c105Error" in name and "Ss" in name for name in one["names"])
+
+
+def test_the_wheel_that_was_built_is_what_its_profile_says(demo: Demo) -> None:
+    (wheel,) = (demo.root / "wheels").glob("simxpu-*.whl")
+    result = xpusetup("verify-wheel", str(wheel), "--profile", "sim", "--json", env=demo.env).result
+    assert result["ok"]
+    assert {one["level"] for one in result["checks"] if one["id"] in ("wheel.abi", "wheel.version")} == {"ok"}
