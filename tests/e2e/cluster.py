@@ -99,7 +99,11 @@ def start_cluster(folder: Path) -> Iterator[Cluster]:
         for words in (("slurmctld", "-D", "-c"), ("slurmd", "-D", "-N", host)):
             stack.enter_context(_daemon((*words, "-f", str(folder / "slurm.conf")), folder))
         wait_until(lambda: "idle" in _answer(cluster), seconds=30)
-        yield cluster
+        try:
+            yield cluster
+        finally:  # of a test that failed a job may still be at work, and would outlive the daemons
+            cluster.call("scancel", "--user=root")
+            cluster.wait(seconds=60)
 
 
 def _answer(cluster: Cluster) -> str:
