@@ -49,7 +49,7 @@ e2e-long: .venv/dev
 	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 e2e-torch: .venv/dev
-	cd tests && ../$(BIN)/python -m real.torch_build $(TORCH_WORK)
+	cd tests && ../$(BIN)/python -m real.torch_build $(abspath $(TORCH_WORK))
 
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)
