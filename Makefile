@@ -50,7 +50,7 @@ e2e-long: .venv/dev
 	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
 e2e-torch: .venv/dev
-	cd tests && ../$(BIN)/python -m real.torch_build $(TORCH_WORK)
+	cd tests && ../$(BIN)/python -m real.torch_build $(abspath $(TORCH_WORK))
 
 containers: .venv/dev
 	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py

@@ -70,7 +70,7 @@ class Shop:
         words = ("--verify", "off", "--json", "--jobs", str(jobs))
         before = len(self.journal())
         said = xpusetup("build", *self.tiny.options(self.root), *words, env=self.tiny.env)
-        lines = [line for line in self.journal()[before:] if line["step"] == "tiny.build"]
+        lines = [line for line in self.journal()[before:] if line["step"] == "tiny.build" and line["load"]]
         return said.code, said.document["result"], [(line["state"], line["load"][0]) for line in lines]
 
     def journal(self) -> list[dict[str, Any]]:
