@@ -217,6 +217,14 @@ def test_packages_come_without_what_is_recommended() -> None:
         assert all(LEAN[manager][0] in line for line in installs), (system, installs)
 
 
+@pytest.mark.parametrize("part", [{"only": ["torch"]}, {"until": "requirements"}])
+def test_a_part_of_a_plan_is_no_image(part: dict[str, Any]) -> None:
+    asked: dict[str, Any] = {"only": None, "until": "", "arch": "auto", "variables": None, "verify": "auto", **part}
+    order = Order(places=(Where(profile="torch-2.14"),), request=make_request(**asked))
+    with pytest.raises(UsageError, match="the whole of a profile"):
+        KINDS["dockerfile"](order)
+
+
 def test_an_apptainer_image_has_nothing_to_compile_with() -> None:
     with pytest.raises(UsageError, match="nothing to compile with"):
         form("apptainer", "torch-2.14", target="devel")

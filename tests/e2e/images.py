@@ -136,7 +136,7 @@ def import_base(engine: Engine, tag: str, release: str, source: str, *, check: b
     context.mkdir(exist_ok=True)
     (context / "Dockerfile").write_text('FROM scratch\nADD base.tar /\nCMD ["bash"]\n')
     if not (context / "base.tar").exists():
-        bootstrap = ("mmdebstrap", "--quiet", "--variant=minbase", "--include=ca-certificates", release)
+        bootstrap = ("mmdebstrap", "--quiet", "--variant=minbase", "--include=apt,ca-certificates", release)
         subprocess.run((*bootstrap, f"{context}/base.tar", source), check=True, capture_output=True)
     return engine("bud", "--layers=false", "-t", tag, str(context), check=check).code == 0
 

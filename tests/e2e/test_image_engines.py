@@ -54,7 +54,7 @@ for words in "" "id -u"; do
 done
 """
 ALL_IDS = "unshare -m --map-users=0:0:65536 --map-groups=0:0:65536 --setuid 0 --setgid 0"
-"""Apptainer asks for all capabilities, and a machine may lack some; in a user namespace of its own it has all."""
+"""Apptainer asks for all capabilities, of which a machine may lack some; in a user namespace of its own it has all."""
 APPTAINER = f"""
 set -e
 cd /w/sim

@@ -55,6 +55,8 @@ def _form(image: Image, texts: Mapping[str, str], start: str) -> Form:
 
 def decide_image(order: Order) -> Image:
     """Decide what image is meant. Raises UsageError for one that cannot be."""
+    if order.request.only or order.request.until:
+        raise UsageError("an image holds the whole of a profile", fix="leave --only and --until out")
     workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
     if workspace.layout.adopted:
         raise UsageError("an image has an environment of its own", fix="leave --into out")

@@ -89,7 +89,6 @@ def _lines(image: Image, writer: Writer) -> Iterator[str]:
 
 def _system_stages(image: Image, writer: Writer) -> Iterator[str]:
     yield "\nFROM ${BASE} AS os"
-    yield 'SHELL ["/bin/bash", "-o", "pipefail", "-c"]'
     yield f"WORKDIR {PREFIX}"
     yield "COPY system/build.sh system/"
     yield writer.root("build")
