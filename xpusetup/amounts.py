@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 MIB = 1 << 20
-IN_GIB = 1024
+NEXT = 1024
 
 
 def render_duration(seconds: float) -> str:
@@ -17,8 +17,10 @@ def render_duration(seconds: float) -> str:
 
 
 def render_size(size: float | None) -> str:
-    """Give a size in bytes as people read it: 412 MiB, 3.4 GiB."""
+    """Give a size in bytes as people read it: 82 KiB, 412 MiB, 3.4 GiB."""
     if size is None:
         return "unknown"
     mib = size / MIB
-    return f"{mib / IN_GIB:.1f} GiB" if mib >= IN_GIB else f"{mib:.0f} MiB"
+    if 0 < mib < 1:
+        return f"{max(1.0, mib * NEXT):.0f} KiB"
+    return f"{mib / NEXT:.1f} GiB" if mib >= NEXT else f"{mib:.0f} MiB"
