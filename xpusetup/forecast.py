@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from xpusetup.estimate import simulate
 from xpusetup.progress import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from xpusetup.estimate import History
     from xpusetup.events import Event
@@ -31,17 +30,12 @@ class _AtWork:
 class Forecast:
     """Adds to the events of a build what is left of their step and of all. It is silent while too little is known."""
 
-    def __init__(self, steps: Sequence[Step], read_history: Callable[[], History]) -> None:
-        """Take the steps of the plan, and what reads what is known of them: nothing is read where nothing runs."""
-        self._steps, self._read_history = steps, read_history
+    def __init__(self, steps: Sequence[Step], history: History) -> None:
+        self._steps, self._history = steps, history
         self._todo = {step.id for step in steps}
         self._running: dict[str, _AtWork] = {}
         self._told = 0.0
         self._answer: float | None = None
-
-    @cached_property
-    def _history(self) -> History:
-        return self._read_history()
 
     def tell(self, event: Event) -> Event:
         """Take in an event, and give it with the seconds that are left."""
