@@ -246,3 +246,12 @@ def test_no_back_end(bench: Any, error: type[Exception], text: str) -> None:
 def test_ranks_that_need_a_device_each_are_not_started_on_one() -> None:
     outcome = checks_collectives.check_ranks(make_bench("cuda", "nccl"))
     assert (outcome.level, outcome.seen) == ("skip", "nccl needs a device for each of 2 ranks; there is 1")
+
+
+def test_an_error_that_announces_its_cause_is_told_with_it() -> None:
+    text = "backend='compile_graph' raised:\nModuleNotFoundError: No module named 'setuptools'\n\nSet TORCH_LOGS"
+    assert device_bench.describe_error(RuntimeError(text)) == (
+        "RuntimeError: backend='compile_graph' raised: ModuleNotFoundError: No module named 'setuptools'"
+    )
+    assert device_bench.describe_error(RuntimeError("one\ntwo")) == "RuntimeError: one"
+    assert device_bench.describe_error(RuntimeError()) == "RuntimeError: "

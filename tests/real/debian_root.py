@@ -73,8 +73,8 @@ def write_base(root: Path, mirror: str) -> None:
 
 
 def write_network(root: Path) -> None:
-    """Give the root the machine's resolver and the certificates that it trusts."""
-    for name in ("etc/resolv.conf", CERTIFICATES):
+    """Give the root the names that the machine knows, its resolver and the certificates that it trusts."""
+    for name in ("etc/resolv.conf", "etc/hosts", CERTIFICATES):
         source = Path("/", name)
         if source.is_file():
             (root / name).unlink(missing_ok=True)

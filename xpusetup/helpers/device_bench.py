@@ -149,5 +149,11 @@ def describe_error(error: BaseException) -> str:
     root = error
     while root.__cause__ is not None:
         root = root.__cause__
-    texts = [f"{type(one).__name__}: {(str(one).splitlines() or [''])[0][:300]}" for one in (error, root)]
+    texts = [f"{type(one).__name__}: {first_words(str(one))[:300]}" for one in (error, root)]
     return " because ".join(dict.fromkeys(texts))
+
+
+def first_words(text: str) -> str:
+    """Give the first line, and the next where it only announces that: torch.compile names the cause nowhere else."""
+    lines = [line.strip() for line in text.splitlines() if line.strip()]
+    return " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
