@@ -320,6 +320,14 @@ def test_library_search(libraries: tuple[Any, ...], level: str, seen: str) -> No
     assert (found[0], found[1][: len(seen)]) == (level, seen)
 
 
+@pytest.mark.parametrize(("folder", "level"), [("/home/me/python/lib", "warn"), ("/home/me/other/lib", "fail")])
+def test_the_folder_of_the_interpreter_is_no_defect(folder: str, level: str) -> None:
+    """A Python that has a shared library of its own writes that folder into every extension, by its own flags."""
+    wanted = wheel_contents.Wanted(interpreter="/home/me/python/lib")
+    found = findings(library("demo.so", rpath=(folder,)), wanted=wanted)["rpath"]
+    assert found[:2] == (level, f"demo.so looks in {folder}")
+
+
 @pytest.mark.parametrize(
     ("needed", "requires", "level", "seen"),
     [

@@ -171,7 +171,7 @@ def test_a_hidden_download_is_named(place: Place, built: dict[str, Any], way: st
 
 def test_it_is_whole(place: Place) -> None:
     said = xpusetup("bundle", "verify", str(place.bundle), "--json", env=place.env)
-    assert (said.result["missing"], said.result["parts"], len(said.result["wheels"])) == ([], ["tiny"], 4)
+    assert (said.result["missing"], said.result["parts"], len(said.result["wheels"])) == ([], ["tiny"], 3)
     assert any(name.startswith("xpusetup-") for name in said.result["program"])
 
 

@@ -57,6 +57,7 @@ def make_wanted(options: argparse.Namespace) -> Wanted:
         abi=options.abi,
         arch=options.arch,
         forbidden=tuple(dict.fromkeys(name for path in options.forbid_prefix for name in spellings(path))),
+        interpreter=sysconfig.get_config_var("LIBDIR") or "",
         needed=tuple(options.needed),
         python=sys.version_info[:2],
         abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",

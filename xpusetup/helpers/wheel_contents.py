@@ -69,6 +69,7 @@ class Wanted:
     abi: int | None = None
     arch: str | None = None
     forbidden: tuple[str, ...] = ()
+    interpreter: str = ""  # the folder of the libraries of the Python that built it
     needed: tuple[str, ...] = ()
     python: tuple[int, int] = (3, 10)
     abi_flags: str = ""  # "t" where Python is free-threaded

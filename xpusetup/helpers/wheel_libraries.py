@@ -109,7 +109,8 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     lost = {f"{one.path} needs {name}" for one in wheel.libraries for name in unreached(one, wheel)}
     modules = {text for text in lost if ".so" in text.split()[0]}
     built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.forbidden)}
-    foreign = {folder for folder in absolute if not OF_SYSTEM.match(folder) and folder.startswith("/")}
+    kept = {wanted.interpreter} if wanted.interpreter else set()  # Python's own flags write it into every extension
+    foreign = {folder for folder in absolute if folder.startswith("/") and not OF_SYSTEM.match(folder)} - kept
     texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
     parts = [f"not found beside it: {some(lost)}"] * bool(lost) + [some(texts)] * bool(texts)
     level = "fail" if modules or built or foreign else "warn" if parts else "ok"
