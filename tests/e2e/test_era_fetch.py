@@ -88,14 +88,15 @@ def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:
 def test_a_second_root_takes_its_source_from_the_store(stand: Stand, tmp_path: Path) -> None:
     """Run here, by hand in the shell form, and not at all where the site says so."""
     keeping = replace(stand, upstreams=replace(stand.upstreams, store=f"{tmp_path}/store"))
+    cache = {"XDG_CACHE_HOME": f"{tmp_path}/cache"}  # the store of whoever runs the tests is looked at as well
     found = []
     for name, site in (("first", ""), ("second", ""), ("third", '[network]\ngit_store = "off"\n')):
-        assert fetch(keeping, tmp_path / name, site=site).result["ran"] == ["torch.fetch"]
+        assert fetch(keeping, tmp_path / name, site=site, **cache).result["ran"] == ["torch.fetch"]
         found.append(summary(tmp_path / name / "logs/torch.fetch.log"))
     assert [" from the store" in line for line in found] == [False, True, False]
     assert keeping.call("emit shell", "-o", tmp_path / "form").returncode == 0
     script = ("bash", f"{tmp_path}/form/steps/torch.fetch.sh")
-    done = subprocess.run(script, env=keeping.environment(), check=True, capture_output=True, text=True)
+    done = subprocess.run(script, env=keeping.environment(**cache), check=True, capture_output=True, text=True)
     assert " from the store" in done.stdout
     assert all(is_whole(tmp_path / name, stand) for name in ("first", "second", "third", "form"))
 

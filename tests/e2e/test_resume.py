@@ -93,7 +93,7 @@ def test_what_outlived_a_build_is_waited_for(tiny: Tiny, built: Path, tmp_path: 
 
     A second run waits for both instead of compiling beside them.
     """
-    mark, hold = tmp_path / "mark", tmp_path / "hold"
+    mark, hold = (tmp_path / f"{name}-{len(killed)}" for name in ("mark", "hold"))  # other names are another build
     hold.touch()
     slow = ("--set", f"tiny.TINY_HOLD={hold}", "--set", f"tiny.TINY_MARK={mark}")
     first = start(tiny, built, *slow)

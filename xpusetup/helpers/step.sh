@@ -128,6 +128,7 @@ launch_compilers() {
 }
 
 # Source trees of the user's own: what CMake would fetch or check out there stays as it is.
+# shellcheck disable=SC2016  # what stands in single quotes is for the script that is written here
 hold_git() { # FOLDER...
   local real place folder=$ROOT/held
   real=$(command -v git) || return 0
@@ -137,7 +138,6 @@ hold_git() { # FOLDER...
     for place in "$@"; do printf '%q | %q/*) own=1 ;;\n' "$(readlink -f -- "$place")" "$(readlink -f -- "$place")"; done
     printf 'esac\ncase "${own-} ${1-}" in\n'
     printf '"1 fetch" | "1 checkout" | "1 reset" | "1 clean" | "1 pull")\n'
-    # shellcheck disable=SC2016  # for the script that is written here
     printf '  echo "xpusetup: left out, it is a source tree of your own: git $*" && exit ;;\nesac\nexec %q "$@"\n' "$real"
   } >"$folder/.git.$$"
   chmod +x "$folder/.git.$$"
