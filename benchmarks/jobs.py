@@ -145,7 +145,7 @@ def make_stand_in(folder: Path) -> None:
         subprocess.run((*GIT, *words), cwd=repository, check=True, capture_output=True)
     done = subprocess.run((*GIT, "rev-parse", "HEAD"), cwd=repository, check=True, capture_output=True, text=True)
     part = PART.format(name="jobs", rev=done.stdout.strip(), seconds=0, after="")
-    pins = HEAD.replace('"pyelftools', '"ninja==1.13.0", "pyelftools').replace('"lanes"', '"jobs"')
+    pins = HEAD.replace('"packaging', '"ninja==1.13.2", "packaging').replace('"lanes"', '"jobs"')
     (folder / "jobs.toml").write_text(pins + part)
 
 

@@ -98,7 +98,7 @@ def finish(pair: Pair, root: Path, wanted: Mapping[str, str]) -> None:
     assert [path for pattern in DRAFTS for path in root.glob(pattern)] == []
     assert (root / "lock").read_text().strip() == ""
     assert subprocess.run(("flock", "-n", str(root / "lock"), "true"), check=False).returncode == 0
-    imported = (str(root / "venv/bin/python"), "-c", "import tiny, twin, packaging, setuptools, elftools")
+    imported = (str(root / "venv/bin/python"), "-c", "import tiny, twin, packaging, setuptools")
     assert subprocess.run(imported, check=False).returncode == 0
     assert not [
         each for each in psutil.process_iter(["cmdline"]) if f"{root}/steps" in " ".join(each.info["cmdline"] or [])
