@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import platform
 import shutil
 import ssl
 import subprocess
@@ -14,6 +15,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
+from real.apt_source import pick_entries, read_entries
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +23,6 @@ if TYPE_CHECKING:
 BASE = "localhost/base:bookworm"
 SYSTEM = "localhost/system:bookworm"
 """The base with what a build needs of the system, so that Debian's packages are fetched once for all tests."""
-DEBIAN = "http://deb.debian.org/debian"
 PYTHON = (3, 11)
 """Debian 12's, and that of the torch wheel of these tests."""
 STORAGE = '[storage]\ndriver = "{driver}"\nrunroot = "{place}/run"\ngraphroot = "{place}/graph"\n'
@@ -126,8 +127,14 @@ def make_base(engine: Engine) -> None:
     """Make a Debian of its packages, in a storage that works here."""
     for driver in ("overlay", "vfs"):  # the first keeps differences alone, the second works on every file system
         (engine.place / "storage.conf").write_text(STORAGE.format(driver=driver, place=engine.place / driver))
-        if import_base(engine, BASE, "bookworm", DEBIAN, check=driver == "vfs"):
+        if import_base(engine, BASE, "bookworm", debian(), check=driver == "vfs"):
             break
+
+
+def debian() -> str:
+    """Give where this machine's own packages come from."""
+    entries = pick_entries(read_entries(), platform.freedesktop_os_release().get("VERSION_CODENAME"))
+    return entries[0].uri
 
 
 def import_base(engine: Engine, tag: str, release: str, source: str, *, check: bool = True) -> bool:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.images import BASE, DEBIAN, emit_image, find_links
+from e2e.images import BASE, debian, emit_image, find_links
 from e2e.support import caller, xpusetup
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def make_root(place: Path, release: str, *packages: str) -> Path:
     names = ",".join(("ca-certificates", "procps", *packages))
     root = place / "root"
     subprocess.run(
-        ("mmdebstrap", *options, f"--include={names}", release, root, DEBIAN), check=True, capture_output=True
+        ("mmdebstrap", *options, f"--include={names}", release, root, debian()), check=True, capture_output=True
     )
     (root / "w").mkdir()
     return root
