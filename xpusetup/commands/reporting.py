@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,7 +9,7 @@ from xpusetup.commands.default import open_built
 from xpusetup.commands.result import Result
 from xpusetup.effects import files
 from xpusetup.effects.environment import open_page, short_path
-from xpusetup.effects.journal import JOURNAL
+from xpusetup.effects.journal import read_records
 from xpusetup.effects.manifest import read_manifest
 from xpusetup.effects.root import Root, read_lock
 from xpusetup.effects.samples import read_samples
@@ -22,7 +21,7 @@ from xpusetup.report.page import make_page
 from xpusetup.report.timeline import parse_spans
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from xpusetup.commands.workspace import Where
     from xpusetup.report.ninja import Edge
@@ -49,7 +48,7 @@ def report(where: Where, *, out: str, show: bool) -> Result:
 
 def read_report(root: Root) -> dict[str, Any] | None:
     """Gather what lies in a root; None where no step ended in it yet."""
-    spans = parse_spans(_read_records(root))
+    spans = parse_spans(read_records(root))
     if not spans:
         return None
     manifest, samples = read_manifest(root), read_samples(root)
@@ -64,16 +63,6 @@ def read_report(root: Root) -> dict[str, Any] | None:
             sizes=_read_sizes(manifest),
         )
     )
-
-
-def _read_records(root: Root) -> Iterator[Mapping[str, Any]]:
-    for line in (files.read_text(root / JOURNAL) or "").splitlines():
-        try:
-            record = json.loads(line)
-        except json.JSONDecodeError:  # cut off by a crash
-            continue
-        if isinstance(record, dict):
-            yield record
 
 
 def _read_edges(root: Root) -> dict[str, tuple[Edge, ...]]:

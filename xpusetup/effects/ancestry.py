@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
+    from xpusetup.effects.process import Output
+
 PATIENCE = 3600.0
 """Seconds that the history of a large repository may take to come."""
 QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -41,7 +43,8 @@ class Ancestry:
     def bring(self, *revs: str) -> None:
         """Fetch these commits and all before them, unless they are here. Raises NotReadyError."""
         if not (self.folder / "HEAD").exists():
-            self._must("init", "--quiet", "--bare", str(self.folder), at=False)
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._must("init", "--quiet", "--bare")
         if any(self._ask("rev-list", "--quiet", rev) is None for rev in revs):
             self._must("fetch", "--quiet", "--no-tags", "--filter=tree:0", self.address, *revs)
 
@@ -64,16 +67,23 @@ class Ancestry:
         return Commit(words[0], words[1].split(" ")[0], *words[2:])
 
     def _ask(self, *words: str) -> str | None:
-        done = run_process(("git", "-C", str(self.folder), *words), seconds=PATIENCE, env={**self.env, **QUIET})
+        done = _call(self.folder, words, self.env)
         return done.out if done.code == 0 else None
 
-    def _must(self, *words: str, at: bool = True) -> str:
-        place = ("-C", str(self.folder)) if at else ()
-        done = run_process(("git", *place, *words), seconds=PATIENCE, env={**self.env, **QUIET})
-        if done.code != 0:
-            last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
-            raise NotReadyError(f"git cannot read {self.address}: {last}", fix="look at the network and the address")
-        return done.out
+    def _must(self, *words: str) -> str:
+        return _must(self.address, self.folder, words, self.env)
+
+
+def _call(folder: Path, words: Sequence[str], env: Mapping[str, str]) -> Output:
+    return run_process(("git", "-C", str(folder), *words), seconds=PATIENCE, env={**env, **QUIET})
+
+
+def _must(address: str, folder: Path, words: Sequence[str], env: Mapping[str, str]) -> str:
+    done = _call(folder, words, env)
+    if done.code != 0:
+        last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
+        raise NotReadyError(f"git cannot read {address}: {last}", fix="look at the network and the address")
+    return done.out
 
 
 def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
@@ -84,15 +94,8 @@ def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
 
 def check_out(address: str, rev: str, folder: Path, env: Mapping[str, str]) -> None:
     """Make a folder of our own be a tree at a commit; what is built from it stays. Raises NotReadyError."""
-    environment = {**env, **QUIET}
-    commands = (
-        *([] if (folder / ".git").exists() else [("init", "--quiet")]),
-        ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev),
-        ("checkout", "--quiet", "--force", "--detach", rev),
-    )
     folder.mkdir(parents=True, exist_ok=True)
-    for command in commands:
-        done = run_process(("git", "-C", str(folder), *command), seconds=PATIENCE, env=environment)
-        if done.code != 0:
-            last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
-            raise NotReadyError(f"git cannot bring {rev} of {address}: {last}", fix="look at the network")
+    if not (folder / ".git").exists():
+        _must(address, folder, ("init", "--quiet"), env)
+    _must(address, folder, ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev), env)
+    _must(address, folder, ("checkout", "--quiet", "--force", "--detach", rev), env)

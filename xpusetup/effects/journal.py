@@ -70,15 +70,21 @@ def read_progress(log: Path) -> tuple[int, int]:
     return next((found for line in reversed(lines) if (found := parse_progress(line))[1]), (0, 0))
 
 
+def read_records(root: Root) -> list[dict[str, Any]]:
+    """Give the lines of the journal, the oldest first; what a crash cut off counts for nothing."""
+    return [record for line in (files.read_text(root / JOURNAL) or "").splitlines() if (record := _parse(line))]
+
+
+def _parse(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
 def _last_record(root: Root, step: str) -> dict[str, Any]:
-    for line in reversed((files.read_text(root / JOURNAL) or "").splitlines()):
-        try:
-            record = json.loads(line)
-        except ValueError:  # cut off by a crash
-            continue
-        if isinstance(record, dict) and record.get("step") == step:
-            return record
-    return {}
+    return next((record for record in reversed(read_records(root)) if record.get("step") == step), {})
 
 
 def _write(root: Root, record: Record) -> None:
