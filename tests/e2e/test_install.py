@@ -7,15 +7,13 @@ import os
 import subprocess
 import sys
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from e2e.support import Said, caller, command, kill_all, wait_until, xpusetup
 from standins.published import XPU, make_index
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("install")]
 PROFILE = "torch-2.14"
@@ -255,9 +253,25 @@ def test_killed_while_it_installs(index: str, tmp_path: Path) -> None:
     log = made.root / "logs/wheels.install.log"
     wait_until(lambda: log.exists() and "Installing collected" in log.read_text())
     kill_all(process)
+    packages = next((made.root / "venv").glob("lib/python*/site-packages"))
+    for info in packages.glob("t*.dist-info"):  # as a killed pip leaves them: the list of files is written last
+        (info / "RECORD").unlink(missing_ok=True)
     result = made.install().result
     assert result["ran"] == ["wheels.install", "guard"]
     assert made.owners()["torch"] == "2.14.1+xpu"
+
+
+def test_killed_while_pip_replaces_itself(tmp_path: Path) -> None:
+    python = tmp_path / "venv/bin/python"
+    run(sys.executable, "-m", "venv", str(tmp_path / "venv"), env=dict(os.environ))
+    packages = next((tmp_path / "venv").glob("lib/python*/site-packages"))
+    next(packages.glob("pip-*.dist-info/RECORD")).unlink()
+    (packages / "pip/__main__.py").unlink()
+    helper = Path(__file__).parents[2] / "xpusetup/helpers/forget_cut_off.py"
+    said = run(str(python), str(helper), env=dict(os.environ))
+    assert "pip: replacing it was cut off" in said.stdout
+    assert run(str(python), "-m", "pip", "--version", env=dict(os.environ)).returncode == 0
+    assert run(str(python), str(helper), env=dict(os.environ)).stdout == ""
 
 
 def test_into_a_uv_venv_without_pip_that_holds_a_cuda_torch(index: str, uv: Path, tmp_path: Path) -> None:

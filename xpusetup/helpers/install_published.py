@@ -15,6 +15,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from forget_cut_off import forget_cut_off
 from installed import Found, canonical, installed, names_of
 from installers import environment, run, ways
 from remove_conflicts import add_options, refuse_foreign, removals, remove
@@ -47,6 +48,7 @@ def main() -> None:
     removed = describe(gone, {name: found for name, found in replaced.items() if name not in same}, wanted)
     left: list[str] = []
     if not options.look:
+        forget_cut_off()
         wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
         install(options, wheels, gone, same)
         left = orphans(installed())

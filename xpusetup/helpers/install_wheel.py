@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from forget_cut_off import forget_cut_off
 from make_movable import make_movable
 from wheel_files import find_wheel
 
@@ -21,6 +22,7 @@ def main() -> None:
     parser.add_argument("--version", required=True)
     options = parser.parse_args()
     wheel = find_wheel(options.wheels, options.distribution, options.version)
+    forget_cut_off()
     sys.stdout.flush()
     done = subprocess.run((sys.executable, *PIP, str(wheel)), check=False)
     if done.returncode != 0:

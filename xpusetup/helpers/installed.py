@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import sysconfig
 from dataclasses import dataclass
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 
+WRITES_RECORD = {"", "pip", "uv"}
+"""Installers whose last act is the list of files. What has no list, and no installer, stopped before it had either."""
 PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*) *\(?==(?!=)")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
 
@@ -50,9 +53,39 @@ def installed() -> dict[str, Found]:
 
 
 def _name(one: Distribution) -> str:
-    """Give the name; nothing for what an interrupted pip left behind, whose folder begins with a tilde."""
+    """Give the name; nothing for what an interrupted installer left behind, also under a name with a tilde."""
     folder = Path(str(getattr(one, "_path", "")))
-    return "" if folder.name.startswith("~") else one.metadata["Name"] or ""
+    return "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
+
+
+def cut_off(folder: Path) -> bool:
+    """Tell that an installer was killed while it made this: files of the distribution may be missing."""
+    if folder.suffix != ".dist-info" or (folder / "RECORD").exists():
+        return False
+    installer = folder / "INSTALLER"
+    by = installer.read_text(encoding="utf-8").strip() if installer.exists() else ""
+    return by in WRITES_RECORD and not of_conda(folder.name.partition("-")[0])
+
+
+def of_conda(distribution: str) -> list[str]:
+    """Give the conda packages that hold a distribution's metadata."""
+    wanted = f"/{distribution.replace('-', '_').lower()}-"
+    return [name for name, files in _conda_packages() if any(_is_metadata(file.lower(), wanted) for file in files)]
+
+
+def _conda_packages() -> list[tuple[str, list[str]]]:
+    found = []
+    for path in sorted((Path(sys.prefix) / "conda-meta").glob("*.json")):
+        try:
+            told = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, json.JSONDecodeError):
+            continue
+        found.append((str(told.get("name", path.stem)), [str(file) for file in told.get("files", [])]))
+    return found
+
+
+def _is_metadata(file: str, wanted: str) -> bool:
+    return wanted in file and (".dist-info/" in file or ".egg-info" in file)
 
 
 def _look(one: Distribution, name: str, linked: str) -> Found:

@@ -7,11 +7,9 @@ later takes the other's files along.
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from pathlib import Path
 
-from installed import Found, canonical, installed
+from installed import Found, canonical, installed, of_conda
 from installers import uninstall
 from wheel_files import fail
 
@@ -48,8 +46,8 @@ def remove(gone: list[tuple[Found, str]]) -> None:
 def refuse_foreign(touched: list[Found]) -> None:
     """End where something that has to go was put there by conda, or by what left no list of its files."""
     for found in touched:
-        if found.installer == "conda" or (not found.owned and _of_conda(found.name)):
-            names = " ".join(_of_conda(found.name) or [found.name])
+        if found.installer == "conda" or (not found.owned and of_conda(found.name)):
+            names = " ".join(of_conda(found.name) or [found.name])
             fail(
                 f"{found.name} {found.version} was installed by conda, which would go on counting it as there",
                 f"conda remove --prefix {sys.prefix} {names}; then the same command again",
@@ -61,27 +59,6 @@ def refuse_foreign(touched: list[Found]) -> None:
                 f"remove it by what installed it ({found.installer or 'unknown'}), or choose a new environment",
                 3,
             )
-
-
-def _of_conda(distribution: str) -> list[str]:
-    """Give the conda packages that hold a distribution's metadata."""
-    wanted = f"/{distribution.replace('-', '_').lower()}-"
-    return [name for name, files in _conda_packages() if any(_is_metadata(file.lower(), wanted) for file in files)]
-
-
-def _conda_packages() -> list[tuple[str, list[str]]]:
-    found = []
-    for path in sorted((Path(sys.prefix) / "conda-meta").glob("*.json")):
-        try:
-            told = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, json.JSONDecodeError):
-            continue
-        found.append((str(told.get("name", path.stem)), [str(file) for file in told.get("files", [])]))
-    return found
-
-
-def _is_metadata(file: str, wanted: str) -> bool:
-    return wanted in file and (".dist-info/" in file or ".egg-info" in file)
 
 
 if __name__ == "__main__":

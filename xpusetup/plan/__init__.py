@@ -59,6 +59,7 @@ def _make_runtime(context: Context, last: str, component: str, pins: list[str]) 
         id="runtime",
         title=f"{len(pins)} pinned run-time requirements",
         run=(
+            context.helper("forget_cut_off.py"),
             context.pip("install", "--no-deps", "--report", report, *pins),
             context.helper("keep_report.py", report),
             *context.movable(),

@@ -79,7 +79,8 @@ def make_requirements(context: Context) -> Step:
     pip = [pin for pin in pins if Requirement(pin).name == "pip"]
     rest = [pin for pin in pins if pin not in pip]
     report = f"{context.reports}/build-requirements.json"
-    commands = [context.pip("install", "--no-deps", *pip)] if pip else []
+    commands = [context.helper("forget_cut_off.py")]
+    commands += [context.pip("install", "--no-deps", *pip)] if pip else []
     commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
     commands.append(context.helper("keep_report.py", report))
     commands += context.movable()

@@ -15,6 +15,7 @@ export PYTHONNOUSERSITE=1
 export PATH=/opt/conda/envs/x/bin:"$PATH" VIRTUAL_ENV=/opt/conda/envs/x
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run /opt/conda/envs/x/bin/python "$ROOT"/helpers/forget_cut_off.py
 run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
 run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps --report \
   /opt/conda/envs/x/share/xpusetup/build-requirements.json build==1.6.1 filelock==4.1.0 fsspec==2026.9.0 \

@@ -14,6 +14,7 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/forget_cut_off.py
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \
   "$ROOT"/venv/build-requirements.json build==1.6.1 certifi==2026.7.22 charset-normalizer==3.5.2 cmake==3.31.10 \

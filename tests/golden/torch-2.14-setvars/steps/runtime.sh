@@ -14,6 +14,7 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/forget_cut_off.py
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \
   "$ROOT"/venv/runtime-requirements.json dpcpp-cpp-rt==2026.1.0 impi-rt==2021.18.1 intel-cmplr-lib-rt==2026.1.0 \
   intel-cmplr-lib-ur==2026.1.0 intel-cmplr-lic-rt==2026.1.0 intel-opencl-rt==2026.1.0 intel-openmp==2026.1.0 \

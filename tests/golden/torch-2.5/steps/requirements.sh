@@ -14,6 +14,7 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/forget_cut_off.py
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps pip==24.3.1
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \
   "$ROOT"/venv/build-requirements.json astunparse==1.6.3 attrs==24.2.0 build==1.2.2.post1 certifi==2024.8.30 \

@@ -1,0 +1,60 @@
+"""What an installer leaves that was killed, and what the next one makes of it."""
+
+import importlib
+import json
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+
+forget: Any = importlib.import_module("forget_cut_off")
+installed: Any = importlib.import_module("installed")
+
+
+def put(packages: Path, name: str, files: dict[str, str]) -> Path:
+    info = packages / f"{name}-1.0.dist-info"
+    info.mkdir(parents=True)
+    for file, text in files.items():
+        (info / file).write_text(text)
+    return info
+
+
+@pytest.mark.parametrize(
+    ("files", "cut"),
+    [
+        ({"RECORD": "x,,\n", "INSTALLER": "pip\n", "METADATA": ""}, False),
+        ({"INSTALLER": "pip\n", "METADATA": ""}, True),
+        ({"INSTALLER": "uv", "METADATA": ""}, True),
+        ({"METADATA": ""}, True),
+        ({"LICENSE": ""}, True),
+        ({}, True),
+        ({"INSTALLER": "dpkg\n", "METADATA": ""}, False),
+    ],
+)
+def test_what_was_cut_off(tmp_path: Path, files: dict[str, str], cut: bool) -> None:
+    assert installed.cut_off(put(tmp_path, "demo", files)) is cut
+
+
+def test_what_conda_keeps_without_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = put(tmp_path / "lib", "demo_parts", {"METADATA": ""})
+    told = {"name": "demo", "files": ["lib/demo_parts-1.0.dist-info/METADATA"]}
+    (tmp_path / "conda-meta").mkdir()
+    (tmp_path / "conda-meta/demo-1.0.json").write_text(json.dumps(told))
+    monkeypatch.setattr(sys, "prefix", str(tmp_path))
+    assert not installed.cut_off(info)
+
+
+def test_it_counts_as_not_installed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    whole = put(tmp_path, "whole", {"RECORD": "x,,\n", "METADATA": "Name: whole\nVersion: 1.0\n"})
+    half = put(tmp_path, "half", {"LICENSE": ""})
+    monkeypatch.setattr(forget, "places", lambda: [tmp_path])
+    forget.forget_cut_off()
+    assert (whole.is_dir(), half.exists()) == (True, False)
+    assert capsys.readouterr().out == "half-1.0: an installation of it was cut off; it counts as not installed\n"
+    forget.forget_cut_off()
+    assert capsys.readouterr().out == ""
