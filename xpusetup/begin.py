@@ -74,12 +74,17 @@ def version_in(files: Mapping[str, str | None], known: SourceKnown | None, asked
 
 
 def _told(files: Mapping[str, str | None]) -> str:
+    return project_version(files.get("pyproject.toml") or "") or (files.get("version.txt") or "").strip()
+
+
+def project_version(text: str) -> str:
+    """Give the version that a pyproject.toml says in words; empty where it says none."""
     try:
-        project = parse_toml(files.get("pyproject.toml") or "").get("project", {})
+        project = parse_toml(text).get("project", {})
     except TomlError:
         project = {}
     static = project.get("version") if isinstance(project, dict) else None
-    return static if isinstance(static, str) else (files.get("version.txt") or "").strip()
+    return static if isinstance(static, str) else ""
 
 
 def ready_torch(base: Profile) -> WheelComponent:

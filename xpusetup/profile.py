@@ -196,7 +196,8 @@ class SourceComponent(Sourced):
 
     `ref` is a branch that a lock resolves. `pin_file` is where the torch tree names this component's commit,
     `version_file` where its own tree names its version. The build is told the version through `version_variable`,
-    and torch's through `torch_variable`.
+    and torch's through `torch_variable`. Where `sparse` names folders, no other one gets files and submodules.
+    `defines` are variables that CMake is told.
     """
 
     kind: Literal["source"]
@@ -214,7 +215,9 @@ class SourceComponent(Sourced):
     torch_variable: Variable | None = None
     frontend: Frontend
     cmake: bool = False
+    defines: Environment = {}
     directory: Inside = "."
+    sparse: list[Inside] = []
     configure: bool = False
     after: list[Name] = []
     environment: Environment = {}
