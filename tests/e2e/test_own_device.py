@@ -1,7 +1,8 @@
 """A device that lives outside of this project: a repository and a device file, and no change of ours for it.
 
 It is a copy of the simulated accelerator with another name, another module and another vendor, because that is a whole
-device; nothing of what is asked of it knows where it came from.
+device; nothing of what is asked of it knows where it came from. It lies as PyTorch's own example does: in one folder of
+a tree whose submodules nobody serves, with a pyproject.toml that asks for torch, and a setup.py that calls CMake.
 """
 
 from __future__ import annotations
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
 REPO = "https://acme.invalid/torch-acme"
+PLACE = "test/extensions/acme"
 FILE = f"""
 name = "acme"
 title = "Acme One"
@@ -35,7 +37,23 @@ entry = "acme"
 [source]
 repo = "{REPO}"
 version = "1.0.0"
+directory = "{PLACE}"
+sparse = ["{PLACE}"]
 frontend = "setup.py"
+cmake = true
+defines = {{ USE_TEST = "OFF" }}
+"""
+CMAKE = """
+cmake_minimum_required(VERSION 3.18)
+project(ACME NONE)
+option(USE_TEST "Build the tests" ON)
+if(USE_TEST)
+  message(FATAL_ERROR "GTest Not Found")
+endif()
+"""
+CALL = """
+import subprocess
+subprocess.run(("cmake", "-S", ".", "-B", "build/cmake", "-DPYTORCH_INSTALL_DIR=/somewhere"), check=True)
 """
 
 
@@ -56,7 +74,20 @@ class Acme:
         return ("--profile", "acme.profile.toml", "--root", str(self.root))
 
 
-def make_repository(to: Path) -> None:
+def make_repository(upstream: Path) -> None:
+    """Make the vendor's tree."""
+    make_extension(upstream / PLACE)
+    (upstream / "torch").mkdir()
+    (upstream / "torch/__init__.py").write_text("raise ImportError('this is a source tree')\n")
+    module = '[submodule "gtest"]\n\tpath = third_party/gtest\n\turl = https://nowhere.invalid/gtest\n'
+    (upstream / ".gitmodules").write_text(module)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@acme.invalid", "-c", "init.defaultBranch=main")
+    link = ("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},third_party/gtest")
+    for words in (("init", "-q"), ("add", "-A"), link, ("commit", "-qm", "one"), ("tag", "v1.0.0")):
+        subprocess.run((*git, *words), cwd=upstream, check=True, capture_output=True)
+
+
+def make_extension(to: Path) -> None:
     """Make the vendor's source: every mention of the original is renamed, file names too."""
     shutil.copytree(CHECKOUT / "xpusetup/simxpu", to, ignore=shutil.ignore_patterns("__pycache__"))
     for path in sorted(to.rglob("*"), key=lambda each: len(each.parts), reverse=True):
@@ -65,9 +96,11 @@ def make_repository(to: Path) -> None:
             path.write_text(text.replace("simxpu", "acme").replace("SIMXPU", "ACME"))
         if "simxpu" in path.name:
             path.rename(path.with_name(path.name.replace("simxpu", "acme")))
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@acme.invalid", "-c", "init.defaultBranch=main")
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one"), ("tag", "v1.0.0")):
-        subprocess.run((*git, *words), cwd=to, check=True, capture_output=True)
+    project, setup = to / "pyproject.toml", to / "setup.py"
+    project.write_text(project.read_text().replace('requires = ["', 'requires = ["torch", "'))
+    assert '"torch"' in project.read_text()
+    setup.write_text(setup.read_text().replace("\nsetup(", f"{CALL}\nsetup("))
+    (to / "CMakeLists.txt").write_text(CMAKE)
 
 
 @pytest.fixture(scope="module")
@@ -101,6 +134,14 @@ def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
     assert status["verification"]["device"] == "acme:0"
     assert {"acme.inspect", "acme.install", "verify.smoke"} <= set(status["skipped"])
     assert acme.run("build", *acme.options(), "--json").result["ran"] == []
+
+
+def test_of_its_tree_one_folder_is_here(acme: Acme) -> None:
+    """What lies elsewhere in the tree, and a submodule that nobody serves, were not needed; CMake was told."""
+    tree = acme.root / "src/acme"
+    assert [path.name for path in tree.iterdir() if path.name != ".git"] == ["test"]
+    cache = (tree / PLACE / "build/cmake/CMakeCache.txt").read_text()
+    assert "USE_TEST:STRING=OFF" in cache
 
 
 def test_its_file_reaches_the_verification(acme: Acme) -> None:
@@ -143,9 +184,14 @@ def test_results_side_by_side(acme: Acme) -> None:
     two = acme.run("status", *acme.options(), "--diff", "cpu.json", "--json").result
     assert [each["device"] for each in two["results"]] == ["acme:0", "cpu"]
     assert "numbers.matmul" in {row["id"] for row in two["rows"] if row["same"]}
-    table = acme.run("status", "--diff", "cpu.json", "--diff", "acme.json").out
-    assert table.startswith("|  | cpu | acme:0 |\n| --- | :---: | :---: |\n")
-    assert "| `numbers.matmul` | ✅ | ✅ |\n" in table
+    table = acme.run("devices", "table", "cpu.json", str(acme.root), "--page", "devices.md", "--json").result
+    assert [each["device"] for each in table["devices"]] == ["cpu", "acme:0"]
+    assert {row["id"]: row["states"] for row in table["checks"]}["numbers.matmul"] == ["ok", "ok"]
+    page = (acme.folder / "devices.md").read_text()
+    assert "|  | cpu | acme:0 |\n| --- | :---: | :---: |\n" in page
+    assert "| profile |  | acme-1 |\n" in page
+    diff = acme.run("status", "--diff", "cpu.json", "--diff", "acme.json").out
+    assert "| `numbers.matmul` | ✅ | ✅ |\n" in diff
     manifest = json.loads((acme.root / "manifest.json").read_text())
     assert manifest["verification"]["verified"] is True
 
