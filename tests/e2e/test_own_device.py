@@ -1,5 +1,7 @@
 """A device that lives outside of this project: a repository and a device file, and no change of ours for it.
 
+The file and the commands are those of the page that tells people how it is done.
+
 It is a copy of the simulated accelerator with another name, another module and another vendor, because that is a whole
 device; nothing of what is asked of it knows where it came from. It lies as PyTorch's own example does: in one folder of
 a tree whose submodules nobody serves, with a pyproject.toml that asks for torch, and a setup.py that calls CMake.
@@ -8,6 +10,8 @@ a tree whose submodules nobody serves, with a pyproject.toml that asks for torch
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -16,33 +20,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
+from xpusetup.devices import parse_device
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
-REPO = "https://acme.invalid/torch-acme"
+PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
+(FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
+COMMANDS = [shlex.split(line)[1:] for line in re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE) if ">" not in line]
+REPO = parse_device(FILE).component.repo  # type: ignore[union-attr]
 PLACE = "test/extensions/acme"
-FILE = f"""
-name = "acme"
-title = "Acme One"
-expected = true
-gaps = {{ "api.mem_get_info" = "the driver does not tell" }}
-
-[extension]
-distribution = "acme"
-module = "acme"
-entry = "acme"
-
-[source]
-repo = "{REPO}"
-version = "1.0.0"
-directory = "{PLACE}"
-sparse = ["{PLACE}"]
-frontend = "setup.py"
-cmake = true
-defines = {{ USE_TEST = "OFF" }}
-"""
 CMAKE = """
 cmake_minimum_required(VERSION 3.18)
 project(ACME NONE)
@@ -118,12 +106,11 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
     device.folder.mkdir()
     (device.folder / "acme.toml").write_text(FILE)
-    begun = device.run(
-        "profiles", "new", "acme-1", "--device", "acme.toml", "--rev", "v1.0.0", "--out", "acme.profile.toml"
-    )
-    assert begun.code == 0, begun.err
-    built = device.run("build", *device.options(), "--verify", "require", "--json")
-    assert built.code == 0, built.err
+    told = [words for words in COMMANDS if words[0] in ("profiles", "plan", "build")]
+    assert [words[0] for words in told] == ["profiles", "profiles", "plan", "build"]
+    for words in told:
+        said = device.run(*words, *(("--root", str(device.root)) if words[0] != "profiles" else ()))
+        assert said.code == 0, said.err
     return device
 
 
