@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data.profiles import TOP
 from data.proofs import CPU, ENVELOPE, MANIFEST, SIM, STATUS, check, verification
 from golden import hold_one
 from xpusetup import show
@@ -14,7 +15,7 @@ from xpusetup.commands.device_table import tabulate
 from xpusetup.device_table import BEGIN, END, make_table, place_in, render_page
 from xpusetup.effects.root import LOCKED
 from xpusetup.errors import UsageError
-from xpusetup.outcomes import Proof, parse_proof
+from xpusetup.outcomes import SIGNS, Proof, parse_proof
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -85,6 +86,15 @@ def test_a_page_that_does_not_say_where(page: str) -> None:
     with pytest.raises(UsageError, match=r"x.md does not say where its table of devices is") as caught:
         place_in(page, "new", "x.md")
     assert BEGIN in caught.value.fix
+
+
+def test_our_own_page_can_be_written_anew() -> None:
+    page = (TOP / "docs/device-table.md").read_text()
+    new = place_in(page, "new", "docs/device-table.md")
+    assert new.startswith(page.partition(BEGIN)[0])
+    assert f"\nnew\n{END}\n" in new
+    states = [word for line in page.splitlines() if line.startswith("| `") for word in line.split(" | ")[1:]]
+    assert {word.strip(" |") for word in states} <= {*SIGNS.values()}
 
 
 def test_files_roots_and_folders_of_roots(tmp_path: Path) -> None:

@@ -232,6 +232,14 @@ class SourceComponent(Sourced):
             raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched, or a ref")
         return self
 
+    @model_validator(mode="after")
+    def _in_its_folders(self) -> SourceComponent:
+        needed = [self.directory, *(item.pin_file for item in self.vendored if item.pin_file)]
+        lacking = [path for path in needed if not any(f"{path}/".startswith(f"{folder}/") for folder in self.sparse)]
+        if self.sparse and lacking:
+            raise ValueError(f"{lacking[0]} lies in none of the folders of sparse")
+        return self
+
 
 class WheelComponent(Sourced):
     """A distribution that is taken as a ready wheel of exactly one version.
