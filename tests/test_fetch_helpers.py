@@ -256,6 +256,24 @@ def test_a_fallback_stands_for_a_beginning() -> None:
     assert list(git.fallbacks("https://gitlab.com/a/b")) == []
 
 
+@pytest.mark.parametrize(
+    ("sparse", "path", "found"),
+    [
+        ((), "third_party/one", True),
+        (("test/device",), "test/device", True),
+        (("test/device",), "test/device/third_party/one", True),
+        (("test/device",), "test", True),
+        (("test/device",), "test/devices", False),
+        (("test/device",), "third_party/one", False),
+        (("a", "b/c"), "b/c/d", True),
+    ],
+)
+def test_what_a_sparse_tree_has(sparse: tuple[str, ...], path: str, found: bool) -> None:
+    """Two programs that know nothing of each other say the same: who fetches, and who packs a bundle."""
+    tree = git_tree.Repository(address="x", rev=REV, folder=Path(), tree=Path(), sparse=sparse)
+    assert (tree.has_files(path), submodules.has_files(path, sparse)) == (found, found)
+
+
 def test_the_cheapest_way_comes_first() -> None:
     wanted = git_objects.Wanted(name="x", address="https://h/x", rev=REV, ref="refs/tags/v1")
     found = [way[: way.index("--")] + way[way.index("--") + 2 :] for way in git_objects.ways("https://h/x", wanted)]

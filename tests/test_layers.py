@@ -56,6 +56,7 @@ LEVELS = (
         "accelerators",
         "extensions",
         "outcomes",
+        "device_table",
         "begin",
         "bundles",
         "report",

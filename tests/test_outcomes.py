@@ -82,12 +82,14 @@ def test_a_build_that_was_never_verified(tmp_path: Path, monkeypatch: pytest.Mon
         ("warn", None, "ok"),
         ("fail", None, "wrong"),
         ("crash", None, "wrong"),
-        ("skip", None, "absent"),
+        ("skip", None, "not run"),
+        ("skip", "ok", "not run"),
+        ("skip", "absent", "absent"),
         ("fail", "unsupported", "unsupported"),
         ("skip", "unsupported", "unsupported"),
         ("fail", "absent", "absent"),
         ("info", "something new", "ok"),
-        ("something new", None, "absent"),
+        ("something new", None, "not run"),
     ],
 )
 def test_marks(level: str, verdict: str | None, mark: str) -> None:

@@ -178,6 +178,28 @@ def test_vendored_sources_can_be_found(lines: str, message: str) -> None:
     assert said('frontend = "build"', vendored(lines)) == f"{FIRST}.vendored.v: {message}"
 
 
+@pytest.mark.parametrize(
+    ("lines", "lacking"),
+    [
+        ('sparse = ["a"]', "."),
+        ('sparse = ["a"]\ndirectory = "ab"', "ab"),
+        ('sparse = ["a/b"]\ndirectory = "a"', "a"),
+        (
+            vendored('pin_file = "pin.txt"\nreason = "x"').replace("\n", '\nsparse = ["a"]\ndirectory = "a"\n', 1),
+            "pin.txt",
+        ),
+    ],
+)
+def test_a_sparse_tree_holds_what_is_read_of_it(lines: str, lacking: str) -> None:
+    lines = lines if "frontend" in lines else f'frontend = "build"\n{lines}'
+    assert said('frontend = "build"', lines) == f"{FIRST}: {lacking} lies in none of the folders of sparse"
+
+
+def test_a_folder_in_a_sparse_one() -> None:
+    part = small(('frontend = "build"', 'frontend = "build"\nsparse = ["x", "a"]\ndirectory = "a/b"')).components[0]
+    assert part.model_dump()["sparse"] == ["x", "a"]
+
+
 @pytest.mark.parametrize("name", ["First", "1st", "", "a b", "a/b", "a;b", "$(a)", "é"])
 def test_names_are_plain(name: str) -> None:
     message = f"String should match pattern '^[a-z][a-z0-9._-]*$' (here: '{name}')"

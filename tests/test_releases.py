@@ -75,7 +75,7 @@ def triton_of(name: str) -> tuple[str, str, str] | None:
 def test_every_release_is_in_the_table() -> None:
     assert {name for name in SHIPPED if name.startswith("torch-")} == set(FACTS)
     assert len(FACTS) == 11
-    assert set(SHIPPED) - set(FACTS) == {"sim", "cpu-2.13", "main"}
+    assert set(SHIPPED) - set(FACTS) == {"sim", "cpu-2.13", "openreg-2.13", "main"}
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -152,6 +152,15 @@ def test_the_cpu_profile_needs_no_toolkit() -> None:
     )
     assert source("vision", "cpu-2.13").rev == source("vision", "torch-2.13").rev
     assert source("audio", "cpu-2.13").rev == source("audio", "torch-2.13").rev
+
+
+def test_openreg_is_of_the_release_that_it_is_built_against() -> None:
+    part, torch = source("openreg", "openreg-2.13"), source("torch", "torch-2.13")
+    assert (part.repo, part.tag, part.rev) == (torch.repo, torch.tag, torch.rev)
+    assert part.sparse == [part.directory]
+    ready = component("torch", "openreg-2.13")
+    assert isinstance(ready, WheelComponent)
+    assert f"v{Version(ready.version).public}" == torch.tag
 
 
 def plan_of(profile: Profile) -> Plan:

@@ -50,6 +50,18 @@ def triton(found: Profile) -> WheelComponent:
     return part
 
 
+@pytest.mark.parametrize("ref", ["refs/heads/main", "refs/tags/v2.14.0"])
+def test_a_build_that_is_told_no_version_makes_what_its_tree_says(ref: str) -> None:
+    """The extension in PyTorch's tree has a version of its own, whatever PyTorch's tag is."""
+    base = shipped("openreg-2.13")
+    (path,) = files_to_read(base, "openreg")
+    found = {
+        text: source(make_lock(base, {"openreg": Tree(Found(TORCH, ref), ref, {path: text})}, "x").profile, "openreg")
+        for text in ('[project]\nversion = "0.0.2.RC1"\n', '[project]\nversion = "next"\n', "")
+    }
+    assert [part.version for part in found.values()] == ["0.0.2rc1", "0.0.1", "0.0.1"]
+
+
 def test_which_files_are_read() -> None:
     profile = shipped("torch-2.14")
     assert files_to_read(profile, "vision") == ("version.txt",)

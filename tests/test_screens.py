@@ -232,6 +232,7 @@ def test_every_command_has_a_screen() -> None:
     assert set(show.SHOWN) == commands | profiles | {
         "devices list",
         "devices check",
+        "devices table",
         "status diff",
         "status log",
         "bisect",

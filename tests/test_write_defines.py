@@ -69,6 +69,14 @@ def test_setup_py_reads_a_file_and_the_new_front_end_an_option(step: str) -> Non
     assert INCLUDES not in dict(new.env)
 
 
+def test_a_setup_py_that_calls_cmake_by_itself_reads_a_toolchain_file() -> None:
+    """Arguments of such a setup.py are its own: only what CMake itself reads from the environment reaches it."""
+    step = steps_of("openreg-2.13")["openreg.build"]
+    assert any(argv[-3:] == ("USE_TEST=OFF", "--into", "@ROOT@/src/openreg.cmake") for argv in step.run)
+    assert dict(step.env)["CMAKE_TOOLCHAIN_FILE"] == "@ROOT@/src/openreg.cmake"
+    assert "CMAKE_TOOLCHAIN_FILE" not in dict(steps_of("torch-2.13")["torch.build"].env)
+
+
 def test_without_vendored_sources_only_the_pools_are_told() -> None:
     assert dict(steps_of("torch-2.9")["torch.build"].env)[INCLUDES] == HEAVY
     assert INCLUDES not in dict(steps_of("torch-2.9")["vision.build"].env)

@@ -34,13 +34,12 @@ class Asked:
 
 @dataclass(frozen=True, kw_only=True)
 class Source:
-    """Where the extension is built from: a commit that was found, and the version that its wheel has."""
+    """Where the extension is built from: a commit that was found, the version of its wheel, and how (`SourceKnown`)."""
 
     repo: str
     found: Found
     version: str
-    directory: str = "."
-    frontend: str = "build"
+    known: SourceKnown | None = None
     when: str = ""
 
 
@@ -74,12 +73,17 @@ def version_in(files: Mapping[str, str | None], known: SourceKnown | None, asked
 
 
 def _told(files: Mapping[str, str | None]) -> str:
+    return project_version(files.get("pyproject.toml") or "") or (files.get("version.txt") or "").strip()
+
+
+def project_version(text: str) -> str:
+    """Give the version that a pyproject.toml says in words; empty where it says none."""
     try:
-        project = parse_toml(files.get("pyproject.toml") or "").get("project", {})
+        project = parse_toml(text).get("project", {})
     except TomlError:
         project = {}
     static = project.get("version") if isinstance(project, dict) else None
-    return static if isinstance(static, str) else (files.get("version.txt") or "").strip()
+    return static if isinstance(static, str) else ""
 
 
 def ready_torch(base: Profile) -> WheelComponent:
@@ -93,7 +97,8 @@ def ready_torch(base: Profile) -> WheelComponent:
 
 def make_device_profile(name: str, base: Profile, device: Device, file: str, source: Source) -> Profile:
     """Give a profile that builds, autoloads and verifies a device; `file` is its device file as the profile says it."""
-    extension = extension_of(device, file)
+    extension, known = extension_of(device, file), source.known
+    how = known.model_dump(include={"directory", "sparse", "frontend", "cmake", "defines"}) if known else {}
     part: dict[str, Any] = {
         "kind": "source",
         "name": device.name,
@@ -105,9 +110,9 @@ def make_device_profile(name: str, base: Profile, device: Device, file: str, sou
         "rev": source.found.rev,
         "source": f"{source.repo}, {source.when}",
         "confidence": "confirmed",
-        "frontend": source.frontend,
-        "directory": source.directory,
+        "frontend": "build",
         "after": ["torch"],
+        **how,
     }
     data = base.model_dump(by_alias=True, mode="json") | {
         "name": name,

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import Field
 
 from xpusetup.load import parse_data
-from xpusetup.profile import Confidence, Inside, Operand, Rev, Strict, Text, Variable
+from xpusetup.profile import Confidence, Environment, Inside, Operand, Rev, Strict, Text, Variable
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
@@ -79,14 +79,20 @@ class Release(Known):
 
 
 class SourceKnown(Known):
-    """Where the extension's source is: what `profiles new --device` begins with. `version` is that of its wheel."""
+    """Where the extension's source is: what `profiles new --device` begins with. `version` is that of its wheel.
+
+    `sparse`, `cmake` and `defines` are as in a profile.
+    """
 
     repo: Operand = Field(min_length=1)
     ref: Operand = ""
     rev: Rev | None = None
     version: Text = ""
     directory: Inside = "."
+    sparse: list[Inside] = []
     frontend: Literal["setup.py", "build"] = "build"
+    cmake: bool = False
+    defines: Environment = {}
 
 
 class Device(Strict):

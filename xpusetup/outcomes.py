@@ -1,7 +1,7 @@
 """Results of verifications side by side: read from saved documents, compared check by check, as a Markdown table.
 
 Words: a *proof* is what one verification found on one device; a *mark* is what a check came to there: ok, wrong,
-unsupported (the device does not have it), absent (this torch does not have it, or it was not tried).
+unsupported (the device does not have it), absent (this torch or this machine does not have it), not run.
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from xpusetup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-Mark = Literal["ok", "wrong", "unsupported", "absent"]
+Mark = Literal["ok", "wrong", "unsupported", "absent", "not run"]
 BY_LEVEL: dict[str, Mark] = {"ok": "ok", "info": "ok", "warn": "ok", "fail": "wrong", "crash": "wrong"}
-SIGNS: dict[str, str] = {"ok": "✅", "wrong": "❌", "unsupported": "⚠️", "absent": "⬜"}
-LEGEND = "✅ ok · ❌ wrong · ⚠️ unsupported · ⬜ absent or not tried"
+NOT_RUN: Mark = "not run"
+SIGNS: dict[str, str] = {"ok": "✅", "wrong": "❌", "unsupported": "⚠️", "absent": "⬜", NOT_RUN: "⏭️"}
+LEGEND = " · ".join(f"{sign} {mark}" for mark, sign in SIGNS.items())
 SAVED = "xpusetup verify --json > FILE, or status --json, or results/verify.json of a root"
 
 
@@ -33,13 +34,18 @@ class Check:
 
 @dataclass(frozen=True, kw_only=True)
 class Proof:
-    """A verification. `checks` by id, in their order; empty texts where a document does not say it."""
+    """A verification. `checks` by id, in their order; empty texts where a document does not say it.
+
+    `extension` names the packages that taught torch the device, with their versions; `level` is how much was verified.
+    """
 
     device: str
     name: str = ""
     machine: str = ""
     profile: str = ""
     torch: str = ""
+    extension: str = ""
+    level: str = ""
     verified: bool | None = None
     checks: Mapping[str, Check] = field(default_factory=dict)
 
@@ -70,6 +76,8 @@ def make_proof(document: Mapping[str, Any]) -> Proof | None:
         machine=str(around.get("machine") or "") or describe_machine(_table(around, "facts")),
         profile=str(around.get("profile") or ""),
         torch=str(_table(found, "versions").get("torch") or ""),
+        extension=", ".join(map(str, _table(_table(found, "versions"), "extensions").values())),
+        level=str(found.get("level") or ""),
         verified=found.get("verified"),
         checks={str(one["id"]): _check(one) for one in checks if isinstance(one, dict) and "id" in one},
     )
@@ -84,8 +92,7 @@ def _check(one: Mapping[str, Any]) -> Check:
     """Read a check. Its verdict says what it came to; documents without verdicts have the level for that."""
     level = str(one.get("level"))
     verdict = one.get("verdict")
-    # A check that was left out because of another has the verdict of none: it was not tried.
-    mark = verdict if verdict in SIGNS and not (level == "skip" and verdict == "ok") else BY_LEVEL.get(level, "absent")
+    mark = verdict if verdict in SIGNS and not (level == "skip" and verdict == "ok") else BY_LEVEL.get(level, NOT_RUN)
     return Check(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
 
 
@@ -106,7 +113,9 @@ def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
         ("device", [f"{proof.device} {proof.name}".strip() for proof in proofs]),
         ("profile", [proof.profile for proof in proofs]),
         ("torch", [proof.torch for proof in proofs]),
+        ("extension", [proof.extension for proof in proofs]),
         ("machine", [proof.machine for proof in proofs]),
+        ("level", [proof.level for proof in proofs]),
         ("verified", [words[proof.verified] for proof in proofs]),
     ]
     return [row for row in rows if any(row[1])]
@@ -134,7 +143,7 @@ def render_table(proofs: Sequence[Proof]) -> str:
     head = ["", *(proof.device for proof in proofs)]
     who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
     names = [["name", *(proof.name for proof in proofs)]] if any(proof.name for proof in proofs) else []
-    checks = [[f"`{row['id']}`", *(SIGNS.get(mark or "", " ") for mark in row["marks"])] for row in compare(proofs)]
+    checks = [[f"`{row['id']}`", *(SIGNS[mark or NOT_RUN] for mark in row["marks"])] for row in compare(proofs)]
     lines = [_line(head), _line(["---", *([":---:"] * len(proofs))]), *map(_line, [*names, *who, *checks])]
     return "\n".join([*lines, "", LEGEND, ""])
 

@@ -196,7 +196,8 @@ class SourceComponent(Sourced):
 
     `ref` is a branch that a lock resolves. `pin_file` is where the torch tree names this component's commit,
     `version_file` where its own tree names its version. The build is told the version through `version_variable`,
-    and torch's through `torch_variable`.
+    and torch's through `torch_variable`. Where `sparse` names folders, no other one gets files and submodules.
+    `defines` are variables that CMake is told.
     """
 
     kind: Literal["source"]
@@ -214,7 +215,9 @@ class SourceComponent(Sourced):
     torch_variable: Variable | None = None
     frontend: Frontend
     cmake: bool = False
+    defines: Environment = {}
     directory: Inside = "."
+    sparse: list[Inside] = []
     configure: bool = False
     after: list[Name] = []
     environment: Environment = {}
@@ -227,6 +230,14 @@ class SourceComponent(Sourced):
             raise ValueError("a rev that is absent needs a reason")
         if self.rev is None and not self.tag and not self.ref:
             raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched, or a ref")
+        return self
+
+    @model_validator(mode="after")
+    def _in_its_folders(self) -> SourceComponent:
+        needed = [self.directory, *(item.pin_file for item in self.vendored if item.pin_file)]
+        lacking = [path for path in needed if not any(f"{path}/".startswith(f"{folder}/") for folder in self.sparse)]
+        if self.sparse and lacking:
+            raise ValueError(f"{lacking[0]} lies in none of the folders of sparse")
         return self
 
 

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from packaging.version import InvalidVersion, Version
 
+from xpusetup.begin import project_version
 from xpusetup.errors import UsageError
 from xpusetup.profile import Profile, SourceComponent, WheelComponent
 from xpusetup.refs import COMMIT, Found, release_of
@@ -162,16 +163,27 @@ def _lock_source(part: SourceComponent, tree: Tree, when: str) -> SourceComponen
 
 
 def _version(part: SourceComponent | WheelComponent, tree: Tree) -> str:
-    """Give the version of a tree as a wheel carries it: that of its release tag, else its file's with the commit."""
+    """Give the version of a tree as a wheel carries it: that of its release tag, else its file's with the commit.
+
+    A build that is not told its version takes what its file says.
+    """
+    text = tree.files.get(part.version_file or "") or ""
+    text = project_version(text) if (part.version_file or "").endswith(".toml") else text.strip()
+    if isinstance(part, SourceComponent) and part.version_variable is None:
+        return _normal(text) or part.version
     local = Version(part.version).local
     if release := release_of(tree.found.tag):
         return str(Version(f"{release}+{local}" if local else release))
-    text = tree.files.get(part.version_file or "") or ""
-    try:
-        base = Version(text.strip()).public
-    except InvalidVersion:
-        base = Version(part.version).public
+    base = Version(_normal(text) or part.version).public
     return str(Version(f"{base}+{f'{local}.' if local else ''}git{tree.found.rev[:SHOWN]}"))
+
+
+def _normal(text: str) -> str:
+    """Give a version as in the name of a wheel; empty where it is none."""
+    try:
+        return str(Version(text))
+    except InvalidVersion:
+        return ""
 
 
 def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:

@@ -190,6 +190,7 @@ SHOWN: dict[str, Screen] = {
     "cache prune": _screen("show_cache", "show_prune", told=False),
     "devices list": _screen("show_devices", "show_devices"),
     "devices check": _screen("show_devices", "show_devices"),
+    "devices table": _screen("show_comparison", "show_table", told=False),
     "profiles list": _screen("show_profiles", "show_list", told=False),
     "profiles show": _screen("show_profiles", "show_one", told=False),
     "profiles check": _screen("show_profiles", "show_checked", told=False),

@@ -13,7 +13,14 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-MARKS = {"ok": "[green]✓[/]", "wrong": "[red]✗[/]", "unsupported": "[yellow]![/]", "absent": "[dim]·[/]", None: " "}
+MARKS = {
+    "ok": "[green]✓[/]",
+    "wrong": "[red]✗[/]",
+    "unsupported": "[yellow]![/]",
+    "absent": "[dim]·[/]",
+    "not run": "[dim]-[/]",
+    None: " ",
+}
 LABEL, COLUMN = 22, 36
 
 
@@ -38,6 +45,15 @@ def show_comparison(console: Console, data: Mapping[str, Any], *, verbose: bool)
     more = "" if verbose or not alike else ", which -v shows"
     checks = "check" if alike == 1 else "checks"
     console.print(f"\n {len(differing)} of {len(data['rows'])} checks differ · {alike} {checks} alike{more}")
+
+
+def show_table(console: Console, data: Mapping[str, Any]) -> None:
+    """Print the table of devices as it is, or say which page shows it now."""
+    if data["file"] is None:
+        sys.stdout.write(data["markdown"])
+        return
+    found = ", ".join(device["device"] for device in data["devices"])
+    console.print(f" [green]✓[/] {escape(data['file'])}: {len(data['checks'])} checks on {escape(found)}")
 
 
 def _say(mark: str | None, seen: str) -> str:

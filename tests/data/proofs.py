@@ -49,6 +49,8 @@ SIM = verification(
     check("numbers.matmul", "fail", "relative difference 3.1e-02 at float32, which is more than the limit"),
     check("amp.dtype", "skip", "not run"),
 )
+SIM["versions"] |= {"extensions": {"simxpu": "simxpu 1.0.0"}}
+SIM["level"] = "quick"
 FACTS = {
     "system": {"name": "Ubuntu 24.04.3 LTS", "version": "24.04", "kernel": "6.14.0-33-generic", "machine": "x86_64"}
 }

@@ -14,6 +14,7 @@ from e2e.fetching import STORE, notes, summary
 from standins.git_server import Manner, serve
 from standins.repository import run_git
 from standins.superproject import HOST, Size, Super, find_rubbish, make_super, snapshot
+from xpusetup.effects.repositories import list_trees
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +40,30 @@ def test_a_tree_is_as_git_makes_it(upstream: Super, wanted: dict[str, tuple[int,
     assert run_git(tmp_path / "tree/third_party/one", "remote") == "origin"
     shutil.move(tmp_path / "tree", tmp_path / "moved")
     assert run_git(tmp_path / "moved", "status", "--porcelain") == ""
+
+
+def test_a_sparse_tree(upstream: Super, wanted: dict[str, tuple[int, str]], tmp_path: Path) -> None:
+    """Only its folders get files and submodules; what else the same tree needs later is all that is asked for then."""
+    tree = tmp_path / "tree"
+    with serve(upstream.folder) as server:
+        env = upstream.environment(tmp_path / "home", server)
+        done = upstream.fetch(tree, env, "--sparse", "third_party/one/external")
+        assert summary(done).endswith(" | 2 submodules"), done.stdout
+        one = {path: what for path, what in wanted.items() if path.startswith("third_party/one/")}
+        assert snapshot(tree) == one
+        assert run_git(tree, "status", "--porcelain") == ""
+        assert [found.rev for found in list_trees(tree, HOST, ["third_party/one"])] == [
+            upstream.revs[name] for name in ("super", "one", "deep")
+        ]
+        assert [found.rev for found in list_trees(tree, HOST, ["d0"])] == [upstream.revs["super"]]
+        gone = upstream.fetch(tree, env, "--sparse", "d0", "--sparse", "nowhere")
+        assert (gone.returncode, "has no folder nowhere at" in gone.stderr) == (1, True)
+        assert {*snapshot(tree)} == {*one, *(path for path in wanted if path.startswith("d0/"))}
+        before = len(server.served.requests)
+        assert summary(upstream.fetch(tree, env)).endswith(" | 4 submodules")
+        assert {path.split("/")[1] for path in server.served.requests[before:]} == {"part1", "part2"}
+    assert snapshot(tree) == wanted
+    assert find_rubbish(tree, tmp_path / "home" / STORE) == []
 
 
 def test_progress_is_counted_over_all_repositories(upstream: Super, tmp_path: Path) -> None:

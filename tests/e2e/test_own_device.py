@@ -1,12 +1,17 @@
 """A device that lives outside of this project: a repository and a device file, and no change of ours for it.
 
+The file and the commands are those of the page that tells people how it is done.
+
 It is a copy of the simulated accelerator with another name, another module and another vendor, because that is a whole
-device; nothing of what is asked of it knows where it came from.
+device; nothing of what is asked of it knows where it came from. It lies as PyTorch's own example does: in one folder of
+a tree whose submodules nobody serves, with a pyproject.toml that asks for torch, and a setup.py that calls CMake.
 """
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 import shutil
 import subprocess
 from dataclasses import dataclass
@@ -15,27 +20,28 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
+from xpusetup.devices import parse_device
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
-REPO = "https://acme.invalid/torch-acme"
-FILE = f"""
-name = "acme"
-title = "Acme One"
-expected = true
-gaps = {{ "api.mem_get_info" = "the driver does not tell" }}
-
-[extension]
-distribution = "acme"
-module = "acme"
-entry = "acme"
-
-[source]
-repo = "{REPO}"
-version = "1.0.0"
-frontend = "setup.py"
+PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
+(FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
+COMMANDS = [shlex.split(line)[1:] for line in re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE) if ">" not in line]
+REPO = parse_device(FILE).component.repo  # type: ignore[union-attr]
+PLACE = "test/extensions/acme"
+CMAKE = """
+cmake_minimum_required(VERSION 3.18)
+project(ACME NONE)
+option(USE_TEST "Build the tests" ON)
+if(USE_TEST)
+  message(FATAL_ERROR "GTest Not Found")
+endif()
+"""
+CALL = """
+import subprocess
+subprocess.run(("cmake", "-S", ".", "-B", "build/cmake", "-DPYTORCH_INSTALL_DIR=/somewhere"), check=True)
 """
 
 
@@ -56,7 +62,20 @@ class Acme:
         return ("--profile", "acme.profile.toml", "--root", str(self.root))
 
 
-def make_repository(to: Path) -> None:
+def make_repository(upstream: Path) -> None:
+    """Make the vendor's tree."""
+    make_extension(upstream / PLACE)
+    (upstream / "torch").mkdir()
+    (upstream / "torch/__init__.py").write_text("raise ImportError('this is a source tree')\n")
+    module = '[submodule "gtest"]\n\tpath = third_party/gtest\n\turl = https://nowhere.invalid/gtest\n'
+    (upstream / ".gitmodules").write_text(module)
+    git = ("git", "-c", "user.name=a", "-c", "user.email=a@acme.invalid", "-c", "init.defaultBranch=main")
+    link = ("update-index", "--add", "--cacheinfo", f"160000,{'1' * 40},third_party/gtest")
+    for words in (("init", "-q"), ("add", "-A"), link, ("commit", "-qm", "one"), ("tag", "v1.0.0")):
+        subprocess.run((*git, *words), cwd=upstream, check=True, capture_output=True)
+
+
+def make_extension(to: Path) -> None:
     """Make the vendor's source: every mention of the original is renamed, file names too."""
     shutil.copytree(CHECKOUT / "xpusetup/simxpu", to, ignore=shutil.ignore_patterns("__pycache__"))
     for path in sorted(to.rglob("*"), key=lambda each: len(each.parts), reverse=True):
@@ -65,9 +84,11 @@ def make_repository(to: Path) -> None:
             path.write_text(text.replace("simxpu", "acme").replace("SIMXPU", "ACME"))
         if "simxpu" in path.name:
             path.rename(path.with_name(path.name.replace("simxpu", "acme")))
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@acme.invalid", "-c", "init.defaultBranch=main")
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one"), ("tag", "v1.0.0")):
-        subprocess.run((*git, *words), cwd=to, check=True, capture_output=True)
+    project, setup = to / "pyproject.toml", to / "setup.py"
+    project.write_text(project.read_text().replace('requires = ["', 'requires = ["torch", "'))
+    assert '"torch"' in project.read_text()
+    setup.write_text(setup.read_text().replace("\nsetup(", f"{CALL}\nsetup("))
+    (to / "CMakeLists.txt").write_text(CMAKE)
 
 
 @pytest.fixture(scope="module")
@@ -85,12 +106,11 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
     device.folder.mkdir()
     (device.folder / "acme.toml").write_text(FILE)
-    begun = device.run(
-        "profiles", "new", "acme-1", "--device", "acme.toml", "--rev", "v1.0.0", "--out", "acme.profile.toml"
-    )
-    assert begun.code == 0, begun.err
-    built = device.run("build", *device.options(), "--verify", "require", "--json")
-    assert built.code == 0, built.err
+    told = [words for words in COMMANDS if words[0] in ("profiles", "plan", "build")]
+    assert [words[0] for words in told] == ["profiles", "profiles", "plan", "build"]
+    for words in told:
+        said = device.run(*words, *(("--root", str(device.root)) if words[0] != "profiles" else ()))
+        assert said.code == 0, said.err
     return device
 
 
@@ -101,6 +121,14 @@ def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
     assert status["verification"]["device"] == "acme:0"
     assert {"acme.inspect", "acme.install", "verify.smoke"} <= set(status["skipped"])
     assert acme.run("build", *acme.options(), "--json").result["ran"] == []
+
+
+def test_of_its_tree_one_folder_is_here(acme: Acme) -> None:
+    """What lies elsewhere in the tree, and a submodule that nobody serves, were not needed; CMake was told."""
+    tree = acme.root / "src/acme"
+    assert [path.name for path in tree.iterdir() if path.name != ".git"] == ["test"]
+    cache = (tree / PLACE / "build/cmake/CMakeCache.txt").read_text()
+    assert "USE_TEST:STRING=OFF" in cache
 
 
 def test_its_file_reaches_the_verification(acme: Acme) -> None:
@@ -143,9 +171,14 @@ def test_results_side_by_side(acme: Acme) -> None:
     two = acme.run("status", *acme.options(), "--diff", "cpu.json", "--json").result
     assert [each["device"] for each in two["results"]] == ["acme:0", "cpu"]
     assert "numbers.matmul" in {row["id"] for row in two["rows"] if row["same"]}
-    table = acme.run("status", "--diff", "cpu.json", "--diff", "acme.json").out
-    assert table.startswith("|  | cpu | acme:0 |\n| --- | :---: | :---: |\n")
-    assert "| `numbers.matmul` | ✅ | ✅ |\n" in table
+    table = acme.run("devices", "table", "cpu.json", str(acme.root), "--page", "devices.md", "--json").result
+    assert [each["device"] for each in table["devices"]] == ["cpu", "acme:0"]
+    assert {row["id"]: row["states"] for row in table["checks"]}["numbers.matmul"] == ["ok", "ok"]
+    page = (acme.folder / "devices.md").read_text()
+    assert "|  | cpu | acme:0 |\n| --- | :---: | :---: |\n" in page
+    assert "| profile |  | acme-1 |\n" in page
+    diff = acme.run("status", "--diff", "cpu.json", "--diff", "acme.json").out
+    assert "| `numbers.matmul` | ✅ | ✅ |\n" in diff
     manifest = json.loads((acme.root / "manifest.json").read_text())
     assert manifest["verification"]["verified"] is True
 

@@ -40,6 +40,12 @@ def parse_submodules(listed: str, links: Iterable[str]) -> list[Submodule]:
     ]
 
 
+def has_files(path: str, sparse: Iterable[str]) -> bool:
+    """Say whether a tree of which only some folders get files has some at a path or below; without folders all do."""
+    folders = [f"{folder}/" for folder in sparse]
+    return not folders or any(each.startswith(f"{path}/") or f"{path}/".startswith(each) for each in folders)
+
+
 def resolve_address(base: str, address: str) -> str:
     """Give the address of a submodule, which may be written relative to that of the tree that names it."""
     if not address.startswith(("./", "../")):

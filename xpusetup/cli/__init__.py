@@ -78,6 +78,7 @@ app.add_typer(profiles_app, name="profiles")
 devices_app = typer.Typer(no_args_is_help=True, help="Accelerators here, and what `import torch` loads for them.")
 devices_app.command("list")(devices.devices_list)
 devices_app.command("check")(devices.devices_check)
+devices_app.command("table")(devices.devices_table)
 app.add_typer(devices_app, name="devices")
 
 bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")

@@ -1,4 +1,4 @@
-"""devices: accelerators and the extensions of an environment, listed or tried."""
+"""devices: accelerators and extensions of an environment, listed or tried; results of many as one table."""
 
 from __future__ import annotations
 
@@ -61,3 +61,23 @@ def devices_check(
             return check_devices(where, tuple(device or ()), patience=patience)
 
     finish("devices check", work, json=json, verbose=verbose)
+
+
+def devices_table(
+    results: Annotated[
+        list[str], typer.Argument(help="Saved results of verify, roots, folders of roots.", metavar="RESULT...")
+    ],
+    page: Annotated[
+        str, typer.Option("--page", help="Write it into this Markdown file, between its markers.", metavar="FILE")
+    ] = "",
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """One table of devices and checks: ok, wrong, unsupported, absent, not run."""
+
+    def work() -> Result:
+        from xpusetup.commands.device_table import tabulate
+
+        return tabulate(results, page)
+
+    finish("devices table", work, json=json, verbose=verbose)

@@ -65,7 +65,6 @@ def _find(device: Device, asked: Asked, file: str, say: Callable[[str], None]) -
         repo=repo,
         found=found,
         version=version_in(texts, known, asked),
-        directory=directory,
-        frontend=known.frontend if known else "build",
+        known=known,
         when=f"{'' if ref == HEAD else f'{ref}, '}{today()}",
     )

@@ -17,7 +17,7 @@ from xpusetup.plan.context import PACKAGED
 from xpusetup.refs import COMMIT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
 
     from xpusetup.bundles.contents import Bundle, Repository
     from xpusetup.profile import SourceComponent
@@ -60,7 +60,7 @@ def _missing_sources(bundle: Bundle, folder: Path) -> Iterator[str]:
         if part.kind != "source" or part.name not in bundle.parts or part.repo.startswith(PACKAGED):
             continue
         rev = part.rev or _ref(known.get(part.repo), f"refs/tags/{part.tag}" if part.tag else part.ref)
-        yield from _missing_tree(known, folder, part.repo, rev)
+        yield from _missing_tree(known, folder, part.repo, rev, part.sparse)
         top = known.get(part.repo)
         for address, pinned in _vendored(part, folder / top.folder if top else None, rev, known):
             yield from _missing_tree(known, folder, address, pinned)
@@ -80,7 +80,9 @@ def _vendored(
         yield item.repo, named or item.rev or _ref(known.get(item.repo), f"refs/tags/{item.tag}")
 
 
-def _missing_tree(known: dict[str, Repository], folder: Path, address: str, rev: str) -> Iterator[str]:
+def _missing_tree(
+    known: dict[str, Repository], folder: Path, address: str, rev: str, sparse: Sequence[str] = ()
+) -> Iterator[str]:
     repository = known.get(address)
     if repository is None or rev not in repository.commits:
         yield f"{address} {rev}".rstrip()
@@ -89,7 +91,7 @@ def _missing_tree(known: dict[str, Repository], folder: Path, address: str, rev:
     if broken := find_broken(place, [rev]):
         yield f"{address} {rev} is not whole: {broken[rev]}"
         return
-    for module in submodules_of(place, rev):
+    for module in submodules_of(place, rev, sparse):
         asked = resolve_address(address, module.address)
         inside = next((each for each in (asked, module.address) if each in known), asked)
         yield from _missing_tree(known, folder, inside, module.rev)

@@ -115,7 +115,7 @@ def _repositories(
     for part in sources:
         tree = _tree(prepared, part)
         own = {f"refs/tags/{part.tag}" if part.tag else "", part.ref} - {""}
-        for one in list_trees(tree, part.repo):
+        for one in list_trees(tree, part.repo, part.sparse):
             _add(found, one, own if one.path == tree else set(), place, say)
         for item in part.vendored:
             for one in list_trees(tree / item.path, item.repo):

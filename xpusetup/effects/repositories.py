@@ -8,12 +8,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.bundles.submodules import Submodule, parse_submodules, resolve_address
+from xpusetup.bundles.submodules import Submodule, has_files, parse_submodules, resolve_address
 from xpusetup.effects.files import hash_file
 from xpusetup.errors import NotReadyError, WorkFailedError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from xpusetup.bundles.contents import Repository
 
@@ -30,15 +30,18 @@ class Tree:
     addresses: tuple[str, ...]
 
 
-def list_trees(path: Path, address: str) -> Iterator[Tree]:
-    """Give a fetched tree and its submodules, however deep. Raises WorkFailedError where one is not there."""
-    yield from _list_trees(path, (address,))
+def list_trees(path: Path, address: str, sparse: Sequence[str] = ()) -> Iterator[Tree]:
+    """Give a fetched tree and its submodules, however deep; of a sparse one those in its folders.
+
+    Raises WorkFailedError where one is not there.
+    """
+    yield from _list_trees(path, (address,), sparse)
 
 
-def _list_trees(path: Path, addresses: tuple[str, ...]) -> Iterator[Tree]:
+def _list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = ()) -> Iterator[Tree]:
     rev = _git(path, "rev-parse", "HEAD^{commit}").strip()
     yield Tree(path, rev, addresses)
-    for module in submodules_of(path, rev):
+    for module in submodules_of(path, rev, sparse):
         folder = path / module.path
         if not (folder / ".git").exists():
             raise WorkFailedError(f"{folder} was not fetched", fix="the same command again fetches it")
@@ -47,12 +50,13 @@ def _list_trees(path: Path, addresses: tuple[str, ...]) -> Iterator[Tree]:
         yield from _list_trees(folder, tuple(known))
 
 
-def submodules_of(repository: Path, rev: str) -> list[Submodule]:
-    """Give the submodules of one commit that a fetch brings."""
+def submodules_of(repository: Path, rev: str, sparse: Sequence[str] = ()) -> list[Submodule]:
+    """Give the submodules of one commit that a fetch brings; of a sparse tree those in its folders."""
     links = [line for line in _git(repository, "ls-tree", "-r", "-z", rev).split("\0") if line.startswith("160000 ")]
     if not links or not _git(repository, "ls-tree", "-z", rev, "--", ".gitmodules"):
         return []
-    return parse_submodules(_git(repository, "config", "--blob", f"{rev}:.gitmodules", "--null", "--list"), links)
+    listed = _git(repository, "config", "--blob", f"{rev}:.gitmodules", "--null", "--list")
+    return [module for module in parse_submodules(listed, links) if has_files(module.path, sparse)]
 
 
 def write_pack(tree: Tree, to: Path) -> None:

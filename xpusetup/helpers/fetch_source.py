@@ -40,6 +40,7 @@ def main() -> None:
     parser.add_argument("--pin-file", type=Path)
     parser.add_argument("--confidence", default="confirmed")
     parser.add_argument("--into", type=Path, required=True)
+    parser.add_argument("--sparse", action="append", default=[], help="a folder; no other gets files or submodules")
     parser.add_argument("--keep", action="store_true", help="leave a tree that is there as it is")
     parser.add_argument("--pauses", type=float, nargs="*", default=PAUSES, help="seconds before each further try")
     options = parser.parse_args()
@@ -64,7 +65,8 @@ def run(options: argparse.Namespace, git: Git) -> None:
     rev = decide(options, servers)
     tree = options.into
     named = options.ref or (f"refs/tags/{options.tag}" if options.tag else "")
-    root = Repository(address=options.repo, rev=rev, folder=tree / ".git", tree=tree, ref=named)
+    folder, sparse = tree / ".git", tuple(options.sparse)
+    root = Repository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
     gathered = fetch(Gatherer(servers, find_stores(git)), root)
     if not lies_in_another(tree):
         say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered))
@@ -143,10 +145,17 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
         gathered = gatherer.gather_all(root)  # a submodule may be among what could not be read
     else:
         raise FetchError(f"git cannot read what was fetched into {root.folder}", f"remove {root.tree}")
+    refuse_absent(root)
     write_whole(root.folder / MARK, f"{root.rev}\n")
     moving.unlink()
     say(f"{root.tree} is at {root.rev}")
     return gathered
+
+
+def refuse_absent(root: Repository) -> None:
+    """End when a folder that the profile names is not in the commit."""
+    if absent := [folder for folder in root.sparse if not (root.tree / folder).is_dir()]:
+        raise FetchError(f"{root.address} has no folder {', '.join(absent)} at {root.rev}", OTHER_TREE)
 
 
 def prepare(git: Git, root: Repository, moving: Path) -> None:

@@ -29,7 +29,7 @@ class Repository:
     """One repository of a tree: a commit of an address, and the folders of its objects and of its files.
 
     `path` is where it lies below the root of the tree, empty for the root itself; `ref` a ref that holds the commit;
-    `parent` and `module`: whose submodule it is, under which name.
+    `parent` and `module`: whose submodule it is, under which name; `sparse`: the only folders that get files.
     """
 
     address: str
@@ -40,6 +40,7 @@ class Repository:
     ref: str = ""
     parent: Repository | None = None
     module: str = ""
+    sparse: tuple[str, ...] = ()
 
     @property
     def depth(self) -> int:
@@ -66,14 +67,23 @@ class Repository:
             self.tree.mkdir(parents=True, exist_ok=True)
             write_whole(self.tree / ".git", f"gitdir: {os.path.relpath(self.folder, self.tree)}\n")
 
+    def has_files(self, path: str) -> bool:
+        """Say whether something at a path of it, or below that, is among its files."""
+        pairs = ((f"{path}/", f"{folder}/") for folder in self.sparse)
+        return not self.sparse or any(one.startswith(other) or other.startswith(one) for one, other in pairs)
+
 
 def list_submodules(git: Git, parent: Repository) -> list[Repository]:
-    """Read from a commit which submodules it has, and at which commits. Raises FetchError for a hostile one."""
+    """Read from a commit which submodules it has, and at which commits. Raises FetchError for a hostile one.
+
+    Those outside of the folders that get files are left out.
+    """
     place = inside(parent.folder)
     listed = git.ask(*place, "config", "-z", "--blob", f"{parent.rev}:.gitmodules", "--list")
     if not listed:
         return []
     modules = {module["path"]: module for module in parse_modules(listed) if is_wanted(module)}
+    modules = {path: module for path, module in modules.items() if parent.has_files(path)}
     links = git.ask(*place, "ls-tree", "-z", "--full-tree", parent.rev, "--", *modules) if modules else ""
     if links is None:
         raise FetchError(f"git cannot read the tree of {parent.rev} in {parent.folder}", "remove that folder")

@@ -11,7 +11,7 @@ from wheel_files import fail
 def main() -> None:
     """Write the file where its text is not there yet."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--define", action="append", default=[], metavar="NAME=PATH")
+    parser.add_argument("--define", action="append", default=[], metavar="NAME=VALUE")
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
     text = "".join(map(render_define, options.define))
@@ -20,11 +20,11 @@ def main() -> None:
 
 
 def render_define(definition: str) -> str:
-    """Give the line that puts a path into CMake's cache, over what is there."""
-    name, _, path = definition.partition("=")
-    if not name or not path:
-        fail(f"{definition!r} is no NAME=PATH", "mend `define` in the profile")
-    return f'set({name} "{path}" CACHE PATH "where the vendored source lies" FORCE)\n'
+    """Give the line that puts a value into CMake's cache, over what is there."""
+    name, _, value = definition.partition("=")
+    if not name or not value:
+        fail(f"{definition!r} is no NAME=VALUE", "mend `define` or `defines` in the profile")
+    return f'set({name} "{value}" CACHE STRING "told by the profile" FORCE)\n'
 
 
 if __name__ == "__main__":

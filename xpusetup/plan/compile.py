@@ -93,7 +93,7 @@ def _fresh(context: Context, part: SourceComponent) -> Commands:
 
 
 def _define(context: Context, part: SourceComponent) -> Commands:
-    """Write down where vendored sources lie: setup.py hands CMake no definition that is not CMAKE_* or the like."""
+    """Write down what CMake is told: setup.py hands it no definition that is not CMAKE_* or the like."""
     places = [word for define in _defines(context, part) for word in ("--define", define)]
     if part.frontend != "setup.py" or not places:
         return ()
@@ -102,7 +102,8 @@ def _define(context: Context, part: SourceComponent) -> Commands:
 
 def _defines(context: Context, part: SourceComponent) -> tuple[str, ...]:
     tree = context.tree(part)
-    return tuple(f"{item.define}={tree}/{item.path}" for item in part.vendored if item.define)
+    vendored = (f"{item.define}={tree}/{item.path}" for item in part.vendored if item.define)
+    return (*vendored, *(f"{name}={value}" for name, value in part.defines.items()))
 
 
 def _defines_file(context: Context, part: SourceComponent) -> str:
@@ -147,6 +148,7 @@ def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, st
         **_accelerator(context, part),
         **_versions(context, part),
         **_includes(context, part),
+        **_toolchain(context, part),
         **_linker(context, part),
         **context.profile.environment,
         **part.environment,
@@ -178,6 +180,12 @@ def _includes(context: Context, part: SourceComponent) -> dict[str, str]:
     defines = [_defines_file(context, part)] if _define(context, part) else []
     files = [*defines, *_heavy(context, part)] if part.frontend == "setup.py" else []
     return {INCLUDES: ";".join(files)} if files else {}
+
+
+def _toolchain(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Let CMake (3.21 and later) read the definitions also where setup.py calls it with arguments of its own alone."""
+    told = part.defines and part.frontend == "setup.py"
+    return {"CMAKE_TOOLCHAIN_FILE": _defines_file(context, part)} if told else {}
 
 
 def _heavy(context: Context, part: SourceComponent) -> tuple[str, ...]:

@@ -36,7 +36,8 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
         name = repo.removeprefix(PACKAGED)
         repo = f"{context.layout.src}/{name}.git"
         commands.append(_system_helper(context, "make_repository.py", f"{context.layout.helpers}/{name}", repo))
-    commands.append(_system_helper(context, "fetch_source.py", *_source(part, repo), "--into", tree))
+    sparse = tuple(word for folder in part.sparse for word in ("--sparse", folder))
+    commands.append(_system_helper(context, "fetch_source.py", *_source(part, repo), *sparse, "--into", tree))
     commands += _patch(context, part.name, tree)
     commands += [command for item in part.vendored for command in _bring(context, tree, item)]
     fetched = [item for item in part.vendored if not context.own(item.name)]
