@@ -8,18 +8,25 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.targets import plan_for
-from xpusetup.commands.sources import copy_patches, find_patches, find_sources
+from xpusetup.commands.sources import find_patches, find_sources, read_patches
+from xpusetup.effects import files
+from xpusetup.effects.root import helper_files
+from xpusetup.emit.profile import render_profile
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import UsageError
 from xpusetup.keys import OWN, Seen, Stamp, make_statuses
-from xpusetup.model import Plan, Request, Step
+from xpusetup.load import parse_profile
+from xpusetup.model import Patch, Plan, Request, Step
+from xpusetup.plan.patches import left_out, patch_texts, patches_of
 from xpusetup.request import render_request
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from xpusetup.profile import Profile
+
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
-PATCH = ("torch-xpu-ops", "/home/me/fix flash.patch", "0123456789ab")
+PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")
 
 
 def steps(**asked: object) -> dict[str, Step]:
@@ -72,12 +79,13 @@ def test_git_is_held_in_the_scripts() -> None:
 
 
 def test_patches_follow_what_they_patch() -> None:
-    run = steps(patches=(PATCH, ("torch", "/p/a.patch", "ffff")))["torch.fetch"].run
-    (first,) = (number for number, argv in enumerate(run) if "@ROOT@/patches/torch-a-ffff.patch" in argv)
-    (second,) = (number for number, argv in enumerate(run) if argv[-1].endswith("flash-0123456789ab.patch"))
-    assert "fetch_source.py" in run[first - 1][1]
-    assert run[second][-2:] == ("@ROOT@/src/torch/third_party/torch-xpu-ops", run[second][-1])
-    assert run[second - 1][-1] == run[second][-2]
+    step = steps(patches=(PATCH, replace(PATCH, source="torch", file="/p/a.patch")))["torch.fetch"]
+    (first,) = (number for number, argv in enumerate(step.run) if "/patches/torch-a-" in argv[-1])
+    (second,) = (number for number, argv in enumerate(step.run) if argv[-1] == f"@ROOT@/helpers/patches/{PATCH.name}")
+    assert "fetch_source.py" in step.run[first - 1][1]
+    assert step.run[second][-2] == "@ROOT@/src/torch/third_party/torch-xpu-ops"
+    assert step.run[second - 1][-1] == step.run[second][-2]
+    assert step.title.endswith(", 2 patches")
 
 
 def test_a_patch_for_ones_own_tree_is_refused() -> None:
@@ -85,7 +93,7 @@ def test_a_patch_for_ones_own_tree_is_refused() -> None:
         steps(sources=(OPS,), patches=(PATCH,))
 
 
-@pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (("audi", "/x", "a"),)}])
+@pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (replace(PATCH, source="audi"),)}])
 def test_what_is_no_source_is_refused(asked: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="has no source"):
         steps(**asked)
@@ -135,17 +143,60 @@ def test_words_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "tree/.git").mkdir(parents=True)
     (tmp_path / "a.patch").write_text("--- a\n")
     assert find_sources([f"torch={tmp_path}/tree"]) == (("torch", f"{tmp_path}/tree"),)
-    ((name, file, digest),) = find_patches([f"torch={tmp_path}/a.patch"])
-    assert (name, file, len(digest)) == ("torch", f"{tmp_path}/a.patch", 12)
-    request = Request(patches=((name, file, digest),))
-    copy_patches(request, tmp_path / "root")
-    assert (tmp_path / f"root/patches/torch-a-{digest}.patch").read_text() == "--- a\n"
-    (tmp_path / "a.patch").write_text("--- b\n")
-    with pytest.raises(UsageError, match="changed just now"):
-        copy_patches(request, tmp_path / "root")
+    (patch,) = find_patches([f"torch={tmp_path}/a.patch"])
+    assert (patch.source, patch.file, patch.text) == ("torch", f"{tmp_path}/a.patch", "--- a\n")
+    assert patch.name == f"torch-a-{patch.digest}.patch"
+    (tmp_path / "a.patch").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        find_patches([f"torch={tmp_path}/a.patch"])
+    (tmp_path / "a.patch").write_bytes(b"\n")
+    with pytest.raises(UsageError, match="is empty"):
+        find_patches([f"torch={tmp_path}/a.patch"])
 
 
 def test_plans_of_two_patches_differ() -> None:
-    plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(("torch", "/a.patch", digest),))) for digest in "ab"]
+    plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(replace(PATCH, text=text),))) for text in "ab"]
     texts = [render_scripts(plan)["steps/torch.fetch.sh"] for plan in plans]
     assert texts[0] != texts[1]
+
+
+def patched_profile(file: str = "fix.patch") -> Profile:
+    """Give torch-2.14 as its file would say it with two patches, one of them in a vendored source."""
+    text = (files.package_file("profiles") / "torch-2.14.toml").read_text()
+    named = f'patches = [{{ file = "{file}", source = "a pull request", confidence = "likely" }}]\n'
+    lines = [f"{line}\n{named}" if line in PATCHED else line for line in text.splitlines()]
+    return parse_profile("\n".join(lines), "x.toml")
+
+
+PATCHED = ('name = "torch-xpu-ops"', 'distribution = "torch"')
+
+
+def test_a_profile_brings_patches(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("--- a\n+++ b\n")
+    profile = read_patches(patched_profile(), tmp_path)
+    found = patches_of(profile, Request(patches=(PATCH,)))
+    assert [patch.source for patch in found] == ["torch", "torch-xpu-ops", "torch-xpu-ops"]
+    assert found[0].text == "--- a\n+++ b\n"
+    assert (
+        set(patch_texts(found[:2]))
+        == {f"helpers/patches/{patch.name}" for patch in found[:2]}
+        <= set(helper_files(profile))
+    )
+    for own, names in ((TORCH, []), (OPS, ["torch"])):
+        request = Request(sources=(own,))
+        assert [patch.source for patch in patches_of(profile, request)] == names
+        assert len(left_out(profile, request)) == 2 - len(names)
+    assert left_out(profile, Request()) == ()
+
+
+def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("--- a\n\r\n+++ 'b'\n")
+    profile = read_patches(patched_profile(), tmp_path)
+    again = parse_profile(render_profile(profile, "again"), "x.toml")
+    assert again == profile
+    assert read_patches(again, tmp_path / "nowhere") == profile
+
+
+def test_a_patch_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no patch .*/nosuch\.patch"):
+        read_patches(patched_profile("nosuch.patch"), tmp_path)

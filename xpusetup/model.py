@@ -7,7 +7,9 @@ Layout or a Step may hold `ROOT`, which the scripts replace by the folder they l
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Literal
 
 ROOT = "@ROOT@"
@@ -22,11 +24,30 @@ Goal = Literal["build", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Patch:
+    """A patch for a source that is fetched: what it is called, and its text, which travels with the steps."""
+
+    source: str
+    file: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """The beginning of the hash of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        """The name under which it travels: it tells the content, so that a key sees a change."""
+        return f"{self.source}-{PurePosixPath(self.file).stem}-{self.digest}.patch"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """What was asked on the command line, as far as it decides what the plan holds.
 
-    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are files
-    for one of them, each with the beginning of its hash.
+    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
+    one of them.
     """
 
     only: tuple[str, ...] = ()
@@ -35,7 +56,7 @@ class Request:
     set: tuple[tuple[str, str, str], ...] = ()
     verify: VerifyMode = "auto"
     sources: tuple[tuple[str, str], ...] = ()
-    patches: tuple[tuple[str, str, str], ...] = ()
+    patches: tuple[Patch, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

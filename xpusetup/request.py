@@ -41,7 +41,7 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
         *(word for name, folder in request.sources for word in ("--source", f"{name}={folder}")),
-        *(word for name, file, _ in request.patches for word in ("--patch", f"{name}={file}")),
+        *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
     )
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -112,6 +114,48 @@ def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:
     refused = stand.build(root, *patched)
     assert "does not fit" in refused.failure
     assert run_git(place, "status", "--porcelain", "--untracked-files=no") == ""
+
+
+NAMED = 'patches = [{ file = "fixes/318.patch", source = "torch-xpu-ops#318", confidence = "likely" }]'
+
+
+@pytest.fixture(scope="module")
+def patched(eras: Eras, tmp_path_factory: pytest.TempPathFactory) -> Stand:
+    """Give torch-2.4 whose profile brings a patch for torch-xpu-ops, in a folder beside it."""
+    stand, folder = eras.stand("torch-2.4"), tmp_path_factory.mktemp("patched")
+    ops = clone(stand, OPS, folder / "ops", stand.upstreams.revs["torch-xpu-ops"])
+    append(ops / "src/add.cpp", '\nextern "C" int from_the_profile() { return 318; }\n')
+    write_text(folder / "fixes/318.patch", run_git(ops, "diff") + "\n")
+    lines = stand.profile.read_text().splitlines()
+    where = lines.index('name = "torch-xpu-ops"') + 1
+    write_text(folder / "torch-2.4.toml", "\n".join((*lines[:where], NAMED, *lines[where:])))
+    return replace(stand, profile=folder / "torch-2.4.toml")
+
+
+def test_a_profile_brings_its_patch(patched: Stand, tmp_path: Path) -> None:
+    """It is on after the fetch, in the manifest, in the key, and in what is written for elsewhere."""
+    root, until = tmp_path / "root", ("--until", "torch.fetch")
+    source = root / "src/torch/third_party/torch-xpu-ops/src/add.cpp"
+    assert patched.build(root, *until).result["ran"] == ["torch.fetch"]
+    assert source.read_text().count("from_the_profile") == 1
+    (told,) = (patch for patch in json.loads((root / "manifest.json").read_text())["patches"])
+    assert (told["source"], told["file"]) == ("torch-xpu-ops", "fixes/318.patch")
+    assert patched.build(root, *until).result["ran"] == []
+    assert patched.call("emit shell", "--out", tmp_path / "elsewhere").returncode == 0
+    name = f"torch-xpu-ops-318-{told['sha256']}.patch"
+    carried = (tmp_path / "elsewhere/helpers/patches" / name).read_text()
+    assert carried == (patched.profile.parent / "fixes/318.patch").read_text()
+    append(patched.profile.parent / "fixes/318.patch", "\n")
+    assert patched.build(root, *until).result["ran"] == ["torch.fetch"]
+    assert source.read_text().count("from_the_profile") == 1
+
+
+@pytest.mark.long
+def test_what_a_profile_patches_is_in_the_library(patched: Stand, tmp_path: Path) -> None:
+    patched.build(tmp_path / "root", "--until", "torch.install").result["ran"]
+    grep = ("grep", "-rl", "from_the_profile", str(tmp_path / "root/venv/lib"))
+    found = subprocess.run(grep, capture_output=True, check=True)
+    assert b"libtorch_xpu.so" in found.stdout
 
 
 @pytest.mark.parametrize(

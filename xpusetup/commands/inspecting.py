@@ -113,6 +113,7 @@ def status(where: Where) -> Result:
         "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
         "sources": _sources(workspace, built, manifest.get("own", {})),
+        "patches": manifest.get("patches", []),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)

@@ -14,6 +14,7 @@ from xpusetup.keys import installs, parse_stamp
 from xpusetup.model import Wheel
 from xpusetup.plan.context import file_name
 from xpusetup.plan.install import published_wheels
+from xpusetup.plan.patches import patches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
     from xpusetup.facts import Facts
-    from xpusetup.model import Request, Target
+    from xpusetup.model import Patch, Request, Target
     from xpusetup.profile import Profile
 
 
@@ -82,7 +83,7 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "made_by": origin.made_by,
         "own": {name: {"folder": folder, **(read_tree(Path(folder)) or {})} for name, folder in own.sources},
-        "patches": [{"source": name, "file": file, "sha256": digest} for name, file, digest in own.patches],
+        "patches": [_patch(patch) for patch in patches_of(profile, own)],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": _verified(root, outcome, verification, old),
@@ -121,6 +122,10 @@ def record_verification(root: Root, verification: dict[str, Any]) -> None:
 
 def _inspections(root: Root) -> list[Path]:
     return sorted((root / "results").glob("*.inspect.json"))
+
+
+def _patch(patch: Patch) -> dict[str, str]:
+    return {"source": patch.source, "file": patch.file, "sha256": patch.digest}
 
 
 def _pin(part: dict[str, Any]) -> dict[str, Any]:

@@ -26,11 +26,11 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     for name, _key, _value in request.set:
         _must_be(name, parts, "component that is built from source,")
     vendored = [item.name for part in profile.components if part.kind == "source" for item in part.vendored]
-    for name in (*(name for name, _ in request.sources), *(patch[0] for patch in request.patches)):
+    for name in (*(name for name, _ in request.sources), *(patch.source for patch in request.patches)):
         _must_be(name, [*parts, *vendored], "source")
-    for name, _, _ in request.patches:
-        if name in dict(request.sources):
-            raise UsageError(f"{name} is a tree of your own", fix="apply the patch there: git apply FILE")
+    for patch in request.patches:
+        if patch.source in dict(request.sources):
+            raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
     steps = tuple(_all_steps(context, request))
     return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
 
