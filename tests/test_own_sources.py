@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -21,9 +24,10 @@ from xpusetup.plan.patches import left_out, patch_texts, patches_of
 from xpusetup.request import render_request
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xpusetup.profile import Profile
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+build_target: Any = importlib.import_module("build_target")
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
 PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")
@@ -200,3 +204,42 @@ def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
 def test_a_patch_that_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(UsageError, match=r"there is no patch .*/nosuch\.patch"):
         read_patches(patched_profile("nosuch.patch"), tmp_path)
+
+
+def test_one_target_and_no_wheel() -> None:
+    seen = steps(target="c10")
+    assert list(seen) == ["venv", "requirements", "torch.fetch", "torch.configure", "torch.target"]
+    step = seen["torch.target"]
+    assert step.run[0][1:] == (
+        "@ROOT@/helpers/build_target.py",
+        *("--build", "@ROOT@/src/torch/build", "--target", "c10", "--out", "@ROOT@/results/torch.target.json"),
+    )
+    whole = steps()
+    assert (step.env, step.needs) == (whole["torch.build"].env, whole["torch.build"].needs)
+    assert (step.always, whole["torch.configure"]) == (True, seen["torch.configure"])  # so that a build goes on
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked", "said"),
+    [
+        ("torch-2.14", {"only": ("vision",)}, "vision has no build by CMake"),
+        ("sim", {}, "builds nothing with CMake"),
+        ("torch-2.14", {"until": "torch.build"}, "--until exclude each other"),
+        ("torch-2.14", {"verify": "require"}, "--verify require exclude each other"),
+    ],
+)
+def test_where_there_is_no_target(profile: str, asked: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        plan_for(profile, replace(Request(target="c10"), **asked))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("c10:\n  input: phony\n    lib/libc10.so\n    | generated.h\n  outputs:\n    all\n", ["lib/libc10.so"]),
+        ("lib/libc10.so:\n  input: CXX_LINK\n    a.o\n  outputs:\n    c10\n", ["lib/libc10.so"]),
+        ("all:\n  input: phony\n", []),
+    ],
+)
+def test_what_a_target_stands_for(text: str, found: list[str]) -> None:
+    assert list(build_target.outputs(text, text.partition(":")[0])) == found

@@ -47,7 +47,7 @@ class Request:
     """What was asked on the command line, as far as it decides what the plan holds.
 
     `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
-    one of them.
+    one of them. `target` is what alone ninja builds of a component.
     """
 
     only: tuple[str, ...] = ()
@@ -57,6 +57,7 @@ class Request:
     verify: VerifyMode = "auto"
     sources: tuple[tuple[str, str], ...] = ()
     patches: tuple[Patch, ...] = ()
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -127,7 +128,8 @@ class Step:
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
     tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
     a compiler cache can stand before them; CMake is told by variables of its own. `always`: it runs each time, because
-    what it works on is a tree of the user's own. `held` are such trees, in which git fetches and checks out nothing.
+    only its own tools see what changed in the tree that it works on. `held` are trees of the user's own, in which git
+    fetches and checks out nothing.
     """
 
     id: str

@@ -64,6 +64,9 @@ def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
 def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
+    if data.get("target"):
+        _show_target(console, data)
+        return
     if not data["wheels"]:
         console.print(
             " [yellow]![/] no wheel yet: that is as far as was asked; without --until the same command goes on"
@@ -83,6 +86,17 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
         console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
     if data["ran"] and data["seconds"] >= LONG:
         console.print(f"   where it went:  {_short(data['report'])}")
+
+
+def _show_target(console: Console, data: Mapping[str, Any]) -> None:
+    """Say what one target of ninja left, and that there is no wheel of it."""
+    files = data["target"]["files"]
+    for file in files:
+        console.print(f" [green]✓[/] {_short(file)}", soft_wrap=True)
+    done = "" if files else f"{data['target']['target']} is up to date; "
+    console.print(f" [yellow]![/] {done}no wheel was made: without --target the same command goes on from here")
+    if data["ran"]:
+        console.print(f"   {_time(data)}")
 
 
 def _proof(data: Mapping[str, Any], done: str) -> str:

@@ -29,6 +29,7 @@ BUILT: dict[str, Any] = {
     "seconds": 9667.2,
     "took": {"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
 }
+TARGET = {"target": "torch_xpu", "files": [f"{ROOT}/src/torch/build/lib/libtorch_xpu.so"]}
 FAILED: dict[str, Any] = {
     **BUILT,
     "ran": STEPS[:5],

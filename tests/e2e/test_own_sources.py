@@ -60,7 +60,15 @@ def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
     append(torch / "c10/core.cpp", '\nextern "C" int my_core_of_today() { return 1; }\n')
     before, root = (state(torch), state(ops)), tmp_path / "root"
     own = ("--source", f"torch={torch}", "--source", f"torch-xpu-ops={ops}", *ONLY)
+    alone = stand.build(root, *own, "--target", "c10")
+    assert (alone.result["ran"][-1], alone.result["wheels"]) == ("torch.target", [])
+    assert [path.rpartition("/")[2] for path in alone.result["target"]["files"]] == ["libc10.so"]
+    assert not list(torch.glob("build/**/libtorch_xpu.so"))
+    told = stand.call("build", "--root", root, *own, "--target", "c10")
+    assert "no wheel was made: without --target the same command goes on from here" in told.stdout
+    compiled = set((torch / "build/.ninja_log").read_text().splitlines())
     first = stand.build(root, *own)
+    assert compiled <= set((torch / "build/.ninja_log").read_text().splitlines())  # it went on in the same folder
     assert "torch.build" in first.result["ran"]
     assert (state(torch), state(ops)) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ops", "pytorch", "root"]
@@ -165,6 +173,7 @@ def test_what_a_profile_patches_is_in_the_library(patched: Stand, tmp_path: Path
         (("--source", "torch"), "is not COMPONENT=DIR"),
         (("--patch", "torch=/no/such"), "there is no patch"),
         (("--source", "nosuch=."), "this profile has no source 'nosuch'"),
+        (("--target", "c10", "--only", "vision"), "vision has no build by CMake"),
     ],
 )
 def test_refused(stand: Stand, tmp_path: Path, words: tuple[str, ...], said: str) -> None:

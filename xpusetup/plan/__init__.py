@@ -11,6 +11,7 @@ from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
 from xpusetup.plan.guard import UNBOUND, make_guard
+from xpusetup.plan.target import find_target_part, step_of
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
@@ -31,6 +32,14 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     for patch in request.patches:
         if patch.source in dict(request.sources):
             raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
+    if request.target:
+        until = step_of(find_target_part(profile, request))
+        return Plan(
+            profile=profile.name,
+            target=target,
+            layout=layout,
+            steps=tuple(_needed(tuple(_all_steps(context, request)), {until})),
+        )
     steps = tuple(_all_steps(context, request))
     return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
 

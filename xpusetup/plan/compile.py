@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.model import Step
+from xpusetup.plan.target import step_of
 
 if TYPE_CHECKING:
     from xpusetup.model import Need
@@ -66,6 +67,26 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         component=part.name,
         launched=not part.cmake,
         always=bool(context.held(part)),
+        held=context.held(part),
+    )
+
+
+def make_target_step(context: Context, part: SourceComponent) -> Step:
+    """Give the step that lets ninja build one target in the configured folder, and makes no wheel."""
+    result = f"{context.layout.results}/{part.name}.target.json"
+    words = ("--build", f"{_folder(context, part)}/build", "--target", context.request.target, "--out", result)
+    return Step(
+        id=step_of(part.name),
+        title=f"{context.request.target} of {part.name}, and no wheel",
+        run=(context.helper("build_target.py", *words),),
+        cwd=_folder(context, part),
+        env=_environment(context, part),
+        needs=_needs(context, part),
+        after=(f"{part.name}.configure",),
+        makes=(result,),
+        dated_by=context.tree(part),
+        component=part.name,
+        always=True,
         held=context.held(part),
     )
 

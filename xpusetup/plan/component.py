@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
-from xpusetup.plan.compile import make_build, make_configure
+from xpusetup.plan.compile import make_build, make_configure, make_target_step
 from xpusetup.plan.conflicts import conflicts_of, removal_options
 from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
 from xpusetup.plan.guard import UNBOUND
@@ -30,6 +30,8 @@ def make_component(
     if part.configure:
         yield make_configure(context, part, before)
         before = (f"{part.name}.configure",)
+        if context.request.target:
+            yield make_target_step(context, part)
     yield make_build(context, part, before)
     yield _make_inspect(context, part)
     yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
