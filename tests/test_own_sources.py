@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.commands.sources import find_patches, find_sources, read_patches
+from xpusetup.commands.sources import find_editable, find_patches, find_sources, read_patches
 from xpusetup.effects import files
 from xpusetup.effects.root import helper_files
 from xpusetup.emit.profile import render_profile
@@ -20,6 +21,7 @@ from xpusetup.errors import UsageError
 from xpusetup.keys import OWN, Seen, Stamp, make_statuses
 from xpusetup.load import parse_profile
 from xpusetup.model import Patch, Plan, Request, Step
+from xpusetup.plan.own import other_forms
 from xpusetup.plan.patches import left_out, patch_texts, patches_of
 from xpusetup.request import render_request
 
@@ -243,3 +245,41 @@ def test_where_there_is_no_target(profile: str, asked: dict[str, object], said: 
 )
 def test_what_a_target_stands_for(text: str, found: list[str]) -> None:
     assert list(build_target.outputs(text, text.partition(":")[0])) == found
+
+
+def test_what_is_taken_as_a_wheel_is_built_from_its_tree() -> None:
+    seen = steps(sources=(("triton", "/home/me/triton"),))
+    build = seen["triton.build"]
+    assert "build_tree.py --tree /home/me/triton --outdir @ROOT@/src/triton.wheel" in words(build)
+    assert build.makes == ("@ROOT@/wheels/triton_xpu-*-*.whl",)  # its tree says which version
+    assert dict(build.env)["TRITON_WHEEL_NAME"] == "triton-xpu"
+    assert (build.always, build.needs, build.held) == (True, ("network", "compiler"), ("/home/me/triton",))
+    assert seen["triton.install"].makes[0].endswith("/triton_xpu-*.dist-info/RECORD")
+    assert {name for name, step in steps().items() if seen[name] != step} == {"triton.fetch", "triton.install"}
+
+
+def test_an_editable_tree_is_installed_as_it_lies() -> None:
+    request = Request(sources=(TORCH,), editable=("torch",))
+    seen = {step.id: step for step in plan_for("torch-2.14", request).steps}
+    assert not {"torch.build", "torch.inspect"} & set(seen)
+    install, build = seen["torch.install"], steps(sources=(TORCH,))["torch.build"]
+    assert "install_editable.py --distribution torch --tree /home/me/pytorch -- -Ccmake.define." in words(install)
+    assert set(build.env) < set(install.env)
+    assert set(install.env) - set(build.env) == {("PIP_CONSTRAINT", "/dev/null")}
+    assert (install.always, install.locks, install.needs) == (True, ("venv",), build.needs)
+    assert "torch.configure" in install.after
+    assert "torch.install" in seen["runtime"].after
+    assert list(other_forms(shipped("torch-2.14"), request))[:2] == ["torch.build", "torch.inspect"]
+    assert render_request(request) == ("--source", "torch=/home/me/pytorch:editable")
+
+
+def test_what_is_a_part_of_another_is_not_editable() -> None:
+    with pytest.raises(UsageError, match="is built as a part of another"):
+        steps(sources=(OPS,), editable=("torch-xpu-ops",))
+
+
+def test_editable_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "tree/.git").mkdir(parents=True)
+    given = [f"torch={tmp_path}/tree:editable", f"vision={tmp_path}/tree"]
+    assert find_sources(given) == (("torch", f"{tmp_path}/tree"), ("vision", f"{tmp_path}/tree"))
+    assert find_editable(given) == ("torch",)

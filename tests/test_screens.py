@@ -60,6 +60,7 @@ def text_of(console: Console) -> str:
         ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
         ("build-until", "build", {**screens.BUILT, "wheels": [], "verified": None, "proof": None}, False),
         ("build-target", "build", {**screens.BUILT, "wheels": [], "verified": None, "target": screens.TARGET}, False),
+        ("build-editable", "build", {**screens.BUILT, "wheels": [], "editable": {"torch": "/home/me/pytorch"}}, False),
         ("status-no-wheel", "status", {**screens.STATUS, "wheels": [], "damaged": {}, "verified": None}, False),
         ("build-failed", "build", screens.FAILED, False),
         ("build-failed-known", "build", {**screens.FAILED, "failure": screens.KILLED_FAILURE}, False),

@@ -47,7 +47,7 @@ class Request:
     """What was asked on the command line, as far as it decides what the plan holds.
 
     `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
-    one of them. `target` is what alone ninja builds of a component.
+    one of them. What is `editable` is installed so from its tree. `target` is what alone ninja builds of a component.
     """
 
     only: tuple[str, ...] = ()
@@ -57,6 +57,7 @@ class Request:
     verify: VerifyMode = "auto"
     sources: tuple[tuple[str, str], ...] = ()
     patches: tuple[Patch, ...] = ()
+    editable: tuple[str, ...] = ()
     target: str = ""
 
 

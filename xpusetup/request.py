@@ -44,9 +44,13 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
         *(("--target", request.target) if request.target else ()),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
-        *(word for name, folder in request.sources for word in ("--source", f"{name}={folder}")),
+        *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
         *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
     )
+
+
+def _render_source(request: Request, name: str, folder: str) -> str:
+    return f"{name}={folder}{':editable' if name in request.editable else ''}"
 
 
 def _parse_set(text: str) -> tuple[str, str, str]:

@@ -106,6 +106,7 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 def _show_sources(console: Console, data: Mapping[str, Any]) -> None:
     for name, tree in data["sources"].items():
         own = ", a source tree of your own" if tree["own"] else ""
+        own += ", installed editable" if tree.get("editable") else ""
         console.print(f"   {name} at {tree['rev'][:12]}{own}{', with changes of your own' if tree['changed'] else ''}")
     for patch in data.get("patches", ()):
         console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
@@ -135,7 +136,7 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
     before = " (before that)" if harmed else ""
-    if not data["wheels"]:
+    if not data["wheels"] and not any(tree.get("editable") for tree in data["sources"].values()):
         console.print(" [yellow]![/] no wheel yet: the same build command goes on")
         return
     done = "built" if data["made_by"] == "build" else "installed"

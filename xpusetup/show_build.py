@@ -67,7 +67,8 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
     if data.get("target"):
         _show_target(console, data)
         return
-    if not data["wheels"]:
+    editable = data.get("editable", {})
+    if not data["wheels"] and not editable:
         console.print(
             " [yellow]![/] no wheel yet: that is as far as was asked; without --until the same command goes on"
         )
@@ -75,15 +76,24 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
             console.print(f"   {_time(data)}")
         return
     console.print(f" {_proof(data, done)}")
-    console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
+    for name, place in editable.items():
+        console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
+    if data["wheels"]:
+        console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
+    _show_use(console, data)
+
+
+def _show_use(console: Console, data: Mapping[str, Any]) -> None:
+    """Say how what was made is used, here and elsewhere."""
     if data["ran"]:
         console.print(f"   {_time(data)}")
     console.print(f"   use it:         {_short(data['use'])}")
-    console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
-    if data["elsewhere"]["needs"]:
-        console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
+    if data["wheels"]:
+        console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
+        if data["elsewhere"]["needs"]:
+            console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
     if data["ran"] and data["seconds"] >= LONG:
         console.print(f"   where it went:  {_short(data['report'])}")
 

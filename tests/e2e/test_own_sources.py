@@ -7,11 +7,13 @@ import os
 import subprocess
 from dataclasses import replace
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
+from standins.eras import rules_of, triton_of
 from standins.repository import run_git, write_text
-from standins.upstreams import git_environment
+from standins.upstreams import TRITON, git_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -86,6 +88,45 @@ def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
     told = stand.call("status", "--root", root)
     assert f"torch-xpu-ops at {before[1][0][:12]}, a source tree of your own, with changes" in told.stdout
     assert state(torch) == before[0]
+    check_editable(stand, root, torch, ops)
+    debug = stand.build(root, *own, "--set", "torch.DEBUG=1", "--until", "torch.configure")
+    assert debug.read("results/torch.configure.json")["decisions"]["CMAKE_BUILD_TYPE"] == "Debug"
+
+
+def check_editable(stand: Stand, root: Path, torch: Path, ops: Path) -> None:
+    """Install the trees of a root as they lie: Python that is edited there is what runs; then take the wheel again."""
+    own = ("--source", f"torch={torch}:editable", "--source", f"torch-xpu-ops={ops}", *ONLY)
+    ran = stand.build(root, *own)
+    assert ("torch.install" in ran.result["ran"], "torch.build" in ran.result["ran"]) == (True, False)
+    assert (ran.result["wheels"], ran.result["editable"]) == ([], {"torch": str(torch)})
+    append(torch / "torch/__init__.py", "\nedited = 'today'\n")
+    code = "import torch; print(torch.edited, torch.__file__)"
+    done = stand.call("run", "--root", root, "--", "python", "-c", code)
+    assert done.stdout.split() == ["today", str(torch / "torch/__init__.py")], done.stderr
+    assert stand.build(root, *own).result["ran"] == ["torch.fetch", "torch.install"]
+    told = stand.call("status", "--root", root)
+    assert (told.returncode, "a source tree of your own, installed editable, with changes" in told.stdout) == (0, True)
+    run_git(torch, "checkout", "--quiet", "torch/__init__.py")
+    back = stand.build(root, *[word.removesuffix(":editable") for word in own])
+    assert {"torch.build", "torch.install"} <= set(back.result["ran"])
+    done = stand.call("run", "--root", root, "--", "python", "-c", "import torch; print(torch.__file__)")
+    assert done.stdout.startswith(str(root)), done.stderr
+
+
+def test_triton_from_a_tree_of_ones_own(stand: Stand, tmp_path: Path) -> None:
+    """What the profile takes as a ready wheel is built, under the profile's name and the tree's version."""
+    triton = clone(stand, TRITON, tmp_path / "triton", stand.upstreams.revs["triton"])
+    append(triton / "triton/__init__.py", "\nmine = True\n")
+    before, root = state(triton), tmp_path / "root"
+    built = stand.build(root, "--until", "triton.inspect", "--source", f"triton={triton}")
+    (wheel,) = built.result["wheels"]
+    assert (wheel["name"], wheel["version"]) == ("triton-xpu", rules_of("torch-2.14").triton)
+    assert state(triton) == before
+    with ZipFile(wheel["path"]) as packed:
+        assert "mine = True" in packed.read("triton/__init__.py").decode()
+    (published,) = stand.build(root, "--until", "triton.fetch").result["wheels"]  # and back again
+    assert published["version"] == triton_of("torch-2.14")
+    assert [path.name for path in (root / "wheels").glob("*.whl")] == [published["path"].rpartition("/")[2]]
 
 
 def test_the_fetched_tree_comes_back(stand: Stand, tmp_path: Path) -> None:

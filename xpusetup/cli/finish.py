@@ -43,9 +43,10 @@ def request(
     if sources or patches:
         from dataclasses import replace
 
-        from xpusetup.commands.sources import find_patches, find_sources
+        from xpusetup.commands.sources import find_editable, find_patches, find_sources
 
-        return replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
+        asked = replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
+        return replace(asked, editable=find_editable(sources or ()))
     return asked
 
 

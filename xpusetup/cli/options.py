@@ -50,7 +50,7 @@ Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for
 Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
 Source = Annotated[
     list[str] | None,
-    typer.Option("--source", help="A checkout of your own; it is never reset.", metavar="COMPONENT=DIR"),
+    typer.Option("--source", help="A checkout of your own; it is never reset.", metavar="COMPONENT=DIR[:editable]"),
 ]
 Patch = Annotated[
     list[str] | None,

@@ -214,6 +214,7 @@ def _make_result(
         "skipped": outcome.skipped,
         "failed": outcome.failed or None,
         "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile, purpose.command)],
+        "editable": {name: folder for name, folder in request.sources if name in request.editable},
         "target": describe_target(prepared, request),
         "verified": verified,
         "use": _use(workspace, prepared),

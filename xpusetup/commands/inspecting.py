@@ -126,9 +126,14 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
 def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
+    editable = [name for name, one in own.items() if one.get("editable")]
     places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
     found = {name: read_tree(place) for name, place in places.items()}
-    return {name: {**tree, "own": name in own} for name, tree in found.items() if tree is not None}
+    return {
+        name: {**tree, "own": name in own, "editable": name in editable}
+        for name, tree in found.items()
+        if tree is not None
+    }
 
 
 def _whose(workspace: Workspace) -> dict[str, str]:

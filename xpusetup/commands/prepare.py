@@ -28,6 +28,7 @@ from xpusetup.effects.root import (
 from xpusetup.emit.script import render_script
 from xpusetup.keys import Status, installs, make_statuses
 from xpusetup.model import Plan, Target, Toolkit
+from xpusetup.plan.own import other_forms
 from xpusetup.plan.patches import left_out, patch_texts
 
 if TYPE_CHECKING:
@@ -137,6 +138,8 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     helpers = {**helper_files(workspace.profile), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
+    for name in other_forms(workspace.profile, request):
+        files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan
     document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)

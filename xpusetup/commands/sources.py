@@ -15,10 +15,18 @@ if TYPE_CHECKING:
 
     from xpusetup.profile import PatchFile, Profile
 
+EDITABLE = ":editable"
+"""What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
+
 
 def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Give name and folder of each source tree. Raises UsageError where there is none."""
-    return tuple(_find_source(*_split(word, "--source", "DIR")) for word in words)
+    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
+
+
+def find_editable(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the names of the source trees that are to be installed as they lie."""
+    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
 
 
 def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:

@@ -26,12 +26,18 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     parts = [part.name for part in profile.components if part.kind == "source"]
     for name, _key, _value in request.set:
         _must_be(name, parts, "component that is built from source,")
+    given = [name for name, _folder in request.sources]
+    parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
     vendored = [item.name for part in profile.components if part.kind == "source" for item in part.vendored]
-    for name in (*(name for name, _ in request.sources), *(patch.source for patch in request.patches)):
+    for name in (*given, *(patch.source for patch in request.patches)):
         _must_be(name, [*parts, *vendored], "source")
     for patch in request.patches:
-        if patch.source in dict(request.sources):
+        if patch.source in given:
             raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
+    for name in request.editable:
+        if name in vendored:
+            fix = "install the component editable that it is vendored in"
+            raise UsageError(f"{name} is built as a part of another and cannot be installed", fix=fix)
     if request.target:
         until = step_of(find_target_part(profile, request))
         return Plan(

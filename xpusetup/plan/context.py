@@ -66,19 +66,24 @@ class Context:
         found = patches_of(self.profile, self.request)
         return tuple(f"{ROOT}/{FOLDER}/{patch.name}" for patch in found if patch.source == name)
 
+    def version(self, part: SourceComponent | WheelComponent) -> str:
+        """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
+        published = any(each.kind == "wheel" and each.name == part.name for each in self.profile.components)
+        return "" if published and self.own(part.name) else part.version
+
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
         """Give the pattern that a component's wheel matches, and it alone."""
-        return f"{self.layout.wheels}/{file_name(part.distribution)}-{part.version}-*.whl"
+        return f"{self.layout.wheels}/{file_name(part.distribution)}-{self.version(part) or '*'}-*.whl"
 
     def choice(self, part: SourceComponent | WheelComponent) -> tuple[str, ...]:
         """Give the options that name a component's wheel to a helper."""
-        named = ("--distribution", part.distribution, "--version", part.version)
+        named = ("--distribution", part.distribution, "--version", self.version(part))
         return ("--wheels", self.layout.wheels, *named)
 
     def installed(self, part: SourceComponent | WheelComponent) -> str:
         """Give the file that lists what the installed component holds."""
         packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
-        return f"{packages}/{file_name(part.distribution)}-{part.version}.dist-info/RECORD"
+        return f"{packages}/{file_name(part.distribution)}-{self.version(part) or '*'}.dist-info/RECORD"
 
 
 def file_name(distribution: str) -> str:
