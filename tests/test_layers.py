@@ -49,6 +49,7 @@ LEVELS = (
         "curve",
         "forecast",
         "search",
+        "nightlies",
         "progress",
         "guard",
         "resolve",

@@ -106,6 +106,7 @@ def text_of(console: Console) -> str:
         ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
         ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
         ("bisect", "bisect", screens.BISECTED, False),
+        ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
         ("bisect-verbose", "bisect", screens.BISECTED, True),
         ("report", "report", screens.REPORTED, False),
         ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),

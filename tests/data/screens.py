@@ -520,6 +520,16 @@ BISECTED: dict[str, Any] = {
     "skipped": 2,
     "cached": [2400, 600],
 }
+NIGHTLIES: dict[str, Any] = {
+    "good": "2.13.0.dev20260503+xpu",
+    "bad": "2.13.0.dev20260505+xpu",
+    "index": "https://download.pytorch.org/whl/nightly/xpu",
+    "trials": [
+        {**_trial("", "good", "exit code 0"), "rev": "2.13.0.dev20260503+xpu"},
+        {**_trial("", "skip", "No matching distribution found for triton-xpu"), "rev": "2.13.0.dev20260504+xpu"},
+        {**_trial("", "bad", "exit code 1"), "rev": "2.13.0.dev20260505+xpu"},
+    ],
+}
 REPORTED: dict[str, Any] = {
     "profile": "torch-2.5",
     "root": "~/.local/share/xpusetup/torch-2.5",

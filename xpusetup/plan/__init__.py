@@ -24,10 +24,10 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
     context = Context(profile, request, target, layout)
     parts = [part.name for part in profile.components if part.kind == "source"]
-    for name, _key, _value in request.set:
-        _must_be(name, parts, "component that is built from source,")
     given = [name for name, _folder in request.sources]
     parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
+    for name, _key, _value in request.set:
+        _must_be(name, parts, "component that is built from source,")
     vendored = [item.name for part in profile.components if part.kind == "source" for item in part.vendored]
     for name in (*given, *(patch.source for patch in request.patches)):
         _must_be(name, [*parts, *vendored], "source")
