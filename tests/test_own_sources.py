@@ -6,27 +6,19 @@ import importlib
 import sys
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.commands.sources import find_editable, find_patches, find_sources, read_patches
-from xpusetup.effects import files
-from xpusetup.effects.root import helper_files
-from xpusetup.emit.profile import render_profile
+from xpusetup.commands.sources import find_editable, find_patches, find_sources
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import UsageError
 from xpusetup.keys import OWN, Seen, Stamp, make_statuses
-from xpusetup.load import parse_profile
 from xpusetup.model import Patch, Plan, Request, Step
 from xpusetup.plan.own import other_forms
-from xpusetup.plan.patches import left_out, patch_texts, patches_of
 from xpusetup.request import render_request
-
-if TYPE_CHECKING:
-    from xpusetup.profile import Profile
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 build_target: Any = importlib.import_module("build_target")
@@ -164,48 +156,6 @@ def test_plans_of_two_patches_differ() -> None:
     plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(replace(PATCH, text=text),))) for text in "ab"]
     texts = [render_scripts(plan)["steps/torch.fetch.sh"] for plan in plans]
     assert texts[0] != texts[1]
-
-
-def patched_profile(file: str = "fix.patch") -> Profile:
-    """Give torch-2.14 as its file would say it with two patches, one of them in a vendored source."""
-    text = (files.package_file("profiles") / "torch-2.14.toml").read_text()
-    named = f'patches = [{{ file = "{file}", source = "a pull request", confidence = "likely" }}]\n'
-    lines = [f"{line}\n{named}" if line in PATCHED else line for line in text.splitlines()]
-    return parse_profile("\n".join(lines), "x.toml")
-
-
-PATCHED = ('name = "torch-xpu-ops"', 'distribution = "torch"')
-
-
-def test_a_profile_brings_patches(tmp_path: Path) -> None:
-    (tmp_path / "fix.patch").write_text("--- a\n+++ b\n")
-    profile = read_patches(patched_profile(), tmp_path)
-    found = patches_of(profile, Request(patches=(PATCH,)))
-    assert [patch.source for patch in found] == ["torch", "torch-xpu-ops", "torch-xpu-ops"]
-    assert found[0].text == "--- a\n+++ b\n"
-    assert (
-        set(patch_texts(found[:2]))
-        == {f"helpers/patches/{patch.name}" for patch in found[:2]}
-        <= set(helper_files(profile))
-    )
-    for own, names in ((TORCH, []), (OPS, ["torch"])):
-        request = Request(sources=(own,))
-        assert [patch.source for patch in patches_of(profile, request)] == names
-        assert len(left_out(profile, request)) == 2 - len(names)
-    assert left_out(profile, Request()) == ()
-
-
-def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
-    (tmp_path / "fix.patch").write_text("--- a\n\r\n+++ 'b'\n")
-    profile = read_patches(patched_profile(), tmp_path)
-    again = parse_profile(render_profile(profile, "again"), "x.toml")
-    assert again == profile
-    assert read_patches(again, tmp_path / "nowhere") == profile
-
-
-def test_a_patch_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UsageError, match=r"there is no patch .*/nosuch\.patch"):
-        read_patches(patched_profile("nosuch.patch"), tmp_path)
 
 
 def test_one_target_and_no_wheel() -> None:
