@@ -12,11 +12,13 @@ from benchmarks.doctor import measure_doctor
 from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
+from benchmarks.forecast import measure_forecast
 from benchmarks.help import measure_help
 from benchmarks.jobs import measure_jobs
 from benchmarks.lanes import measure_lanes
 from benchmarks.noop import RECIPES, measure_noop
 from benchmarks.place import caller, make_place
+from benchmarks.report import measure_report
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
 from benchmarks.steps import measure_steps
@@ -33,6 +35,7 @@ NAMES = (
     "help",
     "emit",
     "explain",
+    "report",
     "noop",
     "runner",
     "doctor",
@@ -42,9 +45,10 @@ NAMES = (
     "jobs",
     "fetch",
     "conflicts",
+    "forecast",
     "vision",
 )
-SHORT = ("help", "emit", "explain", "noop", "runner", "doctor", "verify", "lanes")
+SHORT = ("help", "emit", "explain", "report", "noop", "runner", "doctor", "verify", "lanes")
 SHARING = {"noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
@@ -71,6 +75,8 @@ ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
     "jobs": lambda folder, env: measure_jobs(folder / "jobs", env),
     "fetch": lambda folder, _env: measure_fetch(folder),
     "conflicts": measure_conflicts,
+    "forecast": lambda folder, env: measure_forecast(folder / "forecast", env),
+    "report": measure_report,
 }
 """The rows that need nothing of the others."""
 

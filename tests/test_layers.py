@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
     (
+        "values",
         "profile",
         "load",
         "order",
@@ -48,6 +49,7 @@ LEVELS = (
         "curve",
         "forecast",
         "search",
+        "nightlies",
         "progress",
         "guard",
         "resolve",

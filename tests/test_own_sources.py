@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import importlib
+import sys
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from pathlib import Path
+from typing import Any
 
 import pytest
 
+from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.commands.sources import copy_patches, find_patches, find_sources
+from xpusetup.commands.sources import find_editable, find_patches, find_sources
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import UsageError
 from xpusetup.keys import OWN, Seen, Stamp, make_statuses
-from xpusetup.model import Plan, Request, Step
+from xpusetup.model import Patch, Plan, Request, Step
+from xpusetup.plan.own import other_forms
 from xpusetup.request import render_request
 
-if TYPE_CHECKING:
-    from pathlib import Path
+sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+build_target: Any = importlib.import_module("build_target")
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
-PATCH = ("torch-xpu-ops", "/home/me/fix flash.patch", "0123456789ab")
+PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")
 
 
 def steps(**asked: object) -> dict[str, Step]:
@@ -72,12 +77,13 @@ def test_git_is_held_in_the_scripts() -> None:
 
 
 def test_patches_follow_what_they_patch() -> None:
-    run = steps(patches=(PATCH, ("torch", "/p/a.patch", "ffff")))["torch.fetch"].run
-    (first,) = (number for number, argv in enumerate(run) if "@ROOT@/patches/torch-a-ffff.patch" in argv)
-    (second,) = (number for number, argv in enumerate(run) if argv[-1].endswith("flash-0123456789ab.patch"))
-    assert "fetch_source.py" in run[first - 1][1]
-    assert run[second][-2:] == ("@ROOT@/src/torch/third_party/torch-xpu-ops", run[second][-1])
-    assert run[second - 1][-1] == run[second][-2]
+    step = steps(patches=(PATCH, replace(PATCH, source="torch", file="/p/a.patch")))["torch.fetch"]
+    (first,) = (number for number, argv in enumerate(step.run) if "/patches/torch-a-" in argv[-1])
+    (second,) = (number for number, argv in enumerate(step.run) if argv[-1] == f"@ROOT@/helpers/patches/{PATCH.name}")
+    assert "fetch_source.py" in step.run[first - 1][1]
+    assert step.run[second][-2] == "@ROOT@/src/torch/third_party/torch-xpu-ops"
+    assert step.run[second - 1][-1] == step.run[second][-2]
+    assert step.title.endswith(", 2 patches")
 
 
 def test_a_patch_for_ones_own_tree_is_refused() -> None:
@@ -85,7 +91,7 @@ def test_a_patch_for_ones_own_tree_is_refused() -> None:
         steps(sources=(OPS,), patches=(PATCH,))
 
 
-@pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (("audi", "/x", "a"),)}])
+@pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (replace(PATCH, source="audi"),)}])
 def test_what_is_no_source_is_refused(asked: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="has no source"):
         steps(**asked)
@@ -135,17 +141,95 @@ def test_words_of_the_command_line(tmp_path: Path) -> None:
     (tmp_path / "tree/.git").mkdir(parents=True)
     (tmp_path / "a.patch").write_text("--- a\n")
     assert find_sources([f"torch={tmp_path}/tree"]) == (("torch", f"{tmp_path}/tree"),)
-    ((name, file, digest),) = find_patches([f"torch={tmp_path}/a.patch"])
-    assert (name, file, len(digest)) == ("torch", f"{tmp_path}/a.patch", 12)
-    request = Request(patches=((name, file, digest),))
-    copy_patches(request, tmp_path / "root")
-    assert (tmp_path / f"root/patches/torch-a-{digest}.patch").read_text() == "--- a\n"
-    (tmp_path / "a.patch").write_text("--- b\n")
-    with pytest.raises(UsageError, match="changed just now"):
-        copy_patches(request, tmp_path / "root")
+    (patch,) = find_patches([f"torch={tmp_path}/a.patch"])
+    assert (patch.source, patch.file, patch.text) == ("torch", f"{tmp_path}/a.patch", "--- a\n")
+    assert patch.name == f"torch-a-{patch.digest}.patch"
+    (tmp_path / "a.patch").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="is not UTF-8"):
+        find_patches([f"torch={tmp_path}/a.patch"])
+    (tmp_path / "a.patch").write_bytes(b"\n")
+    with pytest.raises(UsageError, match="is empty"):
+        find_patches([f"torch={tmp_path}/a.patch"])
 
 
 def test_plans_of_two_patches_differ() -> None:
-    plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(("torch", "/a.patch", digest),))) for digest in "ab"]
+    plans: list[Plan] = [plan_for("torch-2.14", Request(patches=(replace(PATCH, text=text),))) for text in "ab"]
     texts = [render_scripts(plan)["steps/torch.fetch.sh"] for plan in plans]
     assert texts[0] != texts[1]
+
+
+def test_one_target_and_no_wheel() -> None:
+    seen = steps(target="c10")
+    assert list(seen) == ["venv", "requirements", "torch.fetch", "torch.configure", "torch.target"]
+    step = seen["torch.target"]
+    assert step.run[0][1:] == (
+        "@ROOT@/helpers/build_target.py",
+        *("--build", "@ROOT@/src/torch/build", "--target", "c10", "--out", "@ROOT@/results/torch.target.json"),
+    )
+    whole = steps()
+    assert (step.env, step.needs) == (whole["torch.build"].env, whole["torch.build"].needs)
+    assert (step.always, whole["torch.configure"]) == (True, seen["torch.configure"])  # so that a build goes on
+
+
+@pytest.mark.parametrize(
+    ("profile", "asked", "said"),
+    [
+        ("torch-2.14", {"only": ("vision",)}, "vision has no build by CMake"),
+        ("sim", {}, "builds nothing with CMake"),
+        ("torch-2.14", {"until": "torch.build"}, "--until exclude each other"),
+        ("torch-2.14", {"verify": "require"}, "--verify require exclude each other"),
+    ],
+)
+def test_where_there_is_no_target(profile: str, asked: dict[str, object], said: str) -> None:
+    with pytest.raises(UsageError, match=said):
+        plan_for(profile, replace(Request(target="c10"), **asked))  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("text", "found"),
+    [
+        ("c10:\n  input: phony\n    lib/libc10.so\n    | generated.h\n  outputs:\n    all\n", ["lib/libc10.so"]),
+        ("lib/libc10.so:\n  input: CXX_LINK\n    a.o\n  outputs:\n    c10\n", ["lib/libc10.so"]),
+        ("all:\n  input: phony\n", []),
+    ],
+)
+def test_what_a_target_stands_for(text: str, found: list[str]) -> None:
+    assert list(build_target.outputs(text, text.partition(":")[0])) == found
+
+
+def test_what_is_taken_as_a_wheel_is_built_from_its_tree() -> None:
+    seen = steps(sources=(("triton", "/home/me/triton"),))
+    build = seen["triton.build"]
+    assert "build_tree.py --tree /home/me/triton --outdir @ROOT@/src/triton.wheel" in words(build)
+    assert build.makes == ("@ROOT@/wheels/triton_xpu-*-*.whl",)  # its tree says which version
+    assert dict(build.env)["TRITON_WHEEL_NAME"] == "triton-xpu"
+    assert (build.always, build.needs, build.held) == (True, ("network", "compiler"), ("/home/me/triton",))
+    assert seen["triton.install"].makes[0].endswith("/triton_xpu-*.dist-info/RECORD")
+    assert {name for name, step in steps().items() if seen[name] != step} == {"triton.fetch", "triton.install"}
+
+
+def test_an_editable_tree_is_installed_as_it_lies() -> None:
+    request = Request(sources=(TORCH,), editable=("torch",))
+    seen = {step.id: step for step in plan_for("torch-2.14", request).steps}
+    assert not {"torch.build", "torch.inspect"} & set(seen)
+    install, build = seen["torch.install"], steps(sources=(TORCH,))["torch.build"]
+    assert "install_editable.py --distribution torch --tree /home/me/pytorch -- -Ccmake.define." in words(install)
+    assert set(build.env) < set(install.env)
+    assert set(install.env) - set(build.env) == {("PIP_CONSTRAINT", "/dev/null")}
+    assert (install.always, install.locks, install.needs) == (True, ("venv",), build.needs)
+    assert "torch.configure" in install.after
+    assert "torch.install" in seen["runtime"].after
+    assert list(other_forms(shipped("torch-2.14"), request))[:2] == ["torch.build", "torch.inspect"]
+    assert render_request(request) == ("--source", "torch=/home/me/pytorch:editable")
+
+
+def test_what_is_a_part_of_another_is_not_editable() -> None:
+    with pytest.raises(UsageError, match="is built as a part of another"):
+        steps(sources=(OPS,), editable=("torch-xpu-ops",))
+
+
+def test_editable_on_the_command_line(tmp_path: Path) -> None:
+    (tmp_path / "tree/.git").mkdir(parents=True)
+    given = [f"torch={tmp_path}/tree:editable", f"vision={tmp_path}/tree"]
+    assert find_sources(given) == (("torch", f"{tmp_path}/tree"), ("vision", f"{tmp_path}/tree"))
+    assert find_editable(given) == ("torch",)

@@ -4,16 +4,21 @@ from __future__ import annotations
 
 import json
 from html.parser import HTMLParser
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from golden import hold_one
+from xpusetup.commands.reporting import read_report
 from xpusetup.effects.files import package_text
+from xpusetup.effects.root import Root
 from xpusetup.report.contents import POINTS, Material, make_report
 from xpusetup.report.ninja import Edge, average_jobs, parse_ninja_log
 from xpusetup.report.page import make_page
 from xpusetup.report.timeline import IDLE, Scale, Span, parse_spans, thin
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GIB = 1 << 30
 START = 1_795_000_000.0
@@ -245,3 +250,15 @@ def test_thin_keeps_the_greatest() -> None:
     assert len(seen) == 10
     assert {value for _, value in seen} == {9.0}
     assert len(make_report(material())["memory"]) <= POINTS + 2
+
+
+def test_the_log_of_a_tree_of_ones_own_is_read(tmp_path: Path) -> None:
+    (tmp_path / "pytorch/build").mkdir(parents=True)
+    (tmp_path / "pytorch/build/.ninja_log").write_text(LOG)
+    (tmp_path / "root/src/torch.configured").mkdir(parents=True)
+    (tmp_path / "root/journal.jsonl").write_text("".join(f"{json.dumps(each)}\n" for each in RECORDS))
+    own = {"torch": {"folder": str(tmp_path / "pytorch")}}
+    (tmp_path / "root/manifest.json").write_text(json.dumps({**MANIFEST, "own": own, "wheels": []}))
+    report = read_report(Root(tmp_path / "root"))
+    assert report is not None
+    assert report["compiles"]["count"] == len(parse_ninja_log(LOG))

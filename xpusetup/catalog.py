@@ -5,8 +5,8 @@ from __future__ import annotations
 from pydantic import Field
 
 from xpusetup.model import Fix
-from xpusetup.profile import Confidence, Strict
 from xpusetup.tomltext import parse_toml
+from xpusetup.values import Confidence, Strict
 
 
 class CheckText(Strict):

@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import Field
 
 from xpusetup.load import parse_data
-from xpusetup.profile import Confidence, Environment, Inside, Operand, Rev, Strict, Text, Variable
+from xpusetup.values import Confidence, Environment, Inside, Operand, Rev, Strict, Text, Variable
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]

@@ -14,7 +14,7 @@ from pydantic import Field
 
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_data
-from xpusetup.profile import Name, Operand, Sourced, Strict, Text
+from xpusetup.values import Name, Operand, Sourced, Strict, Text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -29,7 +29,10 @@ WINDOW = 300.0
 
 @dataclass(frozen=True, kw_only=True)
 class Kept:
-    """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns)."""
+    """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns).
+
+    `editable`: the folder that it is linked to; that list may change then, as long as it is linked there.
+    """
 
     name: str
     version: str
@@ -37,6 +40,7 @@ class Kept:
     sha256: str = ""
     size: int = 0
     changed: int = 0
+    editable: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

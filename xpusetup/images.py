@@ -15,7 +15,7 @@ from pydantic import Field
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_data
 from xpusetup.platforms import DriverPackages, Line, Manager
-from xpusetup.profile import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

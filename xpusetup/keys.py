@@ -41,8 +41,8 @@ NO_DEVICE = "no device here"
 """Why a step that needs a device counts as done without a stamp."""
 
 
-OWN = "a source tree of your own: what changed there shows when it is built"
-"""Why a step that works in such a tree is never done."""
+OWN = "it runs each time: what changed in the source tree shows when it is built"
+"""Why a step that works in a tree of the user's own is never done."""
 
 
 def installs(step: str) -> bool:

@@ -7,7 +7,9 @@ Layout or a Step may hold `ROOT`, which the scripts replace by the folder they l
 
 from __future__ import annotations
 
+import hashlib
 from dataclasses import dataclass, field
+from pathlib import PurePosixPath
 from typing import Literal
 
 ROOT = "@ROOT@"
@@ -22,11 +24,30 @@ Goal = Literal["build", "run"]
 
 
 @dataclass(frozen=True, kw_only=True)
+class Patch:
+    """A patch for a source that is fetched: what it is called, and its text, which travels with the steps."""
+
+    source: str
+    file: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """The beginning of the hash of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        """The name under which it travels: it tells the content, so that a key sees a change."""
+        return f"{self.source}-{PurePosixPath(self.file).stem}-{self.digest}.patch"
+
+
+@dataclass(frozen=True, kw_only=True)
 class Request:
     """What was asked on the command line, as far as it decides what the plan holds.
 
-    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are files
-    for one of them, each with the beginning of its hash.
+    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
+    one of them. What is `editable` is installed so from its tree. `target` is what alone ninja builds of a component.
     """
 
     only: tuple[str, ...] = ()
@@ -35,7 +56,9 @@ class Request:
     set: tuple[tuple[str, str, str], ...] = ()
     verify: VerifyMode = "auto"
     sources: tuple[tuple[str, str], ...] = ()
-    patches: tuple[tuple[str, str, str], ...] = ()
+    patches: tuple[Patch, ...] = ()
+    editable: tuple[str, ...] = ()
+    target: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -106,7 +129,8 @@ class Step:
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
     tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
     a compiler cache can stand before them; CMake is told by variables of its own. `always`: it runs each time, because
-    what it works on is a tree of the user's own. `held` are such trees, in which git fetches and checks out nothing.
+    only its own tools see what changed in the tree that it works on. `held` are trees of the user's own, in which git
+    fetches and checks out nothing.
     """
 
     id: str

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field
 
 from xpusetup.load import parse_data
-from xpusetup.profile import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 SET = re.compile(r"(.+?)\.([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
-def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[str], verify: str) -> Request:
+def make_request(
+    *, only: Sequence[str], until: str, arch: str, set_: Sequence[str], verify: str, target: str = ""
+) -> Request:
     """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
     if verify not in get_args(VerifyMode):
         raise UsageError(f"--verify {verify!r} means nothing", fix=f"one of {', '.join(get_args(VerifyMode))}")
@@ -24,6 +26,7 @@ def make_request(*, only: Sequence[str], until: str, arch: str, set_: Sequence[s
         arch=() if arch == "auto" else parse_arch(arch),
         set=tuple(_parse_set(text) for text in set_),
         verify=verify,  # type: ignore[arg-type]  # checked above
+        target=_parse_target(target),
     )
 
 
@@ -39,10 +42,15 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(("--until", request.until) if request.until else ()),
         *(("--arch", ",".join(request.arch)) if request.arch else ()),
         *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
+        *(("--target", request.target) if request.target else ()),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
-        *(word for name, folder in request.sources for word in ("--source", f"{name}={folder}")),
-        *(word for name, file, _ in request.patches for word in ("--patch", f"{name}={file}")),
+        *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
+        *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
     )
+
+
+def _render_source(request: Request, name: str, folder: str) -> str:
+    return f"{name}={folder}{':editable' if name in request.editable else ''}"
 
 
 def _parse_set(text: str) -> tuple[str, str, str]:
@@ -50,3 +58,9 @@ def _parse_set(text: str) -> tuple[str, str, str]:
     if found is None or not text.isprintable() or ROOT in text:
         raise UsageError(f"--set {text!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
     return found[1], found[2], found[3]
+
+
+def _parse_target(text: str) -> str:
+    if text.startswith("-") or not text.isprintable() or ROOT in text or any(char.isspace() for char in text):
+        raise UsageError(f"--target {text!r} is no target of ninja", fix="as in: --target c10")
+    return text

@@ -15,13 +15,17 @@ NO_COMMAND = 126
 
 @dataclass(frozen=True, kw_only=True)
 class Trial:
-    """One commit that was tried: what came of it and why, the seconds that took, how many compiles a cache had."""
+    """One commit that was tried: what came of it and why, the seconds that took, how many compiles a cache had.
+
+    Of a nightly wheel, `rev` is its version, and `commit` what that was made from.
+    """
 
     rev: str
     verdict: Verdict
     why: str
     seconds: float = 0.0
     cached: tuple[int, int] = (0, 0)
+    commit: str = ""
 
     def document(self) -> dict[str, Any]:
         """Give it for JSON."""
@@ -69,4 +73,5 @@ def parse_trial(document: Mapping[str, Any]) -> Trial | None:
         why=str(document.get("why", "")),
         seconds=float(document.get("seconds", 0.0)),
         cached=(hits, misses),
+        commit=str(document.get("commit", "")),
     )

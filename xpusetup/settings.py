@@ -13,8 +13,8 @@ from xpusetup.errors import UsageError
 from xpusetup.jobs import STALL
 from xpusetup.load import describe
 from xpusetup.model import Provider
-from xpusetup.profile import Operand, Strict, Text
 from xpusetup.tomltext import TomlError, parse_toml
+from xpusetup.values import Operand, Strict, Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -10,6 +10,7 @@ import shlex
 import sys
 import textwrap
 from importlib import import_module
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
@@ -102,6 +103,15 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     show_verify(console, data, verbose=verbose)
 
 
+def _show_sources(console: Console, data: Mapping[str, Any]) -> None:
+    for name, tree in data["sources"].items():
+        own = ", a source tree of your own" if tree["own"] else ""
+        own += ", installed editable" if tree.get("editable") else ""
+        console.print(f"   {name} at {tree['rev'][:12]}{own}{', with changes of your own' if tree['changed'] else ''}")
+    for patch in data.get("patches", ()):
+        console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
+
+
 def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
     if "builds" in data:
         from xpusetup.show_several import show_several  # noqa: PLC0415 - a screen of its own
@@ -114,9 +124,7 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     for wheel in data["wheels"]:
         mark = "[green]✓[/]" if wheel["intact"] else "[red]✗[/]"
         console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}[/]")
-    for name, tree in data["sources"].items():
-        own = ", a source tree of your own" if tree["own"] else ""
-        console.print(f"   {name} at {tree['rev'][:12]}{own}{', with changes of your own' if tree['changed'] else ''}")
+    _show_sources(console, data)
     for row in data["replaced"]:
         show_replaced(console, row)
     for step, why in data["damaged"].items():
@@ -128,7 +136,7 @@ def _show_status(console: Console, data: Mapping[str, Any], _verbose: bool) -> N
     if data["failed"]:
         console.print(f" [red]✗[/] {data['failed']} failed; the same build command goes on there")
     before = " (before that)" if harmed else ""
-    if not data["wheels"]:
+    if not data["wheels"] and not any(tree.get("editable") for tree in data["sources"].values()):
         console.print(" [yellow]![/] no wheel yet: the same build command goes on")
         return
     done = "built" if data["made_by"] == "build" else "installed"

@@ -17,6 +17,8 @@ SHORT = 12
 def show_bisect(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
     """Print the culprit, or who is suspected and why no build can tell."""
     console.print()
+    if data.get("nightlies"):
+        _show_nightlies(console, data["nightlies"], verbose=verbose)
     _show_found(console, data["component"], data)
     if data["inside"]:
         inside = data["inside"]
@@ -30,6 +32,18 @@ def show_bisect(console: Console, data: Mapping[str, Any], *, verbose: bool) -> 
     if verbose:
         for trial in (*data["trials"], *(data["inside"]["trials"] if data["inside"] else ())):
             console.print(f"     {trial['verdict']:<5} {trial['rev'][:SHORT]}  {escape(trial['why'])}", style="dim")
+
+
+def _show_nightlies(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Say how far wheels alone came, without a build."""
+    trials = data["trials"]
+    skipped = sum(trial["verdict"] == "skip" for trial in trials)
+    told = (
+        f"{len(trials)} nightly wheels tried, {skipped} skipped" if skipped else f"{len(trials)} nightly wheels tried"
+    )
+    console.print(f"   {told}: {escape(data['good'])} works, {escape(data['bad'])} does not\n")
+    for trial in trials if verbose else ():
+        console.print(f"     {trial['verdict']:<5} {escape(trial['rev'])}  {escape(trial['why'])}", style="dim")
 
 
 def _show_found(console: Console, name: str, found: Mapping[str, Any]) -> None:

@@ -64,7 +64,11 @@ def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
 def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
     if not data["ran"]:
         console.print(" [green]✓[/] nothing to do: everything is done")
-    if not data["wheels"]:
+    if data.get("target"):
+        _show_target(console, data)
+        return
+    editable = data.get("editable", {})
+    if not data["wheels"] and not editable:
         console.print(
             " [yellow]![/] no wheel yet: that is as far as was asked; without --until the same command goes on"
         )
@@ -72,17 +76,37 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
             console.print(f"   {_time(data)}")
         return
     console.print(f" {_proof(data, done)}")
-    console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
+    for name, place in editable.items():
+        console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
+    if data["wheels"]:
+        console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
+    _show_use(console, data)
+
+
+def _show_use(console: Console, data: Mapping[str, Any]) -> None:
+    """Say how what was made is used, here and elsewhere."""
     if data["ran"]:
         console.print(f"   {_time(data)}")
     console.print(f"   use it:         {_short(data['use'])}")
-    console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
-    if data["elsewhere"]["needs"]:
-        console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
+    if data["wheels"]:
+        console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
+        if data["elsewhere"]["needs"]:
+            console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
     if data["ran"] and data["seconds"] >= LONG:
         console.print(f"   where it went:  {_short(data['report'])}")
+
+
+def _show_target(console: Console, data: Mapping[str, Any]) -> None:
+    """Say what one target of ninja left, and that there is no wheel of it."""
+    files = data["target"]["files"]
+    for file in files:
+        console.print(f" [green]✓[/] {_short(file)}", soft_wrap=True)
+    done = "" if files else f"{data['target']['target']} is up to date; "
+    console.print(f" [yellow]![/] {done}no wheel was made: without --target the same command goes on from here")
+    if data["ran"]:
+        console.print(f"   {_time(data)}")
 
 
 def _proof(data: Mapping[str, Any], done: str) -> str:

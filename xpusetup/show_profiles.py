@@ -83,6 +83,7 @@ def _show_component(console: Console, part: Mapping[str, Any]) -> None:
     console.print(f"     {escape(where)} {part.get('rev') or ''}".rstrip())
     known = "; ".join(text for text in (part["source"], part.get("reason")) if text)
     prose(console, "     ", f"{part['confidence']}: {known}", style="dim")
+    _show_patches(console, part)
     for item in part.get("vendored", ()):
         _show_vendored(console, item)
 
@@ -91,6 +92,12 @@ def _show_vendored(console: Console, item: Mapping[str, Any]) -> None:
     which = item["rev"] or item["tag"] or f"as {item['pin_file']} names it"
     console.print(f"   {CONFIDENCE[item['confidence']]} with {item['name']} {which}")
     prose(console, "     ", f"{item['confidence']}: {item['reason'] or item['source']}", style="dim")
+    _show_patches(console, item)
+
+
+def _show_patches(console: Console, source: Mapping[str, Any]) -> None:
+    for patch in source.get("patches", ()):
+        prose(console, "     ", f"patched by {patch['file']}: {patch['source']}")
 
 
 def show_checked(console: Console, data: Mapping[str, Any]) -> None:

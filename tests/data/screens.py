@@ -29,6 +29,7 @@ BUILT: dict[str, Any] = {
     "seconds": 9667.2,
     "took": {"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
 }
+TARGET = {"target": "torch_xpu", "files": [f"{ROOT}/src/torch/build/lib/libtorch_xpu.so"]}
 FAILED: dict[str, Any] = {
     **BUILT,
     "ran": STEPS[:5],
@@ -518,6 +519,16 @@ BISECTED: dict[str, Any] = {
     "builds": 3,
     "skipped": 2,
     "cached": [2400, 600],
+}
+NIGHTLIES: dict[str, Any] = {
+    "good": "2.13.0.dev20260503+xpu",
+    "bad": "2.13.0.dev20260505+xpu",
+    "index": "https://download.pytorch.org/whl/nightly/xpu",
+    "trials": [
+        {**_trial("", "good", "exit code 0"), "rev": "2.13.0.dev20260503+xpu"},
+        {**_trial("", "skip", "No matching distribution found for triton-xpu"), "rev": "2.13.0.dev20260504+xpu"},
+        {**_trial("", "bad", "exit code 1"), "rev": "2.13.0.dev20260505+xpu"},
+    ],
 }
 REPORTED: dict[str, Any] = {
     "profile": "torch-2.5",

@@ -15,6 +15,7 @@ import pytest
 from e2e.support import SETUP, SOURCE, make_tiny, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import TORCH, TORCH_XPU_OPS
+from standins.wheels import pack_wheel
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -77,6 +78,45 @@ def test_the_culprit_is_found_among_commits_that_do_not_build(tiny: Tiny, tmp_pa
     }
 
 
+def write_nightlies(tiny: Tiny, folder: Path, revs: list[str], numbers: tuple[int, ...], absent: int) -> str:
+    """Make an index with a nightly wheel of some commits, each made from a commit of a branch of its own.
+
+    One of them requires what is nowhere. Gives the address of the index.
+    """
+    links = []
+    for number in numbers:
+        subject = f"2026-05-{number + 1:02} nightly release ({revs[number]})"
+        words = ("commit-tree", "-p", revs[number], "-m", subject, f"{revs[number]}^{{tree}}")
+        rev = git(tiny, "-c", "user.name=Me", "-c", "user.email=me@x.invalid", *words)
+        files = {
+            "tiny/__init__.py": f'"""{"bad" if number >= CULPRIT else "good"}"""\n'.encode(),
+            "tiny/version.py": f"__version__ = '1.0'\ngit_version: str = '{rev}'\n".encode(),
+        }
+        version, requires = f"1.0.dev202605{number + 1:02}", ("no-such-thing==1",) if number == absent else ()
+        links.append(pack_wheel(folder, "tiny", version, files, requires).name)
+    page = "".join(f'<a href="../../{name}">{name}</a>\n' for name in links)
+    write_text(folder / "simple/tiny/index.html", f"<!DOCTYPE html><html><body>\n{page}</body></html>\n")
+    return f"file://{folder}/simple"
+
+
+def test_nightly_wheels_come_before_builds(tiny: Tiny, tmp_path: Path) -> None:
+    revs = write_history(tiny, CULPRIT, BROKEN)
+    index = write_nightlies(tiny, tmp_path / "nightlies", revs, (0, 3, 6, 9, 10, 12, 15), absent=9)
+    ends = ("--good", "2026-05-01", "--bad", "1.0.dev20260516", "--component", "tiny", "--nightlies", index)
+    words = ("bisect", *tiny.options(tmp_path / "root"), *ends, "--json", "--", "python", "-c", TEST)
+    found = xpusetup(*words, env=tiny.env).result
+    assert found["culprit"]["rev"] == revs[CULPRIT]
+    wheels = found["nightlies"]
+    assert (wheels["good"], wheels["bad"]) == ("1.0.dev20260511", "1.0.dev20260513")
+    assert (found["good"], found["bad"]) == (revs[10], revs[12])
+    assert found["builds"] == 1  # what is between the two
+    tried = {trial["rev"][-2:]: trial["verdict"] for trial in wheels["trials"]}
+    assert tried.items() >= {"01": "good", "16": "bad", "11": "good", "13": "bad"}.items()
+    assert len(tried) <= 2 + ceil(log2(6)) + ("10" in tried)
+    again = xpusetup(*words, env=tiny.env).result  # what was tried is kept
+    assert (again["nightlies"], again["trials"]) == (wheels, found["trials"])
+
+
 @pytest.mark.long
 def test_where_no_build_can_tell(tiny: Tiny, tmp_path: Path) -> None:
     revs = write_history(tiny, 8, {6, 7, 8})
@@ -99,6 +139,8 @@ def test_where_no_build_can_tell(tiny: Tiny, tmp_path: Path) -> None:
             marks=pytest.mark.long,
         ),
         (("--good", "FIRST", "--bad", "HEAD_", "--component", "torch", "--", "true"), 2, "--component tiny"),
+        (("--good", "2026-05-01", "--bad", "HEAD_", "--", "true"), 2, "is a nightly and"),
+        (("--good", "2026-05-01", "--bad", "2026-05-09", "--", "true"), 2, "names no index of nightly wheels"),
     ],
 )
 def test_refused(tiny: Tiny, tmp_path: Path, words: tuple[str, ...], code: int, text: str) -> None:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
+from dataclasses import replace
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
+from standins.eras import rules_of, triton_of
 from standins.repository import run_git, write_text
-from standins.upstreams import git_environment
+from standins.upstreams import TRITON, git_environment
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +62,15 @@ def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
     append(torch / "c10/core.cpp", '\nextern "C" int my_core_of_today() { return 1; }\n')
     before, root = (state(torch), state(ops)), tmp_path / "root"
     own = ("--source", f"torch={torch}", "--source", f"torch-xpu-ops={ops}", *ONLY)
+    alone = stand.build(root, *own, "--target", "c10")
+    assert (alone.result["ran"][-1], alone.result["wheels"]) == ("torch.target", [])
+    assert [path.rpartition("/")[2] for path in alone.result["target"]["files"]] == ["libc10.so"]
+    assert not list(torch.glob("build/**/libtorch_xpu.so"))
+    told = stand.call("build", "--root", root, *own, "--target", "c10")
+    assert "no wheel was made: without --target the same command goes on from here" in told.stdout
+    compiled = set((torch / "build/.ninja_log").read_text().splitlines())
     first = stand.build(root, *own)
+    assert compiled <= set((torch / "build/.ninja_log").read_text().splitlines())  # it went on in the same folder
     assert "torch.build" in first.result["ran"]
     assert (state(torch), state(ops)) == before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["ops", "pytorch", "root"]
@@ -76,6 +88,45 @@ def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
     told = stand.call("status", "--root", root)
     assert f"torch-xpu-ops at {before[1][0][:12]}, a source tree of your own, with changes" in told.stdout
     assert state(torch) == before[0]
+    check_editable(stand, root, torch, ops)
+    debug = stand.build(root, *own, "--set", "torch.DEBUG=1", "--until", "torch.configure")
+    assert debug.read("results/torch.configure.json")["decisions"]["CMAKE_BUILD_TYPE"] == "Debug"
+
+
+def check_editable(stand: Stand, root: Path, torch: Path, ops: Path) -> None:
+    """Install the trees of a root as they lie: Python that is edited there is what runs; then take the wheel again."""
+    own = ("--source", f"torch={torch}:editable", "--source", f"torch-xpu-ops={ops}", *ONLY)
+    ran = stand.build(root, *own)
+    assert ("torch.install" in ran.result["ran"], "torch.build" in ran.result["ran"]) == (True, False)
+    assert (ran.result["wheels"], ran.result["editable"]) == ([], {"torch": str(torch)})
+    append(torch / "torch/__init__.py", "\nedited = 'today'\n")
+    code = "import torch; print(torch.edited, torch.__file__)"
+    done = stand.call("run", "--root", root, "--", "python", "-c", code)
+    assert done.stdout.split() == ["today", str(torch / "torch/__init__.py")], done.stderr
+    assert stand.build(root, *own).result["ran"] == ["torch.fetch", "torch.install"]
+    told = stand.call("status", "--root", root)
+    assert (told.returncode, "a source tree of your own, installed editable, with changes" in told.stdout) == (0, True)
+    run_git(torch, "checkout", "--quiet", "torch/__init__.py")
+    back = stand.build(root, *[word.removesuffix(":editable") for word in own])
+    assert {"torch.build", "torch.install"} <= set(back.result["ran"])
+    done = stand.call("run", "--root", root, "--", "python", "-c", "import torch; print(torch.__file__)")
+    assert done.stdout.startswith(str(root)), done.stderr
+
+
+def test_triton_from_a_tree_of_ones_own(stand: Stand, tmp_path: Path) -> None:
+    """What the profile takes as a ready wheel is built, under the profile's name and the tree's version."""
+    triton = clone(stand, TRITON, tmp_path / "triton", stand.upstreams.revs["triton"])
+    append(triton / "triton/__init__.py", "\nmine = True\n")
+    before, root = state(triton), tmp_path / "root"
+    built = stand.build(root, "--until", "triton.inspect", "--source", f"triton={triton}")
+    (wheel,) = built.result["wheels"]
+    assert (wheel["name"], wheel["version"]) == ("triton-xpu", rules_of("torch-2.14").triton)
+    assert state(triton) == before
+    with ZipFile(wheel["path"]) as packed:
+        assert "mine = True" in packed.read("triton/__init__.py").decode()
+    (published,) = stand.build(root, "--until", "triton.fetch").result["wheels"]  # and back again
+    assert published["version"] == triton_of("torch-2.14")
+    assert [path.name for path in (root / "wheels").glob("*.whl")] == [published["path"].rpartition("/")[2]]
 
 
 def test_the_fetched_tree_comes_back(stand: Stand, tmp_path: Path) -> None:
@@ -114,6 +165,48 @@ def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:
     assert run_git(place, "status", "--porcelain", "--untracked-files=no") == ""
 
 
+NAMED = 'patches = [{ file = "fixes/318.patch", source = "torch-xpu-ops#318", confidence = "likely" }]'
+
+
+@pytest.fixture(scope="module")
+def patched(eras: Eras, tmp_path_factory: pytest.TempPathFactory) -> Stand:
+    """Give torch-2.4 whose profile brings a patch for torch-xpu-ops, in a folder beside it."""
+    stand, folder = eras.stand("torch-2.4"), tmp_path_factory.mktemp("patched")
+    ops = clone(stand, OPS, folder / "ops", stand.upstreams.revs["torch-xpu-ops"])
+    append(ops / "src/add.cpp", '\nextern "C" int from_the_profile() { return 318; }\n')
+    write_text(folder / "fixes/318.patch", run_git(ops, "diff") + "\n")
+    lines = stand.profile.read_text().splitlines()
+    where = lines.index('name = "torch-xpu-ops"') + 1
+    write_text(folder / "torch-2.4.toml", "\n".join((*lines[:where], NAMED, *lines[where:])))
+    return replace(stand, profile=folder / "torch-2.4.toml")
+
+
+def test_a_profile_brings_its_patch(patched: Stand, tmp_path: Path) -> None:
+    """It is on after the fetch, in the manifest, in the key, and in what is written for elsewhere."""
+    root, until = tmp_path / "root", ("--until", "torch.fetch")
+    source = root / "src/torch/third_party/torch-xpu-ops/src/add.cpp"
+    assert patched.build(root, *until).result["ran"] == ["torch.fetch"]
+    assert source.read_text().count("from_the_profile") == 1
+    (told,) = (patch for patch in json.loads((root / "manifest.json").read_text())["patches"])
+    assert (told["source"], told["file"]) == ("torch-xpu-ops", "fixes/318.patch")
+    assert patched.build(root, *until).result["ran"] == []
+    assert patched.call("emit shell", "--out", tmp_path / "elsewhere").returncode == 0
+    name = f"torch-xpu-ops-318-{told['sha256']}.patch"
+    carried = (tmp_path / "elsewhere/helpers/patches" / name).read_text()
+    assert carried == (patched.profile.parent / "fixes/318.patch").read_text()
+    append(patched.profile.parent / "fixes/318.patch", "\n")
+    assert patched.build(root, *until).result["ran"] == ["torch.fetch"]
+    assert source.read_text().count("from_the_profile") == 1
+
+
+@pytest.mark.long
+def test_what_a_profile_patches_is_in_the_library(patched: Stand, tmp_path: Path) -> None:
+    patched.build(tmp_path / "root", "--until", "torch.install").result["ran"]
+    grep = ("grep", "-rl", "from_the_profile", str(tmp_path / "root/venv/lib"))
+    found = subprocess.run(grep, capture_output=True, check=True)
+    assert b"libtorch_xpu.so" in found.stdout
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -121,6 +214,7 @@ def test_patches_go_on_and_come_off(stand: Stand, tmp_path: Path) -> None:
         (("--source", "torch"), "is not COMPONENT=DIR"),
         (("--patch", "torch=/no/such"), "there is no patch"),
         (("--source", "nosuch=."), "this profile has no source 'nosuch'"),
+        (("--target", "c10", "--only", "vision"), "vision has no build by CMake"),
     ],
 )
 def test_refused(stand: Stand, tmp_path: Path, words: tuple[str, ...], said: str) -> None:

@@ -11,8 +11,9 @@ from pydantic import Field, ValidationError
 from xpusetup.bundles.downloads import Download
 from xpusetup.errors import UsageError
 from xpusetup.load import describe
-from xpusetup.profile import Name, Profile, Rev, Strict
+from xpusetup.profile import Profile
 from xpusetup.settings import number_git
+from xpusetup.values import Name, Rev, Strict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.bundles.cmake import scan_cmake
 from xpusetup.bundles.setup_files import scan_python
-from xpusetup.profile import Strict
+from xpusetup.values import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

@@ -9,7 +9,7 @@ from packaging.version import Version
 
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_data
-from xpusetup.profile import Operand, Sourced, Strict, VersionText
+from xpusetup.values import Operand, Sourced, Strict, VersionText
 
 if TYPE_CHECKING:
     from xpusetup.profile import ToolkitWanted

@@ -28,6 +28,7 @@ def build(
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
+    target: options.Target = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
@@ -43,16 +44,15 @@ def build(
     where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
 
     def work() -> Result:
-        from xpusetup.commands.build import BuildOptions
-        from xpusetup.commands.build import build as run_build
+        from xpusetup.commands import build as command
         from xpusetup.show_live import BuildView
 
         request = make_request(
-            only=only, until=until, arch=arch, variables=variables, verify=verify, source=source, patch=patch
+            only=only, until=until, arch=arch, variables=variables, verify=verify, target=target, own=(source, patch)
         )
         with BuildView(quiet=json, verbose=verbose) as view:
-            how = BuildOptions(jobs=jobs, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
-            return run_build(where, request, how)
+            run = {"launcher": launcher, "bundle": bundle, "events": events}
+            return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
 
     finish("build", work, json=json, verbose=verbose)
 
@@ -97,6 +97,7 @@ def plan(
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
+    target: options.Target = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
@@ -112,7 +113,7 @@ def plan(
         from xpusetup.commands.plan import plan as make
 
         request = make_request(
-            only=only, until=until, arch=arch, variables=variables, verify=verify, source=source, patch=patch
+            only=only, until=until, arch=arch, variables=variables, verify=verify, target=target, own=(source, patch)
         )
         return make(where, request, explain=explain)
 

@@ -32,18 +32,21 @@ def request(
     arch: str,
     variables: list[str] | None,
     verify: str,
-    source: list[str] | None = None,
-    patch: list[str] | None = None,
+    target: str = "",
+    own: tuple[list[str] | None, list[str] | None] = (None, None),
 ) -> Request:
+    """Read what was asked; `own` are source trees and patches of the user's own."""
     from xpusetup.request import make_request
 
-    asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify)
-    if source or patch:
+    asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
+    sources, patches = own
+    if sources or patches:
         from dataclasses import replace
 
-        from xpusetup.commands.sources import find_patches, find_sources
+        from xpusetup.commands.sources import find_editable, find_patches, find_sources
 
-        return replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
+        asked = replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
+        return replace(asked, editable=find_editable(sources or ()))
     return asked
 
 

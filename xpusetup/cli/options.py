@@ -50,12 +50,13 @@ Arch = Annotated[str, typer.Option("--arch", help="Device targets to compile for
 Set = Annotated[list[str] | None, typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE")]
 Source = Annotated[
     list[str] | None,
-    typer.Option("--source", help="A checkout of your own; it is never reset.", metavar="COMPONENT=DIR"),
+    typer.Option("--source", help="A checkout of your own; it is never reset.", metavar="COMPONENT=DIR[:editable]"),
 ]
 Patch = Annotated[
     list[str] | None,
     typer.Option("--patch", help="A patch for a fetched source.", metavar="COMPONENT=FILE"),
 ]
+Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
 Launcher = Annotated[str, typer.Option("--launcher", help="A compiler cache.", metavar="auto|ccache|sccache|none")]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]

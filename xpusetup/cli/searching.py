@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
 
+Nightlies = Annotated[str, typer.Option("--nightlies", help="Another index of nightly wheels.", metavar="INDEX")]
 Component = Annotated[str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)]
 
 
 def bisect(
     context: typer.Context,
-    good: Annotated[str, typer.Option("--good", help="A commit, tag or branch where it works.", metavar="REF")],
+    good: Annotated[str, typer.Option("--good", help="A commit, tag, branch or day where it works.", metavar="REF")],
     bad: Annotated[str, typer.Option("--bad", help="A later one where it does not.", metavar="REF")],
     component: Component = "torch",
+    nightlies: Nightlies = "",
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
@@ -50,7 +52,7 @@ def bisect(
         from xpusetup.show_live import BuildView
 
         request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")
-        hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args))
+        hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
         with BuildView(quiet=json, verbose=verbose) as view:
             how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
             where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)

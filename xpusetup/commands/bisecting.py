@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.build import run_purpose
 from xpusetup.commands.inspecting import find_built, run_environment
+from xpusetup.commands.nightlies import NAME as WHEELS
+from xpusetup.commands.nightlies import names_nightlies, search_nightlies
 from xpusetup.commands.notebook import Notebook
 from xpusetup.commands.purpose import BUILD
 from xpusetup.commands.result import Result
@@ -41,12 +43,13 @@ PAUSES = "the same command goes on where it was: what was tried is kept"
 
 @dataclass(frozen=True, kw_only=True)
 class Hunt:
-    """What is looked for: in which component, between which refs, by which command."""
+    """What is looked for: in which component, between which refs or nightlies of which index, by which command."""
 
     component: str
     good: str
     bad: str
     command: tuple[str, ...]
+    nightlies: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -111,15 +114,20 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     own = where if where.root else replace(where, name=where.name or f"{base.root.name}-bisect")
     root = open_workspace(own).root
     env = {**variables(), **make_network(base.settings.network, variables())}
-    good, bad = (_resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
+    by_wheels = names_nightlies(hunt.good, hunt.bad)
+    good, bad = (ref if by_wheels else _resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
     asked = {"component": part.name, "good": good, "bad": bad, "command": list(hunt.command)}
     request = replace(request, verify="off", only=request.only or (part.name,))
     notebook = Notebook(root / "results/bisect.json", asked)
     bench = Bench(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
+    wheels = search_nightlies(base, bench) if by_wheels else None
+    good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
     line = Line(name=part.name, address=part.repo, good=good, bad=bad)
     answer = _search(bench, line, ())
     inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
-    return _result(base, bench, line, answer, inside)
+    result = _result(base, bench, line, answer, inside)
+    told = wheels.document(notebook.trials(WHEELS)) if wheels else None
+    return replace(result, data={**result.data, "nightlies": told})
 
 
 def _component(workspace: Workspace, name: str) -> SourceComponent:

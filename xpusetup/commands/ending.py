@@ -52,6 +52,13 @@ def describe_proof(root: Root) -> dict[str, Any]:
     return {"device": names[0] if names else seen.get("device", ""), "checks": len(seen.get("checks", []))}
 
 
+def describe_target(prepared: Prepared, request: Request) -> dict[str, Any] | None:
+    """Give what ninja built of one target; None where whole wheels were asked for."""
+    made = (path for step in prepared.plan.steps if step.id.endswith(".target") for path in step.makes)
+    path = next(made, "").replace(ROOT, str(prepared.root.path))
+    return read_document(Path(path)) if request.target else None
+
+
 def describe_elsewhere(prepared: Prepared) -> dict[str, Any]:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
@@ -109,7 +116,7 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
     origin = Origin(target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request)
     try:
         write_manifest(prepared.root, workspace.profile, outcome, origin)
-        if purpose is BUILD and not (request.only or request.until) and not outcome.failed:
+        if purpose is BUILD and not (request.only or request.until or request.target) and not outcome.failed:
             record_disk(prepared, outcome.ran)
     except NotReadyError as error:
         if not outcome.failed:

@@ -113,6 +113,7 @@ def status(where: Where) -> Result:
         "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
         "sources": _sources(workspace, built, manifest.get("own", {})),
+        "patches": manifest.get("patches", []),
         "pins": manifest.get("pins", []),
     }
     return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)
@@ -125,9 +126,14 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
 def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
+    editable = [name for name, one in own.items() if one.get("editable")]
     places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
     found = {name: read_tree(place) for name, place in places.items()}
-    return {name: {**tree, "own": name in own} for name, tree in found.items() if tree is not None}
+    return {
+        name: {**tree, "own": name in own, "editable": name in editable}
+        for name, tree in found.items()
+        if tree is not None
+    }
 
 
 def _whose(workspace: Workspace) -> dict[str, str]:

@@ -28,6 +28,8 @@ from xpusetup.effects.root import (
 from xpusetup.emit.script import render_script
 from xpusetup.keys import Status, installs, make_statuses
 from xpusetup.model import Plan, Target, Toolkit
+from xpusetup.plan.own import other_forms
+from xpusetup.plan.patches import left_out, patch_texts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -96,7 +98,7 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     asked = replace(request, arch=aimed.targets)
     target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
-    notes = (aimed.note,) if aimed.note else ()
+    notes = (*((aimed.note,) if aimed.note else ()), *left_out(workspace.profile, request))
     return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
 
 
@@ -133,12 +135,11 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
 
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
-    write_plan(prepared.root, prepared.scripts, helper_files(workspace.profile))
-    if request.patches:
-        from xpusetup.commands.sources import copy_patches  # noqa: PLC0415 - few builds have any
-
-        copy_patches(request, prepared.root.path)
+    helpers = {**helper_files(workspace.profile), **patch_texts(request.patches)}
+    write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
+    for name in other_forms(workspace.profile, request):
+        files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan
     document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
     files.write_text(prepared.root / "profile.lock.json", document)

@@ -57,7 +57,7 @@ def read_report(root: Root) -> dict[str, Any] | None:
             root=short_path(str(root.path)),
             manifest={"profile": (read_lock(root) or {}).get("profile", {}).get("name", ""), **manifest},
             spans=spans,
-            edges=_read_edges(root),
+            edges=_read_edges(root, manifest.get("own", {})),
             memory=[(time, float(used)) for time, used, _ in samples],
             memory_total=samples[-1][2] if samples else None,
             sizes=_read_sizes(manifest),
@@ -65,16 +65,19 @@ def read_report(root: Root) -> dict[str, Any] | None:
     )
 
 
-def _read_edges(root: Root) -> dict[str, tuple[Edge, ...]]:
-    """Give ninja's commands by the step that ran them."""
+def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...]]:
+    """Give ninja's commands by the step that ran them; `own` are the trees of the user's own."""
     lock = read_lock(root) or {}
     layout = Layout(**lock["layout"]) if "layout" in lock else Layout()
     src = Path(layout.src.replace(ROOT, str(root.path)))
+    trees = {f"{tree.name}.build": tree for tree in (sorted(src.iterdir()) if src.is_dir() else ())}
+    for name, one in own.items():
+        trees[f"{name}.install" if one.get("editable") else f"{name}.build"] = Path(one["folder"])
     found: dict[str, tuple[Edge, ...]] = {}
-    for tree in sorted(src.iterdir()) if src.is_dir() else ():
+    for step, tree in trees.items():
         texts = (files.read_text(path) or "" for name in LOGS for path in sorted(tree.glob(name)))
         if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
-            found[f"{tree.name}.build"] = edges
+            found[step] = edges
     return found
 
 

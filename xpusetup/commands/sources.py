@@ -2,40 +2,72 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.commands.workspace import check_folder
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
-from xpusetup.plan.context import PATCHES, patch_name
+from xpusetup.model import Patch
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.model import Request
+    from xpusetup.profile import PatchFile, Profile
 
-DIGEST = 12
+EDITABLE = ":editable"
+"""What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
 
 
 def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Give name and folder of each source tree. Raises UsageError where there is none."""
-    return tuple(_find_source(*_split(word, "--source", "DIR")) for word in words)
+    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
 
 
-def find_patches(words: Sequence[str]) -> tuple[tuple[str, str, str], ...]:
-    """Give source, file and the beginning of its hash for each patch. Raises UsageError where there is none."""
+def find_editable(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the names of the source trees that are to be installed as they lie."""
+    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
+
+
+def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
+    """Read each patch. Raises UsageError where there is none."""
     return tuple(_find_patch(*_split(word, "--patch", "FILE")) for word in words)
 
 
-def copy_patches(request: Request, root: Path) -> None:
-    """Put the patches where the steps look for them. Raises UsageError for one that changed since it was named."""
-    folder = root / PATCHES.rpartition("/")[2]
-    for name, file, digest in request.patches:
-        if _find_patch(name, file)[2] != digest:
-            raise UsageError(f"{file} changed just now", fix="the same command takes it as it is")
-        files.write_text(folder / patch_name(name, file, digest), files.read_text(Path(file)) or "")
+def read_patches(profile: Profile, folder: Path) -> Profile:
+    """Give a profile with the texts of its patches, whose files are named from its own folder.
+
+    Raises UsageError for one that is not there.
+    """
+    if not _names_patches(profile):
+        return profile
+    parts = [
+        part.model_copy(
+            update={
+                "patches": [_with_text(patch, folder) for patch in part.patches],
+                "vendored": [
+                    item.model_copy(update={"patches": [_with_text(patch, folder) for patch in item.patches]})
+                    for item in part.vendored
+                ],
+            }
+        )
+        if part.kind == "source"
+        else part
+        for part in profile.components
+    ]
+    return profile.model_copy(update={"components": parts})
+
+
+def _names_patches(profile: Profile) -> bool:
+    sources = [part for part in profile.components if part.kind == "source"]
+    return any(part.patches or any(item.patches for item in part.vendored) for part in sources)
+
+
+def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
+    if patch.text:
+        return patch
+    path = folder.absolute() / Path(patch.file).expanduser()
+    return patch.model_copy(update={"text": _read_patch(path, "name it from the folder of the profile")})
 
 
 def _split(word: str, option: str, what: str) -> tuple[str, str]:
@@ -52,8 +84,19 @@ def _find_source(name: str, folder: str) -> tuple[str, str]:
     return name, str(path)
 
 
-def _find_patch(name: str, file: str) -> tuple[str, str, str]:
+def _find_patch(name: str, file: str) -> Patch:
     path = Path(file).expanduser().absolute()
+    text = _read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
+    return Patch(source=name, file=str(path), text=text)
+
+
+def _read_patch(path: Path, fix: str) -> str:
     if not path.is_file():
-        raise UsageError(f"there is no patch {path}", fix=f"as in: --patch {name}=FILE, which `git diff` makes")
-    return name, str(path), hashlib.sha256(files.read_bytes(path)).hexdigest()[:DIGEST]
+        raise UsageError(f"there is no patch {path}", fix=fix)
+    try:
+        text = files.read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
+    if not text.strip():
+        raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
+    return text

@@ -170,7 +170,9 @@ def load_profile(name: str) -> Profile:
         hint = f"; did you mean {close[0]}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
     profile = parse_profile(text, name if _is_path(name) else f"{name}.toml")
-    return _with_device(profile, path) if profile.device else profile
+    from xpusetup.commands.sources import read_patches  # noqa: PLC0415 - it imports this module
+
+    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 
 def _with_device(profile: Profile, path: Path) -> Profile:

@@ -78,6 +78,9 @@ def _is_rewritten(kept: Kept) -> bool:
     path = Path(kept.record)
     if not kept.record or not path.exists():
         return False  # the version says so then
+    if kept.editable:
+        told = files.read_text(path.parent / "direct_url.json") or ""
+        return '"editable": true' not in told or kept.editable not in told
     seen = path.stat()
     if (seen.st_size, seen.st_mtime_ns) == (kept.size, kept.changed):
         return False

@@ -14,6 +14,7 @@ from xpusetup.keys import installs, parse_stamp
 from xpusetup.model import Wheel
 from xpusetup.plan.context import file_name
 from xpusetup.plan.install import published_wheels
+from xpusetup.plan.patches import patches_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +22,7 @@ if TYPE_CHECKING:
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
     from xpusetup.facts import Facts
-    from xpusetup.model import Request, Target
+    from xpusetup.model import Patch, Request, Target
     from xpusetup.profile import Profile
 
 
@@ -45,8 +46,8 @@ def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wh
         rows = [(f"{name}.download", *pin) for name, pin in published_wheels(profile).items()]
     else:
         parts = (part for part in profile.components if part.kind != "skip")
-        ends = {"source": "build", "wheel": "fetch"}
-        rows = [(f"{part.name}.{ends[part.kind]}", part.distribution, part.version) for part in parts]
+        ends = {"source": ("build",), "wheel": ("fetch", "build")}  # of a tree of the user's own it is built
+        rows = [(f"{part.name}.{end}", part.distribution, part.version) for part in parts for end in ends[part.kind]]
     return [wheel for row in rows for wheel in _wheels(root, *row)]
 
 
@@ -54,7 +55,13 @@ def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[
     stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
     for made in stamp.made if stamp else ():
         if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
-            yield Wheel(name=distribution, version=version, path=made.path, sha256=made.sha256)
+            named = Path(made.path).name.split("-")[1]
+            yield Wheel(
+                name=distribution,
+                version=named if step.endswith(".build") else version,
+                path=made.path,
+                sha256=made.sha256,
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,8 +88,8 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "target": asdict(origin.target),
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "made_by": origin.made_by,
-        "own": {name: {"folder": folder, **(read_tree(Path(folder)) or {})} for name, folder in own.sources},
-        "patches": [{"source": name, "file": file, "sha256": digest} for name, file, digest in own.patches],
+        "own": {name: _own(name, folder, own) for name, folder in own.sources},
+        "patches": [_patch(patch) for patch in patches_of(profile, own)],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": _verified(root, outcome, verification, old),
@@ -121,6 +128,14 @@ def record_verification(root: Root, verification: dict[str, Any]) -> None:
 
 def _inspections(root: Root) -> list[Path]:
     return sorted((root / "results").glob("*.inspect.json"))
+
+
+def _own(name: str, folder: str, request: Request) -> dict[str, Any]:
+    return {"folder": folder, "editable": name in request.editable, **(read_tree(Path(folder)) or {})}
+
+
+def _patch(patch: Patch) -> dict[str, str]:
+    return {"source": patch.source, "file": patch.file, "sha256": patch.digest}
 
 
 def _pin(part: dict[str, Any]) -> dict[str, Any]:

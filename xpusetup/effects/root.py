@@ -13,7 +13,9 @@ from xpusetup.effects import files
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Made, Seen, Stamp, parse_stamp
+from xpusetup.model import Request
 from xpusetup.plan.context import PACKAGED
+from xpusetup.plan.patches import patch_texts, patches_of
 from xpusetup.profile import Profile
 
 if TYPE_CHECKING:
@@ -64,7 +66,7 @@ def find_roots(folder: Path) -> list[Root]:
 
 
 def helper_files(profile: Profile) -> dict[str, str]:
-    """Give the helpers that travel with a plan, and the sources that travel with them, by name below the root."""
+    """Give the helpers that travel with a plan, with the sources and patches of the profile, by name below a root."""
     folder = files.package_file(HELPERS)
     found = {
         f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
@@ -75,7 +77,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
             found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
-    return found
+    return {**found, **patch_texts(patches_of(profile, Request()))}
 
 
 def _is_helper(path: Path) -> bool:

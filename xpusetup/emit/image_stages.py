@@ -6,17 +6,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.plan.context import PACKAGED
+from xpusetup.plan.patches import FOLDER as PATCHES
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from xpusetup.emit.image import Image
     from xpusetup.model import Step
+    from xpusetup.profile import SourceComponent
 
 
 @dataclass(frozen=True, kw_only=True)
 class Built:
-    """The steps of the build side. `packaged` are folders of helpers that hold a component's source."""
+    """The steps of the build side. `packaged` are folders of helpers that hold a component's source or patches."""
 
     environment: tuple[Step, ...]
     sources: Mapping[str, tuple[Step, ...]]
@@ -55,5 +57,11 @@ def split_stages(image: Image) -> Built:
 
 
 def _packaged(image: Image) -> dict[str, tuple[str, ...]]:
-    parts = [part for part in image.profile.components if part.kind == "source"]
-    return {part.name: (part.repo.removeprefix(PACKAGED),) for part in parts if part.repo.startswith(PACKAGED)}
+    return {part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"}
+
+
+def _folders(part: SourceComponent) -> Iterator[str]:
+    if part.repo.startswith(PACKAGED):
+        yield part.repo.removeprefix(PACKAGED)
+    if part.patches or any(item.patches for item in part.vendored):
+        yield PATCHES.rpartition("/")[2]

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from xpusetup.profile import Strict
 from xpusetup.tomltext import parse_toml
+from xpusetup.values import Strict
 
 Phase = Literal["clone", "submodule", "configure", "compile", "link", "import", "runtime", "triton", "test"]
 Weight = Literal["error", "warning", "pointer"]

@@ -8,8 +8,8 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from xpusetup.profile import Strict
 from xpusetup.tomltext import parse_toml
+from xpusetup.values import Strict
 
 ROW = re.compile(r"^\| `(?P<name>[\w:.]+)` *\| (?P<how>Enabled|Manual) *\|$", re.MULTILINE)
 SPACE = "aten::"

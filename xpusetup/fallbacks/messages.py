@@ -8,7 +8,7 @@ from collections import Counter
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from xpusetup.fallbacks.known import SPACE
-from xpusetup.profile import Strict
+from xpusetup.values import Strict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 from summary import render_size, say_summary
-from wheel_files import find_wheel, wheels_of
+from wheel_files import distribution_of, find_wheel, wheels_of
 
 
 def main() -> None:
@@ -21,7 +21,7 @@ def main() -> None:
     wheel = find_wheel(options.source, options.distribution, options.version)
     place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
-    say_summary(options.version, render_size(wheel.stat().st_size))
+    say_summary(distribution_of(wheel)[1], render_size(wheel.stat().st_size))
 
 
 def place(wheel: Path, into: Path, distribution: str) -> None:

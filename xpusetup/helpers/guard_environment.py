@@ -83,6 +83,7 @@ def record(name: str) -> dict[str, object]:
         "sha256": digest(path) if seen else "",
         "size": seen.st_size if seen else 0,
         "changed": seen.st_mtime_ns if seen else 0,
+        "editable": installed()[canonical(name)].source,
     }
 
 

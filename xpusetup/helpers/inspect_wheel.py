@@ -40,7 +40,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--needed", nargs="+", action="extend", default=[], metavar="LIB", help="a name or pattern")
     parser.add_argument("--out", type=Path, help="where the JSON document goes")
     options = parser.parse_args(arguments)
-    if options.wheels and not (options.distribution and options.version):
+    if options.wheels and not (options.distribution and options.version is not None):
         parser.error("--wheels needs --distribution and --version")
     if options.wheel and not options.wheel.is_file():
         parser.error(f"--wheel {options.wheel}: there is no such file")

@@ -29,9 +29,12 @@ def wheels_of(folder: Path, distribution: str) -> list[Path]:
 
 
 def find_wheel(folder: Path, distribution: str, version: str) -> Path:
-    """Give the one wheel of this distribution and version; end with an error when there is none or another."""
+    """Give the one wheel of this distribution and version; end with an error when there is none or another.
+
+    No version: that of the tree that it was built from, whatever it is.
+    """
     there = wheels_of(folder, distribution)
-    matching = [path for path in there if distribution_of(path)[1] == version]
+    matching = [path for path in there if version in ("", distribution_of(path)[1])]
     if len(matching) == 1:
         return matching[0]
     if matching:

@@ -11,6 +11,7 @@ from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
 from xpusetup.plan.guard import UNBOUND, make_guard
+from xpusetup.plan.target import find_target_part, step_of
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
@@ -23,14 +24,28 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
     context = Context(profile, request, target, layout)
     parts = [part.name for part in profile.components if part.kind == "source"]
+    given = [name for name, _folder in request.sources]
+    parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
     for name, _key, _value in request.set:
         _must_be(name, parts, "component that is built from source,")
     vendored = [item.name for part in profile.components if part.kind == "source" for item in part.vendored]
-    for name in (*(name for name, _ in request.sources), *(patch[0] for patch in request.patches)):
+    for name in (*given, *(patch.source for patch in request.patches)):
         _must_be(name, [*parts, *vendored], "source")
-    for name, _, _ in request.patches:
-        if name in dict(request.sources):
-            raise UsageError(f"{name} is a tree of your own", fix="apply the patch there: git apply FILE")
+    for patch in request.patches:
+        if patch.source in given:
+            raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
+    for name in request.editable:
+        if name in vendored:
+            fix = "install the component editable that it is vendored in"
+            raise UsageError(f"{name} is built as a part of another and cannot be installed", fix=fix)
+    if request.target:
+        until = step_of(find_target_part(profile, request))
+        return Plan(
+            profile=profile.name,
+            target=target,
+            layout=layout,
+            steps=tuple(_needed(tuple(_all_steps(context, request)), {until})),
+        )
     steps = tuple(_all_steps(context, request))
     return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
 

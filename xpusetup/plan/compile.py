@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.model import Step
+from xpusetup.plan.target import step_of
 
 if TYPE_CHECKING:
     from xpusetup.model import Need
@@ -30,10 +31,10 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     return Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
-        run=(*_fresh(context, part), *_define(context, part), *_configure(context, part), check),
-        cwd=_folder(context, part),
-        env=_environment(context, part),
-        needs=_needs(context, part),
+        run=(*_fresh(context, part), *definitions(context, part), *_configure(context, part), check),
+        cwd=compile_folder(context, part),
+        env=compile_environment(context, part),
+        needs=compile_needs(context, part),
         after=before,
         makes=(result,),
         dated_by=tree,
@@ -53,19 +54,39 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         run=(
             ("rm", "-rf", out),
             *_fresh(context, part),
-            *_define(context, part),
+            *definitions(context, part),
             _wheel(context, part, out),
             collected,
         ),
-        cwd=_folder(context, part),
-        env=_environment(context, part),
-        needs=_needs(context, part),
+        cwd=compile_folder(context, part),
+        env=compile_environment(context, part),
+        needs=compile_needs(context, part),
         after=before,
         makes=(context.wheel(part),),
         dated_by=context.tree(part),
         component=part.name,
         launched=not part.cmake,
         always=bool(context.held(part)),
+        held=context.held(part),
+    )
+
+
+def make_target_step(context: Context, part: SourceComponent) -> Step:
+    """Give the step that lets ninja build one target in the configured folder, and makes no wheel."""
+    result = f"{context.layout.results}/{part.name}.target.json"
+    words = ("--build", f"{compile_folder(context, part)}/build", "--target", context.request.target, "--out", result)
+    return Step(
+        id=step_of(part.name),
+        title=f"{context.request.target} of {part.name}, and no wheel",
+        run=(context.helper("build_target.py", *words),),
+        cwd=compile_folder(context, part),
+        env=compile_environment(context, part),
+        needs=compile_needs(context, part),
+        after=(f"{part.name}.configure",),
+        makes=(result,),
+        dated_by=context.tree(part),
+        component=part.name,
+        always=True,
         held=context.held(part),
     )
 
@@ -85,15 +106,15 @@ def _fresh(context: Context, part: SourceComponent) -> Commands:
     """Give what empties the build folder after a change of compilers. What is the user's own is never emptied."""
     if context.own(part.name):
         return ()
-    target, folder = context.target, _folder(context, part)
-    toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in _needs(context, part) else ()
+    target, folder = context.target, compile_folder(context, part)
+    toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in compile_needs(context, part) else ()
     compilers = (word for name in (target.cc, target.cxx, *toolkit) for word in ("--compiler", name))
     places = ("--build", f"{folder}/build", "--tools", f"{context.beside(part)}.tools")
     return (context.helper("fresh_build.py", *places, *compilers),)
 
 
-def _define(context: Context, part: SourceComponent) -> Commands:
-    """Write down what CMake is told: setup.py hands it no definition that is not CMAKE_* or the like."""
+def definitions(context: Context, part: SourceComponent) -> Commands:
+    """Write down what CMake is told: setup.py hands CMake no definition that is not CMAKE_* or the like."""
     places = [word for define in _defines(context, part) for word in ("--define", define)]
     if part.frontend != "setup.py" or not places:
         return ()
@@ -117,17 +138,25 @@ def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]
 
 
 def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
+    settings = pep517_settings(context, part)
+    return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *settings)
+
+
+def pep517_settings(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    """Give what a build back end is told beside the environment; setup.py takes nothing so."""
+    if part.frontend == "setup.py":
+        return ()
     told = (*_defines(context, part), *(f"{INCLUDES}={file}" for file in _heavy(context, part)))
-    defines = tuple(f"-Ccmake.define.{define}" for define in told)
-    return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *defines)
+    return tuple(f"-Ccmake.define.{define}" for define in told)
 
 
-def _folder(context: Context, part: SourceComponent) -> str:
+def compile_folder(context: Context, part: SourceComponent) -> str:
+    """Give the folder in which a component's build begins."""
     tree = context.tree(part)
     return tree if part.directory == "." else f"{tree}/{part.directory}"
 
 
-def _needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
+def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
     """Switch the toolkit on for what compiles with it, and for what imports a torch that has no runtime of its own.
 
     Anything else sees only the run-time libraries in the environment: two SYCL runtimes must not meet.
@@ -136,7 +165,7 @@ def _needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
     return ("compiler", "toolkit") if kit and (part.inspect.xpu or kit.at_run_time) else ("compiler",)
 
 
-def _environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
+def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
     """Give the variables of a compiling step, in the order of their names."""
     asked = {key: value for name, key, value in context.request.set if name == part.name}
     found = {
@@ -177,7 +206,7 @@ def _linker(context: Context, part: SourceComponent) -> dict[str, str]:
 
 def _includes(context: Context, part: SourceComponent) -> dict[str, str]:
     """Let CMake (3.24 and later) read files before anything else: the definitions, and the pools of heavy edges."""
-    defines = [_defines_file(context, part)] if _define(context, part) else []
+    defines = [_defines_file(context, part)] if definitions(context, part) else []
     files = [*defines, *_heavy(context, part)] if part.frontend == "setup.py" else []
     return {INCLUDES: ";".join(files)} if files else {}
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
-from xpusetup.plan.compile import make_build, make_configure
+from xpusetup.plan.compile import make_build, make_configure, make_target_step
 from xpusetup.plan.conflicts import conflicts_of, removal_options
 from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
 from xpusetup.plan.guard import UNBOUND
+from xpusetup.plan.own import as_source, make_editable, make_wheel_build
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -21,6 +22,8 @@ def make_component(
     context: Context, part: SourceComponent | WheelComponent, *, ready: tuple[str, ...], venv_last: str
 ) -> Iterator[Step]:
     """Give a component's steps; `ready` installs it builds on, `venv_last` last touched the environment."""
+    if part.kind == "wheel" and context.own(part.name):
+        part = as_source(part)
     if part.kind == "wheel":
         yield make_wheel_fetch(context, part)
         yield _make_install(context, part, made_by=f"{part.name}.fetch", venv_last=venv_last)
@@ -30,7 +33,13 @@ def make_component(
     if part.configure:
         yield make_configure(context, part, before)
         before = (f"{part.name}.configure",)
-    yield make_build(context, part, before)
+        if context.request.target:
+            yield make_target_step(context, part)
+    if part.name in context.request.editable:
+        yield make_editable(context, part, before, venv_last)
+        return
+    ours = context.version(part)
+    yield make_build(context, part, before) if ours else make_wheel_build(context, part)
     yield _make_inspect(context, part)
     yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
 

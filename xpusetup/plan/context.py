@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
 
 from xpusetup.model import ROOT
+from xpusetup.plan.patches import FOLDER, patches_of
 
 if TYPE_CHECKING:
     from xpusetup.model import Layout, Request, Target
     from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
-PATCHES = f"{ROOT}/patches"
-"""Where the patches lie that were asked for, each under a name that tells its content."""
 PACKAGED = "package:"
 """A repository address that begins so is made from sources that travel with the helpers."""
 
@@ -65,26 +63,27 @@ class Context:
 
     def patch_files(self, name: str) -> tuple[str, ...]:
         """Give the patches of a source, in their order."""
-        return tuple(f"{PATCHES}/{patch_name(*patch)}" for patch in self.request.patches if patch[0] == name)
+        found = patches_of(self.profile, self.request)
+        return tuple(f"{ROOT}/{FOLDER}/{patch.name}" for patch in found if patch.source == name)
+
+    def version(self, part: SourceComponent | WheelComponent) -> str:
+        """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
+        published = any(each.kind == "wheel" and each.name == part.name for each in self.profile.components)
+        return "" if published and self.own(part.name) else part.version
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
         """Give the pattern that a component's wheel matches, and it alone."""
-        return f"{self.layout.wheels}/{file_name(part.distribution)}-{part.version}-*.whl"
+        return f"{self.layout.wheels}/{file_name(part.distribution)}-{self.version(part) or '*'}-*.whl"
 
     def choice(self, part: SourceComponent | WheelComponent) -> tuple[str, ...]:
         """Give the options that name a component's wheel to a helper."""
-        named = ("--distribution", part.distribution, "--version", part.version)
+        named = ("--distribution", part.distribution, "--version", self.version(part))
         return ("--wheels", self.layout.wheels, *named)
 
     def installed(self, part: SourceComponent | WheelComponent) -> str:
         """Give the file that lists what the installed component holds."""
         packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
-        return f"{packages}/{file_name(part.distribution)}-{part.version}.dist-info/RECORD"
-
-
-def patch_name(source: str, file: str, digest: str) -> str:
-    """Give the name under which a patch travels with the steps: it tells the content, so that a key sees a change."""
-    return f"{source}-{PurePosixPath(file).stem}-{digest}.patch"
+        return f"{packages}/{file_name(part.distribution)}-{self.version(part) or '*'}.dist-info/RECORD"
 
 
 def file_name(distribution: str) -> str:

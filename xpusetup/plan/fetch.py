@@ -44,12 +44,18 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
     places = [tree, *(f"{tree}/{item.path}" for item in fetched)]
     return Step(
         id=f"{part.name}.fetch",
-        title=f"{part.name} {part.tag} {(part.rev or '')[:9]}".rstrip(),
+        title=_title(context, part),
         run=tuple(commands),
         needs=("network",),
         makes=tuple(f"{place}/.git/HEAD" for place in places),
         component=part.name,
     )
+
+
+def _title(context: Context, part: SourceComponent) -> str:
+    named = f"{part.name} {part.tag} {(part.rev or '')[:9]}".rstrip()
+    count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
+    return f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named
 
 
 def _make_own(context: Context, part: SourceComponent) -> Step:

@@ -1,0 +1,87 @@
+"""The patches that a profile brings: where they go, and how they travel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from xpusetup.commands.emitting import KINDS
+from xpusetup.commands.forms import Order
+from xpusetup.commands.sources import read_patches
+from xpusetup.commands.workspace import Where
+from xpusetup.effects import files
+from xpusetup.effects.root import helper_files
+from xpusetup.emit.profile import render_profile
+from xpusetup.errors import UsageError
+from xpusetup.load import parse_profile
+from xpusetup.model import Patch, Request
+from xpusetup.plan.patches import left_out, patch_texts, patches_of
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.profile import Profile
+
+TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
+PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")
+
+
+def patched_profile(file: str = "fix.patch") -> Profile:
+    """Give torch-2.14 with two patches, one of them in a vendored source."""
+    return parse_profile(patched_text(file), "x.toml")
+
+
+def patched_text(file: str) -> str:
+    """Give the same as its file would say it."""
+    text = (files.package_file("profiles") / "torch-2.14.toml").read_text()
+    named = f'patches = [{{ file = "{file}", source = "a pull request", confidence = "likely" }}]\n'
+    lines = [f"{line}\n{named}" if line in PATCHED else line for line in text.splitlines()]
+    return "\n".join(lines)
+
+
+PATCHED = ('name = "torch-xpu-ops"', 'distribution = "torch"')
+
+
+def test_a_profile_brings_patches(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("--- a\n+++ b\n")
+    profile = read_patches(patched_profile(), tmp_path)
+    found = patches_of(profile, Request(patches=(PATCH,)))
+    assert [patch.source for patch in found] == ["torch", "torch-xpu-ops", "torch-xpu-ops"]
+    assert found[0].text == "--- a\n+++ b\n"
+    assert (
+        set(patch_texts(found[:2]))
+        == {f"helpers/patches/{patch.name}" for patch in found[:2]}
+        <= set(helper_files(profile))
+    )
+    for own, names in ((TORCH, []), (OPS, ["torch"])):
+        request = Request(sources=(own,))
+        assert [patch.source for patch in patches_of(profile, request)] == names
+        assert len(left_out(profile, request)) == 2 - len(names)
+    assert left_out(profile, Request()) == ()
+
+
+def test_the_text_of_a_patch_travels_in_the_profile(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("--- a\n\r\n+++ 'b'\n")
+    profile = read_patches(patched_profile(), tmp_path)
+    again = parse_profile(render_profile(profile, "again"), "x.toml")
+    assert again == profile
+    assert read_patches(again, tmp_path / "nowhere") == profile
+
+
+def test_an_image_has_the_patches_that_its_fetch_puts_on(tmp_path: Path) -> None:
+    (tmp_path / "fix.patch").write_text("--- a\n")
+    (tmp_path / "torch-2.14.toml").write_text(patched_text("fix.patch"))
+    where = Where(profile=str(tmp_path / "torch-2.14.toml"))
+    found = KINDS["dockerfile"](Order(places=(where,), request=Request(), options={})).files
+    stage = found["Dockerfile"].partition(" AS source-torch\n")[2].partition("\nFROM ")[0]
+    assert "COPY helpers/patches/ helpers/patches/" in stage
+    assert found["Dockerfile"].count("helpers/patches/ ") == 1
+    copied = {name.rpartition("/")[2] for name in found if name.startswith("helpers/patches/")}
+    assert len(copied) == 2
+    assert all(name in found["steps/torch.fetch.sh"] for name in copied)
+
+
+def test_a_patch_that_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(UsageError, match=r"there is no patch .*/nosuch\.patch"):
+        read_patches(patched_profile("nosuch.patch"), tmp_path)
