@@ -48,7 +48,7 @@ class Engine:
     def __call__(self, *words: str, check: bool = True) -> Said:
         """Run buildah."""
         done = subprocess.run(("buildah", *words), check=False, capture_output=True, text=True, env=self.env)
-        assert done.returncode == 0 or not check, (words, done.stdout[-2000:], done.stderr[-2000:])
+        assert done.returncode == 0 or not check, "\n".join((*words, done.stdout[-3000:], done.stderr[-2000:]))
         return Said(done.returncode, done.stdout, done.stderr)
 
     def build(self, folder: Path, tag: str, *options: str, check: bool = True) -> Said:

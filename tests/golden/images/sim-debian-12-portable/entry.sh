@@ -2,6 +2,7 @@
 # verify [OPTIONS]   numbers on simxpu against the CPU; exit 4 where there is no device
 # anything else      is run as it is, in the built environment
 set -eu
+[ -w "${TMPDIR:-/tmp}" ] || export TMPDIR=/tmp  # an engine may hand in the variables of outside
 case ${1-verify} in
   verify)
     [ "$#" -eq 0 ] || shift

@@ -3,6 +3,7 @@
 # toolkit COMMAND   is run with the toolkit switched on, for compiling against it
 # anything else      is run as it is, in the built environment
 set -eu
+[ -w "${TMPDIR:-/tmp}" ] || export TMPDIR=/tmp  # an engine may hand in the variables of outside
 case ${1-verify} in
   verify)
     [ "$#" -eq 0 ] || shift
