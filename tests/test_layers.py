@@ -60,6 +60,7 @@ LEVELS = (
         "bundles",
         "report",
         "matrix",
+        "suites",
     ),
     ("emit",),
     ("effects",),
