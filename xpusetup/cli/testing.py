@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -12,6 +12,7 @@ from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import Result
+    from xpusetup.commands.workspace import Where
 
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
@@ -37,35 +38,22 @@ def run_tests(
     install: Annotated[bool, typer.Option("--install", help="First install what the suite needs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
-    listed: Annotated[bool, typer.Option("--list", help="Say which suites there are.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Run a suite of tests on the device, and hold its results against a baseline."""
+    """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
     where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+    what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
+    how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
+    words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
+    finish("test", lambda: _work(where, words, quiet=json), json=json, verbose=verbose)
 
-    def work() -> Result:
-        from xpusetup.commands.testing import Asked, list_suites, run_suite
-        from xpusetup.show_live import asking
 
-        if listed or not suite:
-            return list_suites()
-        asked = Asked(
-            suite=suite,
-            source=source,
-            select=tuple(select or ()),
-            keyword=keyword,
-            device=device,
-            shards=shards,
-            workers=workers,
-            bound=bound,
-            baseline=baseline,
-            install=install,
-            again=again,
-            full=full,
-            out=out,
-        )
-        with asking(quiet=json) as say:
-            return run_suite(where, asked, say)
+def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
+    from xpusetup.commands.testing import Asked, list_suites, run_suite
+    from xpusetup.show_live import asking
 
-    finish("test", work, json=json, verbose=verbose)
+    if not words["suite"]:
+        return list_suites()
+    with asking(quiet=quiet) as say:
+        return run_suite(where, Asked(**words), say)

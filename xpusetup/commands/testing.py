@@ -19,7 +19,7 @@ from xpusetup.plan.verify import device_options
 from xpusetup.suites.compare import compare_counts, compare_tests
 from xpusetup.suites.known import parse_suites
 from xpusetup.suites.spec import make_spec
-from xpusetup.suites.tables import make_operators, render_results, tests_of
+from xpusetup.suites.tables import affected_tests, make_operators, render_results
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -217,7 +217,7 @@ def _result(document: dict[str, Any], bench: Bench, source: Source, against: Aga
         "failed": bad,
         "broken": broken,
         "operators": asdict(_operators(document, bench)),
-        "operator_tests": tests_of(document["heard"]),
+        "operator_tests": affected_tests(document["heard"]),
         "against": asdict(against) if against else None,
         "source": {"folder": str(source.folder), "version": source.version, "notes": list(source.notes)},
         "environment": bench.subject.whose,

@@ -34,7 +34,7 @@ def make_operators(known: Known, title: str, heard: Iterable[Mapping[str, Any]],
     return log_table(known, title, found, release)
 
 
-def tests_of(heard: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+def affected_tests(heard: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
     """Give the tests in which each operator was heard of."""
     found: dict[str, set[str]] = {}
     for one in heard:

@@ -35,6 +35,21 @@ if TYPE_CHECKING:
 AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 NOT_READY, REPLACED = 3, 5
 NEEDED = ("pytest",)
+TELLING = (
+    "SIMXPU_",
+    "ZE_",
+    "ONEAPI_",
+    "SYCL_",
+    "XPU_",
+    "PYTORCH_",
+    "TORCH_",
+    "HABANA_",
+    "PT_",
+    "ASCEND_",
+    "HF_",
+    "RUN_",
+)
+"""How variables of the caller begin that change what tests come to, beside those of the suite."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,7 +118,17 @@ def is_below(name: str, places: list[str]) -> bool:
 def make_key(order: Order, torch: dict[str, str]) -> str:
     """Give what results depend on beside the tests themselves: with another torch or device they are others."""
     suite = find_version(order.distribution) if order.distribution else None
-    parts = (order.device, order.spec, order.environment, order.keyword, order.options, order.ignored, order.seconds)
+    told = {name: value for name, value in os.environ.items() if name.startswith((*TELLING, f"{order.suite.upper()}_"))}
+    parts = (
+        told,
+        order.device,
+        order.spec,
+        order.environment,
+        order.keyword,
+        order.options,
+        order.ignored,
+        order.seconds,
+    )
     text = json.dumps([*parts, torch, suite, platform.python_version(), find_version("pytest")], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
@@ -131,7 +156,8 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
             shutil.rmtree(place, ignore_errors=True)
         outcome = run_shard(shard, place, key_of(shard, source, key), terms)
         told = ", ".join(f"{outcome.counts[kind]} {kind}" for kind in KINDS if outcome.counts[kind]) or "no tests"
-        print(f"[{number}/{len(shards)}] {shard.name}: {outcome.why or told}", flush=True)
+        when = " (in an earlier run)" if outcome.kept else ""
+        print(f"[{number}/{len(shards)}] {shard.name}: {outcome.why or told}{when}", flush=True)
         yield outcome
 
 
@@ -180,7 +206,9 @@ def describe_row(name: str, parts: list[Outcome]) -> dict[str, Any]:
     """Give one row of the table."""
     counts = {kind: sum(one.counts[kind] for one in parts) for kind in KINDS}
     notes = [note if len(parts) == 1 else f"{one.name}: {note}" for one in parts for note in one.notes]
+    kept = [one for one in parts if one.kept]
     whys = [one.why if len(parts) == 1 else f"{one.name}: {one.why}" for one in parts if one.why]
+    notes += [f"{len(kept)} of {len(parts)} parts from an earlier run (--again runs them anew)"] if kept else []
     return {"name": name, **counts, "seconds": round(sum(one.seconds for one in parts), 1), "why": whys, "notes": notes}
 
 

@@ -43,5 +43,5 @@ def look_at_torch() -> dict[str, str]:
         if GUARDED.fullmatch(name):
             record = one.locate_file(f"{one.metadata['Name'].replace('-', '_')}-{one.version}.dist-info/RECORD")
             path = record if hasattr(record, "exists") and record.exists() else None
-            found[name] = f"{one.version} {digest(path)[:12] if path else ''}".strip()  # type: ignore[arg-type]
+            found.setdefault(name, f"{one.version} {digest(path)[:12] if path else ''}".strip())  # type: ignore[arg-type]
     return found

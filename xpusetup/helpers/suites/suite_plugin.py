@@ -57,6 +57,7 @@ class Narrator:
         self.with_subtests: set[str] = set()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        self.tell_heard()
         self.journal.write("start", nodeid)
 
     @pytest.hookimpl(tryfirst=True)  # before the report is written into the JUnit file
@@ -83,7 +84,6 @@ class Narrator:
 
     def pytest_runtest_logfinish(self, nodeid: str) -> None:
         self.journal.write("end", nodeid, self.outcomes.pop(nodeid, []))
-        self.tell_heard(nodeid)
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         if not report.passed:
@@ -93,13 +93,15 @@ class Narrator:
         for message in find_messages(str(warning_message.message)):
             self.heard.setdefault(nodeid, Counter())[message] += 1
 
-    def tell_heard(self, nodeid: str) -> None:
-        for message, times in self.heard.pop(nodeid, Counter()).items():
-            self.journal.write("heard", nodeid, message._asdict(), times)
+    def tell_heard(self) -> None:
+        """Write down what was heard so far: pytest tells of the warnings of a test only after its end."""
+        for nodeid, messages in self.heard.items():
+            for message, times in messages.items():
+                self.journal.write("heard", nodeid, message._asdict(), times)
+        self.heard.clear()
 
     def pytest_sessionfinish(self) -> None:
-        for nodeid in list(self.heard):
-            self.tell_heard(nodeid)
+        self.tell_heard()
 
     def stacks_of(self, worker: str) -> str:
         path = self.stacks.with_name(f"{self.stacks.name}.{worker}")

@@ -25,7 +25,10 @@ ERROR = re.compile(r"^(E  |ERROR|INTERNALERROR>|\S*(Error|Exception|exited)\b)")
 
 @dataclass
 class Outcome:
-    """What a shard came to. `why`: what kept it from its end; `notes`: what is to be known of its processes."""
+    """What a shard came to. `why`: what kept it from its end; `notes`: what is to be known of its processes.
+
+    `kept`: it has ended in an earlier run.
+    """
 
     row: str
     name: str
@@ -36,6 +39,7 @@ class Outcome:
     heard: list[dict[str, Any]]
     why: str = ""
     notes: list[str] = field(default_factory=list)
+    kept: bool = False
 
 
 def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
@@ -161,7 +165,8 @@ def read_result(folder: Path, key: str) -> Outcome | None:
         found = json.loads((folder / RESULT).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return None
-    return Outcome(**found["outcome"]) if found["key"] == key and not found["outcome"]["why"] else None
+    whole = found["key"] == key and not found["outcome"]["why"]
+    return Outcome(**{**found["outcome"], "kept": True}) if whole else None
 
 
 def clear(folder: Path, key: str) -> None:

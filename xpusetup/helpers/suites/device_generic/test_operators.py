@@ -5,6 +5,7 @@ The machinery is PyTorch's own: PYTORCH_TESTING_DEVICE_ONLY_FOR chooses the devi
 
 from __future__ import annotations
 
+from itertools import islice
 from typing import Any
 
 import torch
@@ -13,20 +14,23 @@ from torch.testing._internal.common_methods_invocations import op_db
 from torch.testing._internal.common_utils import TestCase
 
 LISTED = """
-abs add addmm all amax any arange argmax bmm cat ceil clamp clone copysign cos cumsum diff div dot einsum eq erf exp flip
-floor full gather ge index_add index_put index_select isfinite isnan linspace log log_softmax logsumexp lt masked_fill
-masked_select matmul max mean min mm mul ne neg nn.functional.batch_norm nn.functional.conv2d nn.functional.cross_entropy
-nn.functional.embedding nn.functional.gelu nn.functional.interpolate nn.functional.layer_norm nn.functional.linear
-nn.functional.max_pool2d nn.functional.mse_loss nn.functional.nll_loss nn.functional.pad nn.functional.relu
-nn.functional.scaled_dot_product_attention nn.functional.silu nn.functional.softmax nonzero norm permute pow prod repeat
-roll round rsqrt scatter scatter_add sigmoid sign sin sort sqrt squeeze stack std sub sum take tanh tile topk transpose
-tril triu unfold unique unsqueeze var view where zeros_like
+abs add addmm all amax any arange argmax bmm cat ceil clamp clone copysign cos cumsum diff div dot einsum eq
+erf exp flip floor full gather ge index_add index_put index_select isfinite isnan linspace log log_softmax
+logsumexp lt masked_fill masked_select matmul max mean min mm mul ne neg nn.functional.batch_norm
+nn.functional.conv2d nn.functional.cross_entropy nn.functional.embedding nn.functional.gelu
+nn.functional.interpolate nn.functional.layer_norm nn.functional.linear nn.functional.max_pool2d
+nn.functional.mse_loss nn.functional.nll_loss nn.functional.pad nn.functional.relu
+nn.functional.scaled_dot_product_attention nn.functional.silu nn.functional.softmax nonzero norm permute pow
+prod repeat roll round rsqrt scatter scatter_add sigmoid sign sin sort sqrt squeeze stack std sub sum take
+tanh tile topk transpose tril triu unfold unique unsqueeze var view where zeros_like
 """
 NAMES = frozenset(LISTED.split())
 CHOSEN = [op for op in op_db if op.name in NAMES and not op.variant_test_name]
 DTYPES = (torch.float32, torch.int64, torch.bool)
 LOOSE = {torch.float32: (1e-4, 1e-4)}
 """Relative and absolute: sums of another order differ, and matrix units may round more than the CPU does."""
+MOST = 48
+"""Samples of one operator: pooling has thousands of them, which differ in little."""
 RANDOM = ("nn.functional.scaled_dot_product_attention",)
 
 
@@ -56,8 +60,8 @@ class TestOperators(TestCase):
 
     @ops(CHOSEN, allowed_dtypes=DTYPES)
     def test_as_on_the_cpu(self, device: str, dtype: torch.dtype, op: Any) -> None:
-        """Every sample gives what it gives on the CPU."""
-        for sample in op.sample_inputs(device, dtype):
+        """The samples give what it gives on the CPU."""
+        for sample in islice(op.sample_inputs(device, dtype), MOST):
             if op.name in RANDOM and sample.kwargs.get("dropout_p"):
                 continue
             args = (sample.input, *sample.args)
@@ -67,12 +71,12 @@ class TestOperators(TestCase):
     @ops([op for op in CHOSEN if op.supports_autograd], allowed_dtypes=(torch.float32,))
     def test_gradient_as_on_the_cpu(self, device: str, dtype: torch.dtype, op: Any) -> None:
         """So does the gradient of the first input."""
-        for sample in op.sample_inputs(device, dtype, requires_grad=True):
+        for sample in islice(op.sample_inputs(device, dtype, requires_grad=True), MOST):
             random = op.name in RANDOM and sample.kwargs.get("dropout_p")
             if random or not isinstance(sample.input, torch.Tensor) or not sample.input.requires_grad:
                 continue
             host = to_cpu(sample.input).requires_grad_()
-            here, there = op(sample.input, *sample.args, **sample.kwargs), None
+            here = op(sample.input, *sample.args, **sample.kwargs)
             there = op(host, *move(sample.args), **host_arguments(sample.kwargs))
             if isinstance(here, torch.Tensor) and here.requires_grad:
                 (mine,) = torch.autograd.grad(here.float().sum(), sample.input, allow_unused=True)
