@@ -20,6 +20,7 @@ from benchmarks.place import caller, make_place
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
 from benchmarks.steps import measure_steps
+from benchmarks.suites import measure_suites
 from benchmarks.timing import FailedError
 from benchmarks.verify import measure_verify
 from benchmarks.vision import empty_cache, measure_warm, write_profile
@@ -42,6 +43,7 @@ NAMES = (
     "jobs",
     "fetch",
     "conflicts",
+    "suites",
     "vision",
 )
 SHORT = ("help", "emit", "explain", "noop", "runner", "doctor", "verify", "lanes")
@@ -71,6 +73,7 @@ ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
     "jobs": lambda folder, env: measure_jobs(folder / "jobs", env),
     "fetch": lambda folder, _env: measure_fetch(folder),
     "conflicts": measure_conflicts,
+    "suites": lambda folder, env: measure_suites(folder / "suites", env),
 }
 """The rows that need nothing of the others."""
 

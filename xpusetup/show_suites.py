@@ -77,8 +77,8 @@ def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, l
 
 
 def _show_operators(console: Console, data: Mapping[str, Any]) -> None:
-    table = data["operators"]
-    if table["operators"]:
+    table = data["operator_table"]
+    if data["operators"]:
         console.print("\n operators that ran on the CPU, as the tests said\n")
         console.out(table["markdown"].rstrip("\n"), highlight=False)
     for note in table["notes"]:

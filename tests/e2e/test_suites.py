@@ -199,12 +199,15 @@ def test_installs_another_torch():
 """
 
 
-def make_environment(folder: Path, base: Path) -> Path:
+STANDINS = (("transformers", "4.45.2"), ("accelerate", "0.34.2"), ("parameterized", "0.9.0"))
+
+
+def make_environment(folder: Path, base: Path, *, real: bool = False) -> Path:
     """Make an environment that sees everything of another one, and gets what a suite needs."""
     venv.create(folder, with_pip=True)
     packages = next(folder.glob("lib/python3*/site-packages"))
     (packages / "base.pth").write_text(f"{next(base.glob('lib/python3*/site-packages'))}\n")
-    for name, version in (("transformers", "4.45.2"), ("accelerate", "0.34.2"), ("parameterized", "0.9.0")):
+    for name, version in () if real else STANDINS:
         info = packages / f"{name}-{version}.dist-info"
         info.mkdir()
         (info / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {name}\nVersion: {version}\n")
@@ -250,3 +253,43 @@ def test_transformers_on_a_device(demo: Demo, tmp_path: Path) -> None:
     assert (replaced.code, "replaced while the tests ran: torch was 2.13.0+cpu" in replaced.out) == (1, True), (
         replaced.out
     )
+
+
+def unpack_transformers(folder: Path, python: Path, env: dict[str, str]) -> Path:
+    """Fetch Transformers' source archive, and add what its common model tests need and it does not hold."""
+    download = ("download", "-q", "--no-deps", "--no-binary", ":all:", "--no-build-isolation", "-d", str(folder))
+    pip = (str(python), "-m", "pip", "--disable-pip-version-check")
+    subprocess.run((*pip, "install", "-q", "setuptools", "wheel"), check=True, env=env, capture_output=True)
+    subprocess.run((*pip, *download, "transformers==5.23.0"), check=True, env=env, capture_output=True)
+    (archive,) = folder.glob("transformers-*.tar.gz")
+    subprocess.run(("tar", "-xzf", str(archive), "-C", str(folder)), check=True)
+    tree = folder / "transformers-5.23.0"
+    bert = tree / "tests/models/bert"
+    bert.mkdir(parents=True)
+    (bert / "test_modeling_tiny.py").write_text((FILES / "tiny_bert.txt").read_text())
+    for name, owner in (("exporters/test_export", "Export"), ("generation/test_utils", "Generation")):
+        path = tree / f"tests/{name}.py"
+        path.parent.mkdir()
+        path.write_text(f"class {owner}TesterMixin:\n    pass\n")
+        (path.parent / "__init__.py").touch()
+    for path in (tree / "tests", bert.parent, bert):
+        (path / "__init__.py").touch()
+    return tree
+
+
+@pytest.mark.long
+@pytest.mark.xdist_group("demo")
+def test_the_real_transformers(demo: Demo, tmp_path: Path) -> None:
+    into = make_environment(tmp_path / "env", demo.root / "venv", real=True)
+    python = into / "bin/python"
+    install = (str(python), "-m", "pip", "install", "-q", "--disable-pip-version-check", "transformers==5.23.0")
+    subprocess.run((*install, "accelerate", "parameterized"), check=True, env=demo.env, capture_output=True)
+    tree = unpack_transformers(tmp_path, python, demo.env)
+    env = {**demo.env, "HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "XDG_DATA_HOME": str(tmp_path / "data")}
+    words = ("test", "transformers", "--into", str(into), "--source", str(tree), "--select", "tests/models", "--json")
+    said = xpusetup(*words, "--device", "cpu", "--install", env=env)
+    (row,) = said.result["suites"]
+    plain = (str(python), "-m", "pytest", "-q", "-p", "no:cacheprovider", "--junit-xml", str(tmp_path / "plain.xml"))
+    subprocess.run((*plain, "tests/models"), check=True, env=env, cwd=tree, capture_output=True)
+    assert entries(tmp_path / "plain.xml") == {kind: row[kind] for kind in ("failed", "passed", "skipped", "errors")}
+    assert (row["failed"], row["passed"] > 90, row["skipped"] > 50) == (0, True, True)

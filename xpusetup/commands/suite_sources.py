@@ -54,6 +54,8 @@ def find_source(bench: Bench, asked: Asked) -> Source:
     notes = [f"not in this tree: {', '.join(absent)}"] if absent else []
     if version and installed and version != installed and not suite.component:
         notes.append(f"the tests are of {version}, installed is {suite.distribution} {installed}")
+    if suite.chooses:
+        notes.append(f"{suite.title} takes the accelerator that it finds, whatever --device says")
     entries = suite.entries if asked.full or asked.source else ()
     return Source(folder, there, keyword, version, entries, notes)
 

@@ -29,7 +29,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.suite_sources import Source
     from xpusetup.commands.verifying import Subject
     from xpusetup.commands.workspace import Where
-    from xpusetup.fallbacks.tables import Table
     from xpusetup.suites.compare import Against
     from xpusetup.suites.known import Exclusion, Suite, Suites
 
@@ -216,8 +215,7 @@ def _result(document: dict[str, Any], bench: Bench, source: Source, against: Aga
         "markdown": render_results(rows),
         "failed": bad,
         "broken": broken,
-        "operators": asdict(_operators(document, bench)),
-        "operator_tests": affected_tests(document["heard"]),
+        **_operators(document, bench),
         "against": asdict(against) if against else None,
         "source": {"folder": str(source.folder), "version": source.version, "notes": list(source.notes)},
         "environment": bench.subject.whose,
@@ -227,6 +225,10 @@ def _result(document: dict[str, Any], bench: Bench, source: Source, against: Aga
     return Result("test", data, code=1 if worse or broken or document["replaced"] or not rows else 0)
 
 
-def _operators(document: Mapping[str, Any], bench: Bench) -> Table:
+def _operators(document: Mapping[str, Any], bench: Bench) -> dict[str, Any]:
+    """Give what the tests said of operators that ran on the CPU, with the tests that said it."""
     release = ".".join(bench.torch.split(".")[:2])
-    return make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", document["heard"], release)
+    table = make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", document["heard"], release)
+    tests = affected_tests(document["heard"])
+    rows = [{**asdict(one), "tests": tests[one.name]} for one in table.operators]
+    return {"operators": rows, "operator_table": {"markdown": table.markdown, "notes": list(table.notes)}}
