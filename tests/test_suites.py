@@ -259,3 +259,40 @@ def test_the_device_file_has_a_bare_name() -> None:
     assert (name.count("."), "/" in name) == (1, False)
     compile(text, name, "exec")
     assert 'DEVICE_NAME = "simxpu"' in text
+
+
+RESULT: dict[str, Any] = {
+    "suite": "transformers",
+    "device": "xpu",
+    "environment": "torch-2.5",
+    "versions": {"suite": "4.45.2", "torch": "2.5.1+xpu", "pytest": "8.3.0", "xdist": None},
+    "suites": [
+        {"name": "tests/models", "failed": 1, "passed": 2, "skipped": 3, "errors": 1, "notes": ["a process was lost"]},
+        {"name": "tests/utils", "failed": 0, "passed": 7, "skipped": 0, "errors": 0, "notes": []},
+    ],
+    "excluded": [{"places": ["tests/models/levit"], "reason": "some of them hang", "source": "issue 136007"}],
+    "source": {"notes": ["the tests are of 4.45.2, installed is transformers 4.46.0"]},
+    "broken": ["tests/trainer: RuntimeError: no driver"],
+    "replaced": [{"name": "torch", "before": "2.5.1+xpu abc", "after": "2.15.0 def"}],
+    "crashed": {"tests/models/a/test_a.py::test_x": "Aborted, at a/test_a.py:3 in test_x"},
+    "failed": {"tests/models/a/test_a.py::test_x": "crashed", "tests/models/a/test_a.py::test_y[1]": "failed"},
+    "operators": [{"name": "aten::take"}],
+    "operator_table": {"markdown": "| Aten operation | CPU fallback |\n", "notes": []},
+    "against": None,
+    "seconds": 3725.0,
+    "results": "/r/results.json",
+}
+AGAINST = {
+    "baseline": "old.json",
+    "better": [{"name": "t::b", "there": "failed", "here": "passed"}],
+    "worse": [{"name": f"t::{number}[x]", "there": "passed", "here": "failed"} for number in range(12)],
+}
+
+
+@pytest.mark.parametrize(("name", "against"), [("alone", None), ("against", AGAINST)])
+def test_golden_screens(name: str, against: dict[str, Any] | None, capsys: pytest.CaptureFixture[str]) -> None:
+    from xpusetup.show import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+
+    rows = render_results(RESULT["suites"])
+    show_suites(make_console(), {**RESULT, "markdown": rows, "against": against}, verbose=False)
+    hold_one(f"suites/{name}.txt", capsys.readouterr().out)

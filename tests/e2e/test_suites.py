@@ -167,6 +167,16 @@ def test_a_conftest_that_cannot_be_loaded_costs_its_folder(tmp_path: Path) -> No
     assert "no driver" in why
 
 
+def test_a_hang_at_the_end_costs_no_test(tmp_path: Path) -> None:
+    (tmp_path / "tree/tests").mkdir(parents=True)
+    text = "import atexit, time\natexit.register(time.sleep, 1000)\ndef test_x(): pass\n"
+    (tmp_path / "tree/tests/test_late.py").write_text(text)
+    ran = run(tmp_path / "tree", tmp_path / "out", seconds=10, grace=2)
+    assert ran.rows == {"tests/*.py": (0, 1, 0, 0)}
+    (note,) = ran.document["suites"][0]["notes"]
+    assert note.startswith("a process was lost behind its tests: no sign of life for")
+
+
 def test_operators_survive_a_crash(tmp_path: Path) -> None:
     source = make_tree(tmp_path / "tree", a="fallbacks")
     ran = run(source, tmp_path / "out")
