@@ -150,7 +150,7 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
     options = make_options(order)
     for number, shard in enumerate(shards, 1):
         print(f"[{number}/{len(shards)}] {shard.name}", flush=True)
-        terms = Terms(work, environment(order, folder), order.seconds, options, order.grace, order.reserve)
+        terms = Terms(work, environment(order), order.seconds, options, order.grace, order.reserve)
         place = folder / "shards" / shard.name
         if order.again:
             shutil.rmtree(place, ignore_errors=True)
@@ -173,12 +173,12 @@ def has_xdist() -> bool:
     return importlib.util.find_spec("xdist") is not None
 
 
-def environment(order: Order, folder: Path) -> dict[str, str]:
-    """Give the variables of the tests. Compiled Python goes into our folder: the tree of the suite stays as it is."""
+def environment(order: Order) -> dict[str, str]:
+    """Give the variables of the tests."""
     own = str(Path(__file__).parent)
     path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
     autoload = {AUTOLOAD: "1"}  # only the exact string "1" turns it on
-    ours = {"PYTHONPATH": path, "PYTHONPYCACHEPREFIX": str(folder / "pycache"), **autoload}
+    ours = {"PYTHONPATH": path, **autoload}
     return {**order.environment, **os.environ, **ours}
 
 

@@ -16,6 +16,8 @@ from xml.etree import ElementTree as ET
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
+WHOLE = (0, 1, 5)
+"""pytest's exit codes behind which every test has run: all passed, some failed, there was none."""
 KINDS = ("failed", "passed", "skipped", "errors")
 FRAME = re.compile(r'^  File "(?P<path>.+)", line (?P<line>\d+) in (?P<name>.+)$', re.MULTILINE)
 OTHERS = ("/site-packages/", "/lib/python", "<")
@@ -29,12 +31,14 @@ class Told:
     """What a journal tells. `outcomes`: of tests that have ended; `open`: of those that have begun and not ended.
 
     `begun`: whether any test has, so that no more modules were imported (without workers);
-    `importing` is the last module that each worker began to import; `crashes` are the reasons by test.
+    `importing` is the last module that each worker began to import; `crashes` are the reasons by test; `whole`: all
+    tests have run, and the JUnit file was written.
     """
 
     outcomes: dict[str, list[str]] = field(default_factory=dict)
     open: dict[str, None] = field(default_factory=dict)
     begun: bool = False
+    whole: bool = False
     importing: dict[str, str] = field(default_factory=dict)
     crashes: dict[str, str] = field(default_factory=dict)
     heard: list[dict[str, Any]] = field(default_factory=list)
@@ -66,6 +70,8 @@ def read_journal(text: str) -> Told:
             told.crashes[values[0]] = describe_stacks(values[1]) or "its process ended"
         elif kind == "heard":
             told.heard.append({"test": values[0], **values[1], "count": values[2]})
+        elif kind == "finish":
+            told.whole = values[0] in WHOLE
         elif kind == "lost":
             told.crashes[told.importing.get(values[0], "")] = describe_stacks(values[1]) or "its process ended"
     return told

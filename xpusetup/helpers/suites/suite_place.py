@@ -1,33 +1,38 @@
-"""Where a suite runs: a folder of links to its tree with the device file in it; and the torch that has to stay."""
+"""Where a suite runs: a tree of links to its files with the device file in it; and the torch that has to stay."""
 
 from __future__ import annotations
 
+import hashlib
+import os
 import re
 from importlib.metadata import distributions
-from typing import TYPE_CHECKING
+from pathlib import Path
 
-from guard_environment import digest
 from installed import canonical
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 GUARDED = re.compile(r"(torch|torchvision|torchaudio|triton|triton-xpu|pytorch-triton(-.+)?|torch-.+)")
 
 
 def link_tree(source: Path, work: Path, entries: list[str]) -> None:
-    """Make a folder whose entries are those of the source: a device file beside them leaves the source as it is.
+    """Make folders as those of the source, whose files are links: what Python and the tests add goes there.
 
     pytest puts it on Python's path: `entries` keep what must not be imported from there out of it.
     """
     work.mkdir(parents=True, exist_ok=True)
-    names = {path.name for path in source.iterdir() if not entries or path.name in entries}
-    for path in work.iterdir():
-        if path.is_symlink() and (path.name not in names or path.readlink() != source / path.name):
-            path.unlink()
-    for name in sorted(names):
-        if not (work / name).is_symlink():
-            (work / name).symlink_to(source / name)
+    for path in [one for one in work.rglob("*") if one.is_symlink()]:
+        path.unlink()
+    for folder, below, files in os.walk(source):
+        here = Path(folder)
+        names = [*files, *(name for name in below if (here / name).is_symlink())]
+        below[:] = [name for name in below if not name.startswith(".") and here / name != work.parent]
+        if here == source and entries:
+            below[:] = [name for name in below if name in entries]
+            names = [name for name in names if name in entries]
+        place = work / here.relative_to(source)
+        place.mkdir(exist_ok=True)
+        for name in names:
+            if not (place / name).exists():
+                (place / name).symlink_to(here / name)
 
 
 def write_spec(work: Path, name: str, text: str) -> None:
@@ -37,11 +42,10 @@ def write_spec(work: Path, name: str, text: str) -> None:
 
 def look_at_torch() -> dict[str, str]:
     """Give torch and what belongs to it, each with its version and a hash of its list of files."""
-    found = {}
+    found: dict[str, str] = {}
     for one in distributions():
         name = canonical(one.metadata["Name"] or "")
-        if GUARDED.fullmatch(name):
-            record = one.locate_file(f"{one.metadata['Name'].replace('-', '_')}-{one.version}.dist-info/RECORD")
-            path = record if hasattr(record, "exists") and record.exists() else None
-            found.setdefault(name, f"{one.version} {digest(path)[:12] if path else ''}".strip())  # type: ignore[arg-type]
+        if GUARDED.fullmatch(name):  # of two, the first is the one that is imported
+            listed = one.read_text("RECORD") or ""
+            found.setdefault(name, f"{one.version} {hashlib.sha256(listed.encode()).hexdigest()[:12]}")
     return found

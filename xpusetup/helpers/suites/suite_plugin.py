@@ -3,7 +3,8 @@
     PYTHONPATH=helpers/suites python -m pytest -p suite_plugin --suite-journal FILE tests/
 
 One line of JSON a sign, in a file that only grows: `collect`, `start`, `end` with the outcomes, `crash` for a lost
-worker of pytest-xdist, `heard` for operators that ran on the CPU. A test has so many seconds; then its process ends.
+worker of pytest-xdist, `heard` for operators that ran on the CPU, `finish` behind the JUnit file. A test has so many
+seconds; then its process ends.
 """
 
 from __future__ import annotations
@@ -100,8 +101,10 @@ class Narrator:
                 self.journal.write("heard", nodeid, message._asdict(), times)
         self.heard.clear()
 
-    def pytest_sessionfinish(self) -> None:
+    @pytest.hookimpl(trylast=True)  # after the JUnit file was written
+    def pytest_sessionfinish(self, exitstatus: int) -> None:
         self.tell_heard()
+        self.journal.write("finish", int(exitstatus))
 
     def stacks_of(self, worker: str) -> str:
         path = self.stacks.with_name(f"{self.stacks.name}.{worker}")

@@ -22,8 +22,6 @@ GRACE = 60.0
 RESERVE = 64 << 20
 """Bytes that have to stay free for what is written down."""
 MIB = 1 << 20
-WHOLE = (0, 1, 5)
-"""pytest's exit codes behind which every test has run, where it has written its JUnit file: passed, failed, none."""
 
 
 @dataclass(frozen=True)
@@ -51,11 +49,10 @@ class Terms:
 
 @dataclass(frozen=True)
 class Ended:
-    """How a process ended: its exit code, and why it was ended, where it was. `whole`: it came to its own end."""
+    """How a process ended: its exit code, and why it was ended, where it was."""
 
     code: int
     why: str = ""
-    whole: bool = False
 
 
 def make_command(attempt: Attempt, terms: Terms, paths: Sequence[str]) -> tuple[str, ...]:
@@ -108,7 +105,7 @@ def run_attempt(attempt: Attempt, terms: Terms, paths: Sequence[str], done: set[
                 why = watch(child, attempt, terms)
             finally:
                 code = end(child)
-        return Ended(code, why, code in WHOLE and not why and attempt.file("xml").exists())
+        return Ended(code, why)
     finally:
         shutil.rmtree(temporary, ignore_errors=True)
 

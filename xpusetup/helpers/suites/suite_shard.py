@@ -11,7 +11,17 @@ from collections import Counter
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from suite_counts import KINDS, Told, count_junit, count_told, describe_stacks, list_outcomes, merge, read_journal
+from suite_counts import (
+    KINDS,
+    WHOLE,
+    Told,
+    count_junit,
+    count_told,
+    describe_stacks,
+    list_outcomes,
+    merge,
+    read_journal,
+)
 from suite_process import Attempt, Ended, Terms, free, run_attempt
 
 if TYPE_CHECKING:
@@ -53,7 +63,8 @@ def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
     while True:
         before = attempts.told.ended
         attempt, ended = attempts.run(terms, shard.paths)
-        if ended.whole:
+        if attempts.tolds[attempt.number].whole:
+            attempts.note_end(ended)
             break
         full = free(folder) < terms.reserve
         if not full:  # where it still is, it was not this test that filled the disk
@@ -92,8 +103,6 @@ class Attempts:
         attempt = Attempt(self.folder, max(self.tolds, default=0) + 1)
         ended = run_attempt(attempt, terms, paths, self.told.ended)
         self.tolds[attempt.number] = self.read(attempt)
-        if ended.whole:
-            write(attempt.file("whole"), ended.code)
         return attempt, ended
 
     def blame(self, attempt: Attempt, ended: Ended) -> None:
@@ -106,8 +115,11 @@ class Attempts:
         if guilty and (ended.why or len(guilty) == 1):
             write(attempt.file("blamed"), dict.fromkeys(guilty, why))
             told.crashes.update(dict.fromkeys(guilty, why))
-        elif not guilty and told.begun:
-            self.notes.append(f"a process was lost behind its tests: {why}")
+
+    def note_end(self, ended: Ended) -> None:
+        """Say of a process that did not end when its tests had."""
+        if ended.why or ended.code not in WHOLE:
+            self.notes.append(f"a process was lost behind its tests: {ended.why or describe_code(ended.code)}")
 
     def outcome(self, shard: Shard, seconds: float, why: str) -> Outcome:
         told = self.told
@@ -139,7 +151,7 @@ class Attempts:
     def junit(self, number: int) -> Counter[str] | None:
         attempt = Attempt(self.folder, number)
         path = attempt.file("xml")
-        if not path.exists() or not attempt.file("whole").exists():
+        if not path.exists() or not self.tolds[number].whole:
             return None
         return count_junit(path.read_text(encoding="utf-8", errors="replace"))
 
