@@ -22,6 +22,7 @@ from benchmarks.report import measure_report
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
 from benchmarks.steps import measure_steps
+from benchmarks.suites import measure_suites
 from benchmarks.timing import FailedError
 from benchmarks.verify import measure_verify
 from benchmarks.vision import empty_cache, measure_warm, write_profile
@@ -46,6 +47,7 @@ NAMES = (
     "fetch",
     "conflicts",
     "forecast",
+    "suites",
     "vision",
 )
 SHORT = ("help", "emit", "explain", "report", "noop", "runner", "doctor", "verify", "lanes")
@@ -77,6 +79,7 @@ ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
     "conflicts": measure_conflicts,
     "forecast": lambda folder, env: measure_forecast(folder / "forecast", env),
     "report": measure_report,
+    "suites": lambda folder, env: measure_suites(folder / "suites", env),
 }
 """The rows that need nothing of the others."""
 

@@ -77,6 +77,7 @@ def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         ("profiles check torch-2.5", "profiles check", 0, {"profile", "components"}),
         ("profiles check small.toml", "profiles check", 0, {"profile", "components"}),
         ("doctor --list", "doctor", 0, {"checks"}),
+        ("test", "test", 0, {"list", "published"}),
         (
             "doctor -p torch-2.14 --facts workstation.json",
             "doctor",
@@ -106,6 +107,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
             "there is no profile 'sin'; did you mean sim?",
             "xpusetup profiles list",
         ),
+        ("test transfromers", 2, "there is no suite 'transfromers'", "perhaps you meant transformers; known: "),
         ("profiles check none.toml", 2, "there is no profile file none.toml that can be read", ""),
         ("profiles check strange.toml", 2, "nothing is known of an accelerator 'gpu'", "known: "),
         (f"profiles check {BAD}", 2, f"{BAD}: python: Input should be", "mend the file, then: "),

@@ -63,6 +63,7 @@ LEVELS = (
         "bundles",
         "report",
         "matrix",
+        "suites",
     ),
     ("emit",),
     ("effects",),

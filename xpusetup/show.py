@@ -179,6 +179,7 @@ SHOWN: dict[str, Screen] = {
     "plan": _show_plan,
     "verify": _show_verify,
     "verify --fallbacks": _screen("show_fallbacks", "show_fallbacks", told=False),
+    "test": _screen("show_suites", "show_suites"),
     "status": _show_status,
     "status log": lambda _console, _data, _verbose: None,
     "status diff": _screen("show_comparison", "show_comparison"),

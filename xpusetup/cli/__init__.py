@@ -20,6 +20,7 @@ from xpusetup.cli import (
     preparing,
     profiles,
     searching,
+    testing,
     using,
     verifying,
     wheels,
@@ -56,6 +57,7 @@ app.command()(building.plan)
 app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
 app.command()(using.env)
 app.command()(verifying.verify)
+app.command("test")(testing.run_tests)
 app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(using.report)

@@ -40,11 +40,16 @@ class Asked:
     whole: bool = False
 
 
-def show_fallbacks(where: Where, asked: Asked) -> Result:
-    """Give the tables that were asked for. Raises UsageError for a release that is not known."""
+def read_known() -> Known:
+    """Read what was published of operators that run on the CPU, and the lists of releases."""
     from xpusetup.effects.files import package_text  # noqa: PLC0415 - kept beside the other effects
 
-    known = parse_known(package_text("data/fallbacks.toml"))
+    return parse_known(package_text("data/fallbacks.toml"))
+
+
+def show_fallbacks(where: Where, asked: Asked) -> Result:
+    """Give the tables that were asked for. Raises UsageError for a release that is not known."""
+    known = read_known()
     if asked.release and asked.release not in known.releases:
         raise UsageError(f"no list is known of release {asked.release!r}", fix=f"--release {'|'.join(known.releases)}")
     if asked.logs:

@@ -75,10 +75,10 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
     given = read_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
-    subject = _find_subject(where, asked)
+    subject = find_subject(where, asked)
     subject = replace(subject, known=given) if given else subject
-    chosen = _choose_device(subject, asked)
-    device = _describe(subject, chosen["device"])
+    chosen = choose_device(subject, asked)
+    device = describe(subject, chosen["device"])
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(asked))
     document, code, words = verifier.run_verifier(subject.python, options, subject.env, say)
     if code == BAD_USAGE:
@@ -95,7 +95,8 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
     return Result("verify", {**document, "chosen_by": chosen["why"], "environment": subject.whose}, code=code)
 
 
-def _find_subject(where: Where, asked: Asked) -> Subject:
+def find_subject(where: Where, asked: Asked) -> Subject:
+    """Give the environment that is meant. Raises NotReadyError where nothing is built, or there is no torch."""
     if where.into and not (where.profile or where.root or where.name):
         return _look_at(where.into, asked)
     workspace = open_built(where)
@@ -109,7 +110,7 @@ def _find_subject(where: Where, asked: Asked) -> Subject:
     return Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
 
 
-def _describe(subject: Subject, name: str) -> Device | None:
+def describe(subject: Subject, name: str) -> Device | None:
     """Give what is known of the device to verify; None where torch is to choose it."""
     if name == AUTO:
         return None
@@ -138,7 +139,7 @@ def _look_at(place: str, asked: Asked, device: str = AUTO) -> Subject:
     return Subject(python, variables(), asked.device or device, place)
 
 
-def _choose_device(subject: Subject, asked: Asked) -> dict[str, str]:
+def choose_device(subject: Subject, asked: Asked) -> dict[str, str]:
     """Give the name of the device to verify and who chose it; `auto` stays where torch cannot be asked."""
     name = asked.device or subject.device
     if name != AUTO:

@@ -1,0 +1,298 @@
+"""Suites of tests: their parts, what journals and JUnit files count, baselines, and the published tables."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from golden import hold_one
+from xpusetup.commands.testing import list_suites
+from xpusetup.errors import UsageError
+from xpusetup.fallbacks.known import parse_known
+from xpusetup.show_suites import show_suites
+from xpusetup.suites.compare import Difference, compare_counts, compare_tests
+from xpusetup.suites.known import Suites, parse_suites
+from xpusetup.suites.spec import make_spec
+from xpusetup.suites.tables import affected_tests, make_operators, render_results
+
+PACKAGE = Path(__file__).parents[1] / "xpusetup"
+sys.path.append(str(PACKAGE / "helpers/suites"))
+counts: Any = importlib.import_module("suite_counts")
+shards: Any = importlib.import_module("suite_shards")
+sys.path.pop()
+
+DATA = (PACKAGE / "data/suites.toml").read_text()
+SEGMENT = """Fatal Python error: Segmentation fault
+
+Current thread 0x00007f (most recent call first):
+  File "/usr/lib/python3.11/ctypes/__init__.py", line 519 in string_at
+  File "/home/me/tests/x/test_crash.py", line 5 in test_segv
+  File "/home/me/venv/lib/python3.11/site-packages/_pytest/python.py", line 166 in pytest_pyfunc_call
+
+Extension modules: numpy
+"""
+LATE = """Timeout (0:00:04)!
+Thread 0x00007e (most recent call first):
+  File "/usr/lib/python3.11/threading.py", line 324 in wait
+
+Thread 0x00007f (most recent call first):
+  File "/home/me/tests/x/test_crash.py", line 8 in test_hang
+"""
+
+
+@pytest.fixture(scope="module")
+def known() -> Suites:
+    return parse_suites(DATA)
+
+
+@pytest.mark.parametrize("release", ["2.4", "2.5"])
+def test_golden_published_tables(known: Suites, release: str) -> None:
+    published = known.fitting("transformers", "4.45.2", f"{release}.1+xpu", "xpu")
+    assert published is not None
+    rows = [{"name": name, **row} for name, row in published.rows.items()]
+    assert len(rows) == 7
+    assert render_results(rows) == published.markdown
+    hold_one(f"suites/{published.id}.md", render_results(rows))
+
+
+def test_what_is_known_of_versions(known: Suites) -> None:
+    suite = known.find("transformers")
+    (excluded,) = known.excluded(suite, "4.45.2", "2.4.0", "xpu")
+    assert excluded.places == [f"tests/models/{name}" for name in ("olmoe", "fastspeech2_conformer", "qwen2_moe")]
+    assert [one.places for one in known.excluded(suite, "4.45.2", "2.5.1+xpu", "xpu")] == [["tests/models/levit"]]
+    for version, torch, device in (("4.45.2", "2.5.1", "cpu"), ("5.23.0", "2.5.1", "xpu"), ("4.45.2", "2.45", "xpu")):
+        assert known.excluded(suite, version, torch, device) == []
+        assert known.fitting("transformers", version, torch, device) is None
+    assert known.variables(known.find("pytorch"), "simxpu") == {"PYTORCH_TESTING_DEVICE_ONLY_FOR": "simxpu"}
+    assert known.variables(suite, "xpu")["PYTORCH_ENABLE_XPU_FALLBACK"] == "1"
+    with pytest.raises(UsageError, match="no suite 'transformer'") as raised:
+        known.find("transformer")
+    assert "perhaps you meant transformers" in raised.value.fix
+
+
+def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
+    from xpusetup.show import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+
+    show_suites(make_console(), list_suites().data, verbose=True)
+    said = capsys.readouterr().out
+    assert "backbone, examples" in said
+    assert "| `tests/models` | 113 | 32750 | 38540 |" in said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SEGMENT, "Segmentation fault, at x/test_crash.py:5 in test_segv"),
+        (LATE, "no end in time, at x/test_crash.py:8 in test_hang"),
+        ("Fatal Python error: Aborted\n", "Aborted"),
+        ("", ""),
+    ],
+)
+def test_how_a_process_ended(text: str, said: str) -> None:
+    assert counts.describe_stacks(text) == said
+
+
+JOURNAL = [
+    ["collect", "tests/test_a.py", "gw0"],
+    ["end", "tests/test_bad.py", ["error"]],
+    ["start", "t::passed"],
+    ["end", "t::passed", ["passed"]],
+    ["start", "t::failed"],
+    ["end", "t::failed", ["failed", "teardown error"]],
+    ["start", "t::skipped"],
+    ["end", "t::skipped", ["skipped"]],
+    ["start", "t::setup"],
+    ["end", "t::setup", ["setup error"]],
+    ["start", "t::sub"],
+    ["end", "t::sub", ["sub skipped", "sub passed", "passed"]],
+    ["start", "t::sub_failed"],
+    ["end", "t::sub_failed", ["sub failed", "sub passed", "passed"]],
+    ["start", "t::crashed"],
+    ["crash", "t::crashed", SEGMENT],
+    ["heard", "t::passed", {"kind": "announced", "operator": "aten::take", "backend": "xpu"}, 3],
+    ["start", "t::open"],
+]
+JUNIT = """<?xml version="1.0"?><testsuites><testsuite>
+<testcase name="passed"/><testcase name="failed"><failure/></testcase><testcase name="failed"><error/></testcase>
+<testcase name="skipped"><skipped/></testcase><testcase name="setup"><error/></testcase>
+<testcase name="sub"><properties><property name="outcome" value="passed"/></properties><skipped/></testcase>
+<testcase name="sub_failed"><failure/><failure/></testcase><testcase name="crashed"><error/></testcase>
+<testcase name="bad"><error/></testcase></testsuite></testsuites>"""
+
+
+def test_the_journal_counts_as_junit_does() -> None:
+    told = counts.read_journal("\n".join(map(json.dumps, JOURNAL)) + '\n["end", "t::cut')
+    assert counts.count_told(told) == Counter(passed=2, failed=2, skipped=1, errors=4)
+    assert counts.count_junit(JUNIT) == counts.count_told(told)
+    assert list(told.open) == ["t::open"]
+    outcomes = counts.list_outcomes(told)
+    assert [outcomes[f"t::{name}"] for name in ("failed", "sub", "sub_failed", "crashed")] == [
+        "failed",
+        "passed",
+        "failed",
+        "crashed",
+    ]
+    assert counts.count_junit(JUNIT[:-5]) is None
+
+
+def test_a_lost_worker_names_the_module_that_it_was_importing() -> None:
+    lines = [["collect", "a.py", "gw0"], ["collect", "b.py", "gw1"], ["lost", "gw1", ""]]
+    told = counts.read_journal("\n".join(map(json.dumps, lines)))
+    assert told.crashes == {"b.py": "its process ended"}
+    assert told.ended == {"b.py"}
+
+
+TREE = [
+    "tests/test_top.py",
+    "tests/generation/test_utils.py",
+    *(f"tests/models/{name}/test_{kind}.py" for name in ("bert", "gpt2", "vit") for kind in ("model", "tokens")),
+    "tests/models/auto/test_auto.py",
+]
+
+
+def test_shards_are_directories() -> None:
+    found = shards.make_shards(TREE, ["tests"])
+    assert [(one.row, one.name, one.paths) for one in found] == [
+        ("tests/generation", "tests.generation", ("tests/generation",)),
+        ("tests/models", "tests.models", ("tests/models",)),
+        ("tests/*.py", "tests.files", ("tests/test_top.py",)),
+    ]
+
+
+@pytest.mark.parametrize("parts", [2, 3, 4, 99])
+def test_a_large_directory_is_several_shards(parts: int) -> None:
+    found = [one for one in shards.make_shards(TREE, ["tests/"], parts) if one.row == "tests/models"]
+    assert len(found) == min(parts, 4)
+    assert sorted(path for one in found for path in one.paths) == [
+        f"tests/models/{name}" for name in ("auto", "bert", "gpt2", "vit")
+    ]
+    assert len({one.name for one in found}) == len(found)
+
+
+def test_a_selected_file_or_folder_is_a_row() -> None:
+    found = shards.make_shards(
+        ["tests/models/bert/test_model.py", "tests/test_top.py"], ["tests/models/bert", "tests/test_top.py"]
+    )
+    assert [(one.row, one.paths) for one in found] == [
+        ("tests/models/bert/*.py", ("tests/models/bert/test_model.py",)),
+        ("tests/test_top.py", ("tests/test_top.py",)),
+    ]
+
+
+def test_differences_by_test() -> None:
+    there = {
+        "d/a.py::1": "passed",
+        "d/a.py::2": "failed",
+        "d/a.py::3": "passed",
+        "d/a.py::4": "error",
+        "e/b.py::1": "passed",
+    }
+    here = {
+        "d/a.py::1": "crashed",
+        "d/a.py::2": "passed",
+        "d/a.py::4": "failed",
+        "d/a.py::5": "failed",
+        "d/a.py::6": "passed",
+    }
+    against = compare_tests("x.json", there, here, frozenset({"d"}))
+    assert against.better == (Difference("d/a.py::2", "failed", "passed"),)
+    assert against.worse == (
+        Difference("d/a.py::1", "passed", "crashed"),
+        Difference("d/a.py::3", "passed", "not run"),
+        Difference("d/a.py::5", "not there", "failed"),
+    )
+    direct = compare_tests("x.json", there, here, frozenset({"d/*.py"}))
+    assert direct == against
+
+
+def test_differences_by_row(known: Suites) -> None:
+    published = known.fitting("transformers", "4.45.2", "2.5.0", "xpu")
+    assert published is not None
+    same = compare_counts("p", published.rows, published.rows)
+    assert (same.better, same.worse) == ((), ())
+    here = {
+        "tests/models": {"failed": 4, "passed": 32736, "skipped": 38838, "errors": 0},
+        "tests/trainer": {"failed": 15, "passed": 196, "skipped": 48, "errors": 2},
+        "tests/new": {"failed": 5, "passed": 1, "skipped": 0},
+    }
+    found = compare_counts("p", published.rows, here)
+    assert [one.name for one in found.better] == ["tests/models"]
+    assert found.worse == (
+        Difference("tests/trainer", "16 failed, 196 passed, 48 skipped", "17 failed, 196 passed, 48 skipped"),
+    )
+    fewer = compare_counts("p", published.rows, {"tests/utils": {"failed": 0, "passed": 369, "skipped": 102}})
+    assert [one.name for one in fewer.worse] == ["tests/utils"]
+
+
+def test_errors_have_a_column_where_there_are_some() -> None:
+    row = {"name": "tests/a", "failed": 1, "passed": 2, "skipped": 3, "errors": 4}
+    assert render_results([row]).splitlines() == [
+        "| Tests | Failed | Errors | Passed | Skipped |",
+        "| --- | --- | --- | --- | --- |",
+        "| `tests/a` | 1 | 4 | 2 | 3 |",
+    ]
+
+
+def test_operators_of_a_suite() -> None:
+    fallbacks = parse_known((PACKAGE / "data/fallbacks.toml").read_text())
+    heard = [
+        {"test": "t::1", "kind": "announced", "operator": "aten::take", "backend": "xpu", "count": 2},
+        {"test": "t::2", "kind": "announced", "operator": "aten::take", "backend": "xpu", "count": 1},
+        {"test": "t::2", "kind": "refused", "operator": "aten::nll_loss2d_forward", "backend": "xpu", "count": 1},
+    ]
+    table = make_operators(fallbacks, "xpu", heard, "2.5")
+    assert [(one.name, one.how, one.calls) for one in table.operators] == [
+        ("aten::nll_loss2d_forward", "Manual", 1),
+        ("aten::take", "Enabled", 3),
+    ]
+    assert affected_tests(heard) == {"aten::take": ["t::1", "t::2"], "aten::nll_loss2d_forward": ["t::2"]}
+
+
+def test_the_device_file_has_a_bare_name() -> None:
+    name, text = make_spec("simxpu")
+    assert (name.count("."), "/" in name) == (1, False)
+    compile(text, name, "exec")
+    assert 'DEVICE_NAME = "simxpu"' in text
+
+
+RESULT: dict[str, Any] = {
+    "suite": "transformers",
+    "device": "xpu",
+    "environment": "torch-2.5",
+    "versions": {"suite": "4.45.2", "torch": "2.5.1+xpu", "pytest": "8.3.0", "xdist": None},
+    "suites": [
+        {"name": "tests/models", "failed": 1, "passed": 2, "skipped": 3, "errors": 1, "notes": ["a process was lost"]},
+        {"name": "tests/utils", "failed": 0, "passed": 7, "skipped": 0, "errors": 0, "notes": []},
+    ],
+    "excluded": [{"places": ["tests/models/levit"], "reason": "some of them hang", "source": "issue 136007"}],
+    "source": {"notes": ["the tests are of 4.45.2, installed is transformers 4.46.0"]},
+    "broken": ["tests/trainer: RuntimeError: no driver"],
+    "replaced": [{"name": "torch", "before": "2.5.1+xpu abc", "after": "2.15.0 def"}],
+    "crashed": {"tests/models/a/test_a.py::test_x": "Aborted, at a/test_a.py:3 in test_x"},
+    "failed": {"tests/models/a/test_a.py::test_x": "crashed", "tests/models/a/test_a.py::test_y[1]": "failed"},
+    "operators": [{"name": "aten::take"}],
+    "operator_table": {"markdown": "| Aten operation | CPU fallback |\n", "notes": []},
+    "against": None,
+    "seconds": 3725.0,
+    "results": "/r/results.json",
+}
+AGAINST = {
+    "baseline": "old.json",
+    "better": [{"name": "t::b", "there": "failed", "here": "passed"}],
+    "worse": [{"name": f"t::{number}[x]", "there": "passed", "here": "failed"} for number in range(12)],
+}
+
+
+@pytest.mark.parametrize(("name", "against"), [("alone", None), ("against", AGAINST)])
+def test_golden_screens(name: str, against: dict[str, Any] | None, capsys: pytest.CaptureFixture[str]) -> None:
+    from xpusetup.show import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+
+    rows = render_results(RESULT["suites"])
+    show_suites(make_console(), {**RESULT, "markdown": rows, "against": against}, verbose=False)
+    hold_one(f"suites/{name}.txt", capsys.readouterr().out)
