@@ -214,8 +214,10 @@ def test_an_editable_tree_is_installed_as_it_lies() -> None:
     assert not {"torch.build", "torch.inspect"} & set(seen)
     install, build = seen["torch.install"], steps(sources=(TORCH,))["torch.build"]
     assert "install_editable.py --distribution torch --tree /home/me/pytorch -- -Ccmake.define." in words(install)
-    assert set(build.env) < set(install.env)
-    assert set(install.env) - set(build.env) == {("PIP_CONSTRAINT", "/dev/null")}
+    more = dict(set(install.env) - set(build.env))
+    assert more.pop("LDFLAGS") == f"{dict(build.env)['LDFLAGS']} -Wl,-rpath,@ROOT@/venv/lib"  # $ORIGIN is in the tree
+    assert more == {"PIP_CONSTRAINT": "/dev/null"}
+    assert dict(seen["torch.configure"].env)["LDFLAGS"] == dict(install.env)["LDFLAGS"]
     assert (install.always, install.locks, install.needs) == (True, ("venv",), build.needs)
     assert "torch.configure" in install.after
     assert "torch.install" in seen["runtime"].after

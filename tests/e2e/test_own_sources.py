@@ -113,6 +113,24 @@ def check_editable(stand: Stand, root: Path, torch: Path, ops: Path) -> None:
     assert done.stdout.startswith(str(root)), done.stderr
 
 
+@pytest.mark.long
+def test_editable_before_scikit_build_core(eras: Eras, tmp_path: Path) -> None:
+    """To 2.13 setup.py builds what is linked; one target of its ninja comes first, and the rest goes on from there."""
+    stand, root = eras.stand("torch-2.13"), tmp_path / "root"
+    torch = clone(stand, TORCH, tmp_path / "pytorch", stand.upstreams.revs["torch"])
+    own = ("--source", f"torch={torch}:editable", *ONLY)
+    alone = stand.build(root, *own[:2], "--target", "c10")
+    assert [path.rpartition("/")[2] for path in alone.result["target"]["files"]] == ["libc10.so"]
+    compiled = set((torch / "build/.ninja_log").read_text().splitlines())
+    assert "torch.install" in stand.build(root, *own).result["ran"]
+    assert compiled <= set((torch / "build/.ninja_log").read_text().splitlines())
+    (told,) = (root / "venv/lib").glob("python*/site-packages/torch-*.dist-info/direct_url.json")
+    assert json.loads(told.read_text()) == {"dir_info": {"editable": True}, "url": f"file://{torch}"}
+    append(torch / "torch/__init__.py", "\nedited = 'today'\n")
+    done = stand.call("run", "--root", root, "--", "python", "-c", "import torch; print(torch.edited, torch.__file__)")
+    assert done.stdout.split() == ["today", str(torch / "torch/__init__.py")], done.stderr
+
+
 def test_triton_from_a_tree_of_ones_own(stand: Stand, tmp_path: Path) -> None:
     """What the profile takes as a ready wheel is built, under the profile's name and the tree's version."""
     triton = clone(stand, TRITON, tmp_path / "triton", stand.upstreams.revs["triton"])

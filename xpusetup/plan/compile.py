@@ -240,8 +240,14 @@ def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
         found[profile.runtime_requirements.variable] = " | ".join(
             (*profile.runtime_requirements.pins, *_triton(profile))
         )
-        found["LDFLAGS"] = TO_ENVIRONMENT
+        found["LDFLAGS"] = _run_path(context, part)
     return found
+
+
+def _run_path(context: Context, part: SourceComponent) -> str:
+    """Lead what is linked to the run-time libraries; from a tree that is installed as it lies, by their whole path."""
+    own = f" -Wl,-rpath,{context.layout.venv}/lib" if part.name in context.request.editable else ""
+    return f"{TO_ENVIRONMENT}{own}"
 
 
 def _triton(profile: Profile) -> tuple[str, ...]:
