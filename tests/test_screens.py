@@ -221,7 +221,20 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
 
 
 def test_every_command_has_a_screen() -> None:
-    commands = {"build", "install", "plan", "verify", "status", "env", "emit", "doctor", "explain", "setup", "xpusetup"}
+    commands = {
+        "build",
+        "install",
+        "plan",
+        "verify",
+        "status",
+        "env",
+        "emit",
+        "doctor",
+        "explain",
+        "setup",
+        "test",
+        "xpusetup",
+    }
     commands |= {
         "env --closure",
         "verify-wheel",

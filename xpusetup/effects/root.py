@@ -14,7 +14,7 @@ from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 from xpusetup.keys import Made, Seen, Stamp, parse_stamp
 from xpusetup.model import Request
-from xpusetup.plan.context import PACKAGED
+from xpusetup.plan.context import HELPER_KINDS, PACKAGED
 from xpusetup.plan.patches import patch_texts, patches_of
 from xpusetup.profile import Profile
 
@@ -81,7 +81,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
 
 
 def _is_helper(path: Path) -> bool:
-    return path.suffix in {".py", ".sh", ".json", ".cmake"} and path.name != "__init__.py"
+    return path.suffix in HELPER_KINDS and path.name != "__init__.py"
 
 
 def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:

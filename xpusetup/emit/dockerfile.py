@@ -10,6 +10,7 @@ from xpusetup.emit.image_files import CACHES, IGNORED, USER, render_around
 from xpusetup.emit.image_labels import labels_of
 from xpusetup.emit.image_readme import render_readme
 from xpusetup.emit.image_stages import Built, split_stages
+from xpusetup.plan.context import HELPER_KINDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -24,7 +25,7 @@ OF_TREES = {"gitconfig": "/etc/gitconfig"}
 PACKAGES = {"pip": "/root/.cache/pip"}
 TREES = {"xpusetup-git": "/root/.cache/xpusetup"}
 COMPILED = {"ccache": "/root/.cache/ccache"}
-HELPERS = "COPY helpers/*.py helpers/*.sh helpers/*.json helpers/"
+HELPERS = f"COPY {' '.join(f'helpers/*{kind}' for kind in HELPER_KINDS)} helpers/"
 
 
 @dataclass(frozen=True)

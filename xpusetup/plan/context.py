@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PACKAGED = "package:"
 """A repository address that begins so is made from sources that travel with the helpers."""
+HELPER_KINDS = (".py", ".sh", ".json", ".cmake")
+"""How the names of helpers end; all of them travel together."""
 
 
 @dataclass(frozen=True)

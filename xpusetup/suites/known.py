@@ -9,8 +9,8 @@ from typing import Annotated
 from pydantic import Field
 
 from xpusetup.errors import UsageError
-from xpusetup.profile import Strict, Text, Variable
 from xpusetup.tomltext import parse_toml
+from xpusetup.values import Strict, Text, Variable
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<failed>\d+) \| (?P<passed>\d+) \| (?P<skipped>\d+) \|$", re.MULTILINE)
 Counts = dict[str, int]
