@@ -25,6 +25,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 sys.path.append(str(PACKAGE / "helpers/suites"))
 counts: Any = importlib.import_module("suite_counts")
 shards: Any = importlib.import_module("suite_shards")
+shard: Any = importlib.import_module("suite_shard")
 sys.path.pop()
 
 DATA = (PACKAGE / "data/suites.toml").read_text()
@@ -96,6 +97,18 @@ def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
 )
 def test_how_a_process_ended(text: str, said: str) -> None:
     assert counts.describe_stacks(text) == said
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (134, "its process was ended: Aborted"),
+        (3, "its process ended with exit code 3"),
+        (255, "ended with exit code 255"),
+    ],
+)
+def test_codes_of_processes(code: int, said: str) -> None:
+    assert said in shard.describe_code(code)
 
 
 JOURNAL = [

@@ -146,7 +146,8 @@ def _prepare(suite: Suite, subject: Subject, asked: Asked, say: Say) -> Mapping[
             raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup build, or install, mends it")
         if said.code:
             raise NotReadyError(
-                f"what the suite needs cannot be installed: {last or said.err.strip()}", fix="see above"
+                f"what the suite needs cannot be installed: {last or said.err.strip()}",
+                fix=f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}",
             )
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:

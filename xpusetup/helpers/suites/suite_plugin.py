@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 OUTCOME = "outcome"
+LOST_CODE = 70
 LOST = "???"
 """What pytest-xdist calls the phase of a test whose worker is gone."""
 
@@ -52,12 +53,14 @@ class Narrator:
     """Tells of the tests of one session: in the controller where there are workers."""
 
     def __init__(self, journal: Journal, stacks: Path) -> None:
-        self.journal, self.stacks = journal, stacks
+        self.journal, self.stacks, self.parent = journal, stacks, os.getppid()
         self.outcomes: dict[str, list[str]] = {}
         self.heard: dict[str, Counter[Message]] = {}
         self.with_subtests: set[str] = set()
 
     def pytest_runtest_logstart(self, nodeid: str) -> None:
+        if os.getppid() != self.parent:
+            os._exit(LOST_CODE)  # whoever runs the suite is gone, and the next one has begun it again
         self.tell_heard()
         self.journal.write("start", nodeid)
 
@@ -115,7 +118,7 @@ class Narrator:
         """End the session where a worker died while it was importing tests: the next one would, too."""
         if error and not getattr(node, "workeroutput", None) and not getattr(node, "has_collected", False):
             self.journal.write("lost", node.gateway.id, self.stacks_of(node.gateway.id))
-            os._exit(70)
+            os._exit(LOST_CODE)
 
     @pytest.hookimpl(optionalhook=True)
     def pytest_xdist_node_collection_finished(self, node: Any) -> None:

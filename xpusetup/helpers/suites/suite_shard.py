@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from suite_shards import Shard
 
 RESULT = "result.json"
+SIGNALLED = 128
 ERROR = re.compile(r"^(E  |ERROR|INTERNALERROR>|\S*(Error|Exception|exited)\b)")
 
 
@@ -158,8 +159,8 @@ class Attempts:
 
 def describe_code(code: int) -> str:
     """Say how a process ended, by what a shell would say."""
-    if code > 128:  # noqa: PLR2004 - the shells' own number
-        return f"its process was ended: {signal.strsignal(code - 128)}"
+    if code - SIGNALLED in signal.valid_signals():
+        return f"its process was ended: {signal.strsignal(code - SIGNALLED)}"
     return f"its process ended with exit code {code}"
 
 
