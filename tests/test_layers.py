@@ -60,6 +60,7 @@ LEVELS = (
         "bundles",
         "report",
         "matrix",
+        "pairing",
     ),
     ("emit",),
     ("effects",),

@@ -25,6 +25,7 @@ TIERS = {
     "kept": "the releases before them",
     "reference": "the releases of the first guides",
     "moving": "branches: lock one before you build it",
+    "other": "accelerators of other makers, with what they publish themselves",
     "test": "for tests",
 }
 

@@ -28,3 +28,8 @@ class Purpose:
 
 BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
 INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+def purpose_of_build(profile: Profile) -> Purpose:
+    """Give what `build` means: what a maker's installer brings is installed, because nothing of it is compiled."""
+    return INSTALL if profile.installer is not None else BUILD

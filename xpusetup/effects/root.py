@@ -143,7 +143,8 @@ def read_absent(root: Root) -> dict[str, str]:
 
 def write_absent(root: Root, step: str, key: str) -> None:
     """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
-    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": {step: key}}) + "\n")
+    steps = {**read_absent(root), step: key}
+    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": steps}) + "\n")
     files.remove(root / f"inputs/.begun.{step}")  # it came to its end
 
 

@@ -27,6 +27,12 @@ def render_activation(toolkit: Toolkit) -> str:
     return "\n".join([*body, *_checks(toolkit)])
 
 
+def render_first(scripts: tuple[str, ...]) -> str:
+    """Give the lines that source the first of these scripts that is there, in a shell as above."""
+    tests = [f"if [ -f {render_word(script)} ]; then source {render_word(script)}" for script in scripts]
+    return "\n".join(["set +eu", "set --", *"\nel".join(tests).splitlines(), "fi", "set -eu"]) if tests else ""
+
+
 def _checks(toolkit: Toolkit) -> list[str]:
     fix = "run it by hand and read what it says"
     lines = [f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets]
