@@ -16,6 +16,7 @@ PACKAGE = Path(__file__).parents[1] / "xpusetup"
 LEVELS = (
     ("", "model", "errors", "events", "facts", "tomltext"),
     (
+        "texts",
         "profile",
         "load",
         "order",

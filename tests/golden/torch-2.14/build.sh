@@ -14,7 +14,7 @@ step() { # ID TITLE
   printf '%s: %s\n' "$1" "$2"
   local code=0
   bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
-  if [ "$code" -eq 4 ] && [ "${1%%.*}" = verify ]; then
+  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
     echo "built, not verified: there is no device here"
   elif [ "$code" -ne 0 ]; then
     tail -n 12 "logs/$1.log" >&2
