@@ -1,4 +1,4 @@
-"""Gaudi's road with stand-ins for what Intel ships: the installer, the bridge with its entry points, libraries of an ABI.
+"""Gaudi's road with stand-ins for what Intel ships: installer, bridge with its entry points, libraries of an ABI.
 
 What is shown is how the program deals with them; that they behave as the real ones do was read, and never run.
 """
@@ -8,13 +8,14 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
-from standins.gaudi import PLUGIN, make_device_source, make_installer, pack_light
+from standins.gaudi import PLUGIN, make_installer, pack_light
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -117,55 +118,93 @@ def test_pip_keeps_the_fork_and_a_replaced_one_is_named(place: Place, wheels: tu
     assert (row["name"], row["now"]) == ("torch", "2.7.1")
     assert place.run("install", "--json").result["ran"][0] == "gaudi.install"
     assert place.run("status", "--json").result["replaced"] == []
-    assert len(wheels) == 2  # noqa: PLR2004 - torch and the bridge
+    assert len(wheels) == 2
 
 
-def failure(place: Place, command: str = "install") -> tuple[str, str]:
-    """Give the step that failed and its last words."""
-    said = place.run(command, "--json")
-    assert said.code == 1, said
-    result = said.document["result"]
-    return result["failed"], " ".join(result["failure"]["last_lines"])
+def run_helper(name: str, *options: str, python: str = sys.executable, **variables: str) -> Said:
+    """Run a helper by itself: what it refuses needs no environment of its own."""
+    env = {"PATH": "/usr/bin:/bin", **variables}
+    command = (python, "-B", str(CHECKOUT / "xpusetup/helpers" / name), *options)
+    done = subprocess.run(command, check=False, capture_output=True, text=True, env=env)
+    assert "Traceback" not in done.stderr, done.stderr
+    return Said(done.returncode, done.stdout, done.stderr)
 
 
-def test_an_installer_of_another_release(wheels: tuple[Path, ...], tmp_path: Path) -> None:
-    step, words = failure(make_place(tmp_path, *wheels, told="1.21.3-57"))
-    assert step == "gaudi.install"
-    assert "is of release 1.21.3, and 1.22.0 is wanted" in words
+def install_by_hand(
+    folder: Path, *, url: str = "https://127.0.0.1:9/habanalabs-installer.sh", **variables: str
+) -> Said:
+    """Let the helper run an installer that is on PATH, or is not."""
+    options = (
+        *(
+            "--program",
+            "habanalabs-installer.sh",
+            "--url",
+            url,
+            "--into",
+            str(folder / "fetched"),
+            "--release",
+            "1.22.0",
+        ),
+        *("--ask=-v", "--prefix-variable", "HABANALABS_VIRTUAL_DIR", "--prefix", str(folder), "--brings", "torch=2.7"),
+        *("--brings", f"{PLUGIN}=1.22.0", "--out", str(folder / "out.json"), "--", "install", "--type", "pytorch"),
+    )
+    return run_helper("makers_installer.py", *options, **variables)
 
 
 @pytest.mark.parametrize(
-    ("mark", "words"),
-    [("fails", "ended with 100"), ("idle", f"did not bring torch, {PLUGIN} into this environment")],
+    ("told", "mark", "words"),
+    [
+        ("1.21.3-57", "", "is of release 1.21.3, and 1.22.0 is wanted"),
+        ("1.22.0-740", "fails", "ended with 100"),
+        ("no idea", "fails", "ended with 100"),
+        ("1.22.0-740", "idle", f"did not bring {PLUGIN} into this environment"),
+    ],
 )
-def test_an_installer_that_fails_goes_on_where_it_stopped(
-    wheels: tuple[Path, ...], tmp_path: Path, mark: str, words: str
-) -> None:
-    place = make_place(tmp_path, *wheels)
-    (tmp_path / f"installer/{mark}").touch()
-    assert words in failure(place)[1]
-    (tmp_path / f"installer/{mark}").unlink()
-    assert place.run("install", "--verify", "off", "--json").result["ran"] == ["gaudi.install", "pairing", "guard"]
+def test_an_installer_that_does_not_do_it(tmp_path: Path, told: str, mark: str, words: str) -> None:
+    there = make_installer(tmp_path, told=told)
+    (tmp_path / (mark or "nothing")).touch()
+    said = install_by_hand(tmp_path, PATH=f"{there}:/usr/bin:/bin")
+    assert (said.code, words in " ".join(said.err.split())) == (1, True), said.err
+    assert not (tmp_path / "out.json").exists()
+
+
+def test_an_installer_that_is_fetched(tmp_path: Path) -> None:
+    there = make_installer(tmp_path / "server", told="1.20.1-97")
+    said = install_by_hand(tmp_path, url=f"file://{there}/habanalabs-installer.sh")
+    assert f"{tmp_path}/fetched/1.22.0/habanalabs-installer.sh is of release 1.20.1" in said.err
+    nowhere = install_by_hand(tmp_path / "other")
+    assert nowhere.code == 1
+    assert "put habanalabs-installer.sh on PATH" in nowhere.err
+
+
+def look_at_pair(folder: Path, wheels: tuple[Path, ...]) -> Said:
+    """Look at an environment into which wheels were unpacked."""
+    subprocess.run((sys.executable, "-m", "venv", "--without-pip", str(folder)), check=True)
+    (packages,) = folder.glob("lib/python3*/site-packages")
+    for wheel in wheels:
+        zipfile.ZipFile(wheel).extractall(packages)
+    wants = ("--wants", "torch=2.7", "--wants", f"{PLUGIN}=1.22.0", "--pytorch", "fork", "--out", str(folder / "out"))
+    return run_helper("inspect_pairing.py", *wants, python=str(folder / "bin/python"))
 
 
 def test_libraries_of_the_other_abi_are_named(tmp_path: Path) -> None:
     old = pack_light(tmp_path, bridge=compile_library(tmp_path, NEW), late=compile_library(tmp_path, OLD))
-    step, words = failure(make_place(tmp_path / "place", *old))
-    assert step == "pairing"
-    assert f"C++ ABI 0 in late.so of {PLUGIN} 1.22.0.740, and torch has 1" in words
-    assert "_GLIBCXX_USE_CXX11_ABI=1" in words
+    said = look_at_pair(tmp_path / "venv", old)
+    assert said.code == 1
+    assert f"C++ ABI 0 in late.so of {PLUGIN} 1.22.0.740, and torch has 1" in said.err
+    assert f"_GLIBCXX_USE_CXX11_ABI=1, or remove them: pip uninstall {PLUGIN}" in said.err
 
 
-def test_a_public_torch_where_the_fork_is_wanted(tmp_path: Path) -> None:
-    step, words = failure(make_place(tmp_path / "place", *pack_light(tmp_path, torch="2.7.1")))
-    assert (step, "torch 2.7.1: public, and wanted is fork" in words) == ("pairing", True)
-
-
-def test_nothing_to_fetch_it_with(tmp_path: Path) -> None:
-    """Offline, without the installer on PATH: it says what to put there."""
-    profile = (CHECKOUT / "profiles/gaudi-1.22.toml").read_text()
-    own = tmp_path / "own.toml"
-    own.write_text(profile.replace("https://vault.habana.ai", "https://127.0.0.1:9"))
-    step, words = failure(Place(tmp_path / "root", caller(tmp_path / "home"), str(own)))
-    assert step == "gaudi.install"
-    assert "put habanalabs-installer.sh on PATH" in words
+@pytest.mark.parametrize(
+    ("torch", "release", "words"),
+    [
+        ("2.7.1", "1.22.0.740", "torch 2.7.1: public, and wanted is fork"),
+        ("2.7.1+cpu", "1.22.0.740", "torch 2.7.1+cpu: public, and wanted is fork"),
+        ("2.9.0+hpu_1.23.1-25.git8598e6d", "1.22.0.740", "torch 2.9.0+hpu.1.23.1.25.git8598e6d, and wanted is 2.7"),
+        ("2.7.1a0+git4989c73", "1.21.0.555", f"{PLUGIN} 1.21.0.555, and wanted is 1.22.0"),
+    ],
+)
+def test_a_pair_that_does_not_belong_together(tmp_path: Path, torch: str, release: str, words: str) -> None:
+    said = look_at_pair(tmp_path / "venv", pack_light(tmp_path, torch=torch, release=release))
+    assert (said.code, words in said.err) == (1, True), said.err
+    assert ("public" in said.err) == ("public" in words)

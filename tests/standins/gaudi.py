@@ -49,7 +49,9 @@ def make_installer(folder: Path, *wheels: Path, told: str = "1.22.0-740") -> Pat
     return folder / "bin"
 
 
-def pack_light(folder: Path, *, release: str = "1.22.0.740", torch: str = TORCH, **libraries: bytes) -> tuple[Path, ...]:
+def pack_light(
+    folder: Path, *, release: str = "1.22.0.740", torch: str = TORCH, **libraries: bytes
+) -> tuple[Path, ...]:
     """Pack the light bridge, and a torch of this version; `libraries` lie in the bridge, by name."""
     own = (FILES / "torch.py").read_text().replace("@VERSION@", torch).encode()
     bridge = {
@@ -66,21 +68,56 @@ def pack_light(folder: Path, *, release: str = "1.22.0.740", torch: str = TORCH,
 
 KERNEL = "KERNEL_DIFFERENT_REDISPATCH_SIGNATURE"
 DIFFERENT = f"#define DIFFERENT(...) {KERNEL}(c10::DeviceType::HPU, __VA_ARGS__)\n"
-CTOR = "explicit Hooks(at::HPUHooksArgs) {}\n  void init() const override {}\n  bool hasHPU() const override { return true; }\n"
+HOOKS = """\
+struct Hooks final : at::HPUHooksInterface {
+  explicit Hooks(at::HPUHooksArgs) {}
+  void init() const override {}
+  bool hasHPU() const override { return true; }
+"""
+REGISTERED = """\
+using at::HPUHooksArgs;
+using at::HPUHooksInterface;
+using at::HPUHooksRegistry;
+using at::RegistererHPUHooksRegistry;
+using HPUHooks = Hooks;  // PyTorch asks for it by this name
+REGISTER_HPU_HOOKS(HPUHooks)
+
+using Clock ="""
+RESIZE = "(const c10::Storage& storage, size_t bytes) const"
 CPP = (
     (f"({KERNEL}_PRIVATEUSEONE)", "(DIFFERENT)"),
     ("KERNEL_PRIVATEUSEONE(", "KERNEL(c10::DeviceType::HPU, "),
     ("#define FP32(", f"{DIFFERENT}#define FP32("),
-    ("resizePrivateUse1Bytes(const c10::Storage& storage, size_t bytes) const override", "resize(const c10::Storage& storage, size_t bytes) const"),
+    (f"resizePrivateUse1Bytes{RESIZE} override", f"resize{RESIZE}"),
     ("(at::RegisterPrivateUse1HooksInterface(new Hooks), true)", "true"),
-    ("struct Hooks final : at::PrivateUse1HooksInterface {\n", f"struct Hooks final : at::HPUHooksInterface {{\n  {CTOR}"),
-    ("using Clock =", "using at::HPUHooksArgs;\nusing at::HPUHooksInterface;\nusing at::HPUHooksRegistry;\nREGISTER_HPU_HOOKS(Hooks)\n\nusing Clock ="),
+    ("struct Hooks final : at::PrivateUse1HooksInterface {\n", HOOKS),
+    ("using Clock =", REGISTERED),
     ("PrivateUse1", "HPU"),
 )
 """What makes the simulated device one of PyTorch's key for Gaudi, in this order."""
+POINTS = """\
+device_backend = "habana_frameworks:__autoload"
+
+[project.entry-points.torch_dynamo_backends]
+hpu_backend = "habana_frameworks.torch.dynamo:hpu_backend\""""
+SEEDED = """\
+def _lazy_init() -> None:
+    pass
+
+
+def _seed_too(seed: int, _of_cpu=torch.manual_seed) -> torch.Generator:
+    manual_seed(int(seed))
+    return _of_cpu(seed)
+
+
+torch.manual_seed = torch.random.manual_seed = _seed_too  # PyTorch seeds no hpu by itself
+
+
+"""
 PYTHON = (
     ('torch.utils.rename_privateuse1_backend("simxpu")\n', ""),
     ("torch.utils.generate_methods_for_privateuse1_backend(for_storage=True)\n", ""),
+    ("def _is_in_bad_fork", f"{SEEDED}def _is_in_bad_fork"),
     ("src/simxpu", "src/habana_frameworks/torch"),
     ("simxpu import", "habana_frameworks.torch import"),
     ("simxpu.faults", "habana_frameworks.torch.faults"),
@@ -88,8 +125,7 @@ PYTHON = (
     ('"simccl"', '"hccl"'),
     ('"1.0.0"', '"1.22.0.740"'),
     ('name = "simxpu"', f'name = "{PLUGIN}"'),
-    ('simxpu = "simxpu:_autoload"', 'device_backend = "habana_frameworks:__autoload"\n\n'
-     '[project.entry-points.torch_dynamo_backends]\nhpu_backend = "habana_frameworks.torch.dynamo:hpu_backend"'),
+    ('simxpu = "simxpu:_autoload"', POINTS),
     ('packages = ["simxpu"]', 'packages = ["habana_frameworks", "habana_frameworks.torch", "habana_dataloader"]'),
     ('"simxpu"', '"hpu"'),
 )

@@ -31,5 +31,6 @@ INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins
 
 
 def purpose_of_build(profile: Profile) -> Purpose:
-    """Give what `build` means: what a maker's installer brings is installed, because nothing of it is compiled."""
-    return INSTALL if profile.installer is not None else BUILD
+    """Give what `build` means: where nothing is compiled, what was published or the maker's installer is installed."""
+    ready = profile.installer is not None or profile.published is not None
+    return INSTALL if ready and not profile.compiles else BUILD

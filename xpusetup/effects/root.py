@@ -150,7 +150,8 @@ def write_absent(root: Root, step: str, key: str) -> None:
 
 def _devices() -> list[str]:
     patterns = ("dri/renderD*", "dxg", "accel/*", "davinci*", "hl*", "nvidia*")
-    return sorted(str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
+    nodes = (str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
+    return sorted((*nodes, *map(str, Path("/usr/local/Ascend").glob("*/set_env.sh"))))
 
 
 def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:

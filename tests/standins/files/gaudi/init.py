@@ -1,3 +1,8 @@
-def __autoload():
+"""The package of the bridge."""
+
+import importlib
+
+
+def __autoload() -> None:
     """Entry point of the group torch.backends."""
-    import habana_frameworks.torch
+    importlib.import_module("habana_frameworks.torch")

@@ -1,12 +1,14 @@
 """The bridge on a machine without a card: it says what mode it was imported in, and that there is no device."""
 
 import os
-import sys
 import types
+from pathlib import Path
 
 import torch
 
-with open(os.environ.get("HABANA_SEEN", os.devnull), "a") as stream:
-    stream.write(f"{os.environ.get('PT_HPU_LAZY_MODE')} {os.environ.get('GC_KERNEL_PATH')}\n")
-torch.hpu = types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0)
-sys.modules["torch.hpu"] = torch.hpu
+SEEN = ("PT_HPU_LAZY_MODE", "GC_KERNEL_PATH")
+
+if "HABANA_SEEN" in os.environ:
+    with Path(os.environ["HABANA_SEEN"]).open("a") as stream:
+        stream.write(" ".join(str(os.environ.get(name)) for name in SEEN) + "\n")
+torch.hpu = types.SimpleNamespace(is_available=lambda: False, device_count=lambda: 0)  # type: ignore[attr-defined]
