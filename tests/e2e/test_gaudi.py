@@ -157,7 +157,7 @@ def install_by_hand(
         ("1.21.3-57", "", "is of release 1.21.3, and 1.22.0 is wanted"),
         ("1.22.0-740", "fails", "ended with 100"),
         ("no idea", "fails", "ended with 100"),
-        ("1.22.0-740", "idle", f"did not bring {PLUGIN} into this environment"),
+        ("1.22.0-740", "idle", f"{PLUGIN} into this environment"),
     ],
 )
 def test_an_installer_that_does_not_do_it(tmp_path: Path, told: str, mark: str, words: str) -> None:

@@ -49,11 +49,16 @@ def make_installer(folder: Path, *wheels: Path, told: str = "1.22.0-740") -> Pat
     return folder / "bin"
 
 
+def pack_torch(folder: Path, version: str) -> Path:
+    """Pack a torch of a few lines."""
+    own = (FILES / "torch.py").read_text().replace("@VERSION@", version).encode()
+    return pack_wheel(folder, "torch", version.replace("-", ".").replace("_", "."), {"torch/__init__.py": own})
+
+
 def pack_light(
     folder: Path, *, release: str = "1.22.0.740", torch: str = TORCH, **libraries: bytes
 ) -> tuple[Path, ...]:
     """Pack the light bridge, and a torch of this version; `libraries` lie in the bridge, by name."""
-    own = (FILES / "torch.py").read_text().replace("@VERSION@", torch).encode()
     bridge = {
         "habana_frameworks/__init__.py": (FILES / "init.py").read_bytes(),
         "habana_frameworks/torch/__init__.py": (FILES / "light.py").read_bytes(),
@@ -61,7 +66,7 @@ def pack_light(
         **{f"habana_frameworks/torch/{name}.so": data for name, data in libraries.items()},
     }
     return (
-        pack_wheel(folder, "torch", torch.replace("-", ".").replace("_", "."), {"torch/__init__.py": own}),
+        pack_torch(folder, torch),
         pack_wheel(folder, PLUGIN, release, bridge),
     )
 

@@ -50,6 +50,8 @@ def _refusals(profile: Profile, order: ImageOrder, about: Described, system: Ima
         yield f"its packages have Python {' and '.join(system.pythons)}, not {order.python}"
     if not SpecifierSet(profile.python).contains(order.python):
         yield f"it has Python {order.python}, and the release takes {profile.python}"
+    if about.device.environment is not None and about.device.environment.scripts:
+        yield f"nothing brings {about.device.environment.scripts[0]} into it, and torch does not load without"
     if profile.installer is not None:
         yield f"{profile.installer.program} is for machines, and its maker has an image of the same release"
     elif order.origin == "source":
