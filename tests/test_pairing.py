@@ -10,6 +10,7 @@ import pytest
 from data.machines import machine
 from data.profiles import SHIPPED, TOP, device, shipped
 from xpusetup.aim import make_target
+from xpusetup.commands.profiles import check_profile
 from xpusetup.devices import find_release
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
@@ -20,6 +21,8 @@ from xpusetup.plan.install import make_install_plan
 from xpusetup.settings import Settings
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from xpusetup.profile import Profile
 
 GAUDI = [name for name in SHIPPED if name.startswith("gaudi-")]
@@ -104,6 +107,14 @@ def test_what_cannot_be_is_refused_with_what_would_work(profile: Profile, messag
     error = refusal(profile)
     assert message in error.message
     assert fix in error.fix
+
+
+def test_the_check_of_a_file_refuses_it_too(tmp_path: Path) -> None:
+    text = (TOP / "profiles/gaudi-1.21-public.toml").read_text()
+    (tmp_path / "mine.toml").write_text(text.replace('modes = ["eager"]', 'modes = ["lazy"]'))
+    with pytest.raises(UsageError, match="mode lazy works with the maker's fork"):
+        check_profile(str(tmp_path / "mine.toml"))
+    assert check_profile("gaudi-1.22").data["components"] == ["gaudi"]
 
 
 def test_a_release_that_nobody_knows_is_not_refused() -> None:
