@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from xpusetup.platforms import Manager
 
-FIXED = [name for name in SHIPPED if name != "main"]
-"""A profile of what moves has to be locked first, which asks servers."""
+FIXED = [name for name in SHIPPED if name != "main" and shipped(name).tier != "other"]
+"""A profile of what moves has to be locked first, which asks servers; of other makers' software no image is made."""
 SYSTEMS = [each.id for each in image_table().system]
 
 
@@ -68,6 +68,18 @@ def test_every_image_of_every_profile_is_written_or_refused_with_what_works() ->
     """What is refused names options; with the first of them it is written."""
     said = "".join(_written_or_refused(*each) for each in product(FIXED, SYSTEMS, get_args(Origin)))
     hold_one("images/refused.txt", said)
+
+
+@pytest.mark.parametrize("origin", get_args(Origin))
+def test_what_a_maker_installs_has_an_image_of_the_maker(origin: str) -> None:
+    with pytest.raises(UsageError, match="its maker has an image of the same release") as refused:
+        dockerfile("gaudi-1.22", from_=origin)
+    assert refused.value.fix.startswith("docker pull vault.habana.ai/gaudi-docker/1.22.0/")
+
+
+def test_without_the_maker_s_libraries_there_is_no_image() -> None:
+    with pytest.raises(UsageError, match="nothing brings /usr/local/Ascend/"):
+        dockerfile("ascend-2.12", from_="wheels")
 
 
 def _written_or_refused(profile: str, system: str, origin: str) -> str:

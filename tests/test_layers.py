@@ -64,6 +64,7 @@ LEVELS = (
         "report",
         "matrix",
         "suites",
+        "pairing",
     ),
     ("emit",),
     ("effects",),

@@ -120,7 +120,7 @@ def test_wrong_shapes(text: str) -> None:
 def test_no_components() -> None:
     head = small_text().split("[[components]]", maxsplit=1)[0]
     assert error_of("components = []\n" + head).message == (
-        "x.toml: components: List should have at least 1 item after validation, not 0"
+        "x.toml: components: there is none, and no [installer] of the device's maker"
     )
 
 

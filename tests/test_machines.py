@@ -72,7 +72,7 @@ def test_causes_and_way(name: str) -> None:
     assert (way["route"], way["profile"]) == wanted.way
     usual = "is here and holds code for" if wanted.kept else "published wheels of torch-"
     assert (wanted.why or usual) in way["why"]
-    assert any("nothing to install" in step["title"] for step in way["steps"]) == wanted.kept
+    assert any("nothing to install" in step["title"] for step in way.get("steps", ())) == wanted.kept
     levels = {finding["id"]: finding["level"] for finding in data["findings"]}
     assert {levels.get(each) for each in wanted.told} <= {"info", "warn"}
     assert "crash" not in levels.values()
@@ -81,8 +81,8 @@ def test_causes_and_way(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_one_step_of_the_way_mends_each_cause(name: str) -> None:
     way = doctor(name)["way"]
-    mended = [each for step in way["steps"] for each in step["mends"]]
-    if way["route"] != "none":
+    mended = [each for step in way.get("steps", ()) for each in step["mends"]]
+    if way["route"] != "none" and "steps" in way:  # one that was asked for and is no release has commands alone
         assert {cause: mended.count(cause) for cause in OUTCOMES[name].run} == dict.fromkeys(OUTCOMES[name].run, 1)
 
 

@@ -75,7 +75,8 @@ def triton_of(name: str) -> tuple[str, str, str] | None:
 def test_every_release_is_in_the_table() -> None:
     assert {name for name in SHIPPED if name.startswith("torch-")} == set(FACTS)
     assert len(FACTS) == 11
-    assert set(SHIPPED) - set(FACTS) == {"sim", "cpu-2.13", "openreg-2.13", "main"}
+    others = {name for name in SHIPPED if shipped(name).tier == "other"}
+    assert set(SHIPPED) - set(FACTS) - others == {"sim", "cpu-2.13", "openreg-2.13", "main"}
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -127,6 +128,9 @@ def test_one_environment_serves_every_step(name: str) -> None:
     """What our own steps use is among the requirements; Triton and old third parties need a CMake before 4."""
     profile = shipped(name)
     pins = pins_of(profile.build_requirements.pins)
+    if not profile.compiles:
+        assert "setuptools" in pins or not pins
+        return
     assert {"pip", "build", "ninja", "packaging", "setuptools", "wheel"} <= set(pins)
     assert Version(pins["setuptools"]) < Version("81")
     if profile.cmake:

@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.facts import ToolkitSeen
 from xpusetup.model import Provider, Target, Toolkit
+from xpusetup.pairing import make_modes
 
 if TYPE_CHECKING:
     from xpusetup.devices import Device
@@ -46,7 +47,17 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         collective_backend=device.collective_backend,
         gaps=device.listed_gaps,
         skips=tuple(device.skips),
+        variables=_variables(device),
+        scripts=tuple(device.environment.scripts) if device.environment else (),
+        modes=make_modes(profile, device),
+        extension=device.extension.module if device.extension and device.extension.imported else "",
+        loader=device.extension.loader if device.extension else "",
     )
+
+
+def _variables(device: Device) -> tuple[str, ...]:
+    known = device.environment.variables if device.environment else {}
+    return tuple(f"{name}={value}" for name, value in known.items())
 
 
 def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[str, ...]:

@@ -12,7 +12,8 @@ from packaging.version import InvalidVersion, Version
 from pydantic import Field
 
 from xpusetup.load import parse_data
-from xpusetup.values import Confidence, Environment, Inside, Operand, Rev, Strict, Text, Variable
+from xpusetup.profile import PyTorch
+from xpusetup.values import Confidence, Environment, Inside, Name, Operand, Rev, Strict, Text, Variable
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
@@ -49,10 +50,29 @@ class VendorTool(Known):
 
 
 class VendorEnvironment(Known):
-    """The scripts that set what the device's libraries need, the likeliest place first, and what they set."""
+    """What the device's libraries need to be set: by the first of these scripts that is there, and by `variables`.
 
-    scripts: list[Glob]
-    sets: list[Variable]
+    `sets` are the variables that tell whether a script did.
+    """
+
+    scripts: list[Glob] = []
+    sets: list[Variable] = []
+    variables: Environment = {}
+
+
+class ModeKnown(Known):
+    """A way in which the device's extension runs a model, chosen by `environment` before the extension is imported.
+
+    `models` are variables for vision models in this mode. `pytorch` are those that it works with, empty for all.
+    `skips` are checks of verify that this mode is not for.
+    """
+
+    name: Name
+    environment: Environment
+    models: Environment = {}
+    pytorch: list[PyTorch] = []
+    skips: dict[CheckId, Text] = {}
+    note: Text = ""
 
 
 class Extension(Known):
@@ -61,6 +81,8 @@ class Extension(Known):
     `entry` is its name in the group torch.backends, empty for none: then its module has to be imported by hand.
     `torch` says which torch a version of it is for: the same release, the same minor release, what the table of
     releases says, or what its own metadata says. `alone` says why it may not meet another accelerator in a process.
+    `loader` is its class of data loaders, as module:Class, which falls back to torch's own. `imported`: where torch
+    does not load the module by itself, it is imported by hand.
     """
 
     distribution: Distribution
@@ -68,14 +90,20 @@ class Extension(Known):
     entry: Word = ""
     torch: Literal["release", "minor", "table", "metadata"] = "metadata"
     alone: Text = ""
+    imported: bool = False
+    loader: Annotated[str, Field(pattern=r"^([A-Za-z_][\w.]*:[A-Za-z_]\w*)?$")] = ""
 
 
 class Release(Known):
-    """A row of the table of versions: versions of the extension that begin so, and the torch that they are for."""
+    """A row of the table of versions: versions of the extension that begin so, and the torch that they are for.
+
+    `pytorch` says whose torch that may be; empty where nobody said.
+    """
 
     extension: Operand
     torch: Operand
     toolkit: Text = ""
+    pytorch: list[PyTorch] = []
 
 
 class SourceKnown(Known):
@@ -118,6 +146,7 @@ class Device(Strict):
     tool: VendorTool | None = None
     environment: VendorEnvironment | None = None
     extension: Extension | None = None
+    modes: list[ModeKnown] = []
     releases: list[Release] = []
     component: SourceKnown | None = Field(default=None, alias="source")
     unknown: list[Text] = []

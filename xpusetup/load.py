@@ -69,6 +69,8 @@ def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
 
 def _find_between(data: dict[str, Any]) -> Iterator[str]:
     """Say what is wrong between the parts of a file, in which anything else may be wrong too."""
+    if not data.get("components") and "installer" not in data:
+        yield "components: there is none, and no [installer] of the device's maker"
     parts = [part for part in _items(data, "components", dict) if isinstance(part.get("name"), str)]
     names = [part["name"] for part in parts]
     waits = {part["name"]: _items(part, "after", str) for part in parts}

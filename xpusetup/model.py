@@ -80,10 +80,26 @@ class Toolkit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Mode:
+    """A way in which a device runs a model. `variables` (NAME=VALUE) choose it before the extension is imported.
+
+    `models` are further ones for vision models, `skips` the checks of verify that the mode is not for.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
 class Target:
     """What a plan builds for.
 
     `gaps` are the checks of verify that the device may fail, as ID=REASON, `skips` those that are not tried on it.
+    `variables` (NAME=VALUE) and the first of `scripts` that is there set what the device's libraries need where they
+    run; `modes` are those that are verified, the first of which is the usual one. `extension` is the module that
+    teaches torch the device, `loader` its class of data loaders.
     """
 
     python: str
@@ -99,6 +115,11 @@ class Target:
     collective_backend: str = ""
     gaps: tuple[str, ...] = ()
     skips: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    extension: str = ""
+    loader: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

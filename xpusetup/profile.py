@@ -26,9 +26,11 @@ from xpusetup.values import (
     VersionText,
 )
 
-Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "test"]
+Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "other", "test"]
 """In the order in which they are listed."""
 Frontend = Literal["setup.py", "build"]
+PyTorch = Literal["fork", "public", "any"]
+"""Whose PyTorch: the device maker's fork, the public one, or whichever the maker's installer brings."""
 Level = Literal["quick", "smoke", "full"]
 """How much is verified at the end of a build (docs/verify.md)."""
 
@@ -138,6 +140,28 @@ class Published(Sourced):
     note: Text = ""
 
 
+class Installer(Sourced):
+    """The device maker's own program that brings torch and its extension into an environment: nothing is compiled.
+
+    `release` is that of the maker's software, which driver, packages and extension share; the program tells its own
+    after `ask`. It is taken from PATH, else from `url`, and finds the environment in `prefix_variable`. `brings` are
+    distributions with the beginning of their versions, the extension among them. `before` are commands of the
+    administrator, which are shown and never run, `image` is the maker's container image of the same release.
+    """
+
+    name: Name
+    program: Operand
+    url: Operand = Field(min_length=1)
+    release: VersionText
+    ask: list[Text] = []
+    arguments: list[Text] = Field(min_length=1)
+    prefix_variable: Variable
+    brings: dict[Name, Operand] = Field(min_length=1)
+    before: list[Text] = []
+    image: Operand = ""
+    note: Text = ""
+
+
 class SourceComponent(Patched):
     """A distribution that is built from source at a pinned commit.
 
@@ -219,7 +243,11 @@ Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field
 
 
 class Profile(Strict):
-    """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us."""
+    """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
+
+    `pytorch` and `modes` are for devices whose file has modes: whose PyTorch this is, and the modes that are verified,
+    the first of which is that of the environment.
+    """
 
     schema_: Literal[1] = Field(alias="schema")
     name: Name
@@ -228,6 +256,8 @@ class Profile(Strict):
     tried: Text
     accelerator: Name
     device: Text = ""
+    pytorch: PyTorch = "public"
+    modes: list[Name] = []
     python: Specifiers
     gcc: Specifiers = ""
     cmake: Specifiers = ""
@@ -240,4 +270,10 @@ class Profile(Strict):
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
     published: Published | None = None
-    components: list[Component] = Field(min_length=1)
+    installer: Installer | None = None
+    components: list[Component] = []
+
+    @property
+    def compiles(self) -> bool:
+        """Whether anything of it is built from source; otherwise it is installed."""
+        return any(part.kind == "source" for part in self.components)

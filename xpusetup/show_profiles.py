@@ -25,6 +25,7 @@ TIERS = {
     "kept": "the releases before them",
     "reference": "the releases of the first guides",
     "moving": "branches: lock one before you build it",
+    "other": "accelerators of other makers, with what they publish themselves",
     "test": "for tests",
 }
 
@@ -57,6 +58,8 @@ def show_one(console: Console, data: Mapping[str, Any]) -> None:
     console.print(f"\n tried    {escape(data['tried'])}")
     _show_needs(console, data)
     console.print()
+    if data["installer"]:
+        _show_installer(console, data["installer"])
     for part in data["components"]:
         _show_component(console, part)
     console.print("\n [dim]✓ confirmed   ~ likely   ? unconfirmed   - left out[/]")
@@ -71,6 +74,14 @@ def _show_needs(console: Console, data: Mapping[str, Any]) -> None:
         console.print(f" targets  {','.join(data['arch']['default'])}, {data['arch']['confidence']}")
     console.print(f" pins     {len(requirements['pins'])} for the build")
     prose(console, "          ", requirements["note"], style="dim")
+
+
+def _show_installer(console: Console, installer: Mapping[str, Any]) -> None:
+    console.print(f" {CONFIDENCE[installer['confidence']]} {installer['program']} {installer['release']}")
+    console.print(f"     {escape(installer['url'])}")
+    brings = ", ".join(f"{name} {version}" for name, version in installer["brings"].items())
+    prose(console, "     ", f"brings {brings}; {installer['note']}", style="dim")
+    prose(console, "     ", f"{installer['confidence']}: {installer['source']}", style="dim")
 
 
 def _show_component(console: Console, part: Mapping[str, Any]) -> None:

@@ -46,6 +46,8 @@ def show_commands(console: Console, data: Mapping[str, Any]) -> None:
     for note in data["notes"]:
         console.print(f"   [yellow]![/]  {escape(note['title'])}")
         prose(console, "        ", note["say"])
+        for line in note["commands"]:
+            console.print(f"        [cyan]{escape(line)}[/]")
         console.print(f"        [dim]{escape(note['source'])}[/]")
     console.print()
 

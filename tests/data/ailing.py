@@ -136,6 +136,8 @@ def _published(version: str, local: str) -> Doc:
 STATION = healthy(UBUNTU_24, B580)
 NEW = but(healthy(UBUNTU_24, B580), BARE)
 OLD_KERNEL = replace(UBUNTU_24, kernel="6.8.0-31-generic")
+INTEL_NPU = {**B580, "address": "0000:00:0b.0", "device": "7d1d", "pci_class": "120000", "driver": "intel_vpu"}
+"""Its node is /dev/accel/accel0, where Gaudi's are."""
 LOST = {**B580, "driver": None}
 ALONE: dict[str, str | None] = {"intel-sycl-rt": None, "intel-cmplr-lib-ur": None, "triton-xpu": None}
 NPU = {"name": "torch_npu", "value": "torch_npu:_autoload", "distribution": "torch-npu", "version": "2.14.0"}
@@ -554,6 +556,21 @@ OTHERS: dict[str, Doc] = {
             "torch.report.error": "RuntimeError: synStatus=8 [Device not found] Device acquire failed.",
             "torch.report.available": None,
         },
+    ),
+    "gaudi2-without-module": but(
+        _gaudi("1.24.1", "1.24.1-dbcf0e3"),
+        BARE,
+        {
+            "kernel.modules": {"ib_uverbs": None},
+            "kernel.messages": ["habanalabs 0000:19:00.0: Failed to load firmware file, code -2"],
+            "gaudi.nodes": [],
+            "gaudi.driver": None,
+            "gaudi.cards": None,
+        },
+    ),
+    "gaudi2-asked-for-1.22": but(_gaudi("1.24.1", "1.24.1-dbcf0e3"), BARE),
+    "intel-npu-asked-for-gaudi": but(
+        healthy(UBUNTU_24, METEOR, INTEL_NPU), BARE, {"kernel.modules": {"i915": None, "intel_vpu": None}}
     ),
     "ascend-910b": _ascend(ASCEND_HOME_PATH="/usr/local/Ascend/ascend-toolkit/latest"),
     "ascend-without-cann": but(

@@ -159,10 +159,19 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "gaudi2-old-driver": Outcome(
         build=None,
-        run=("hpu.modules",),
+        run=("hpu.release",),
         way=("image", ""),
         kept=True,
         why="driver, firmware and image must be of one release",
+    ),
+    "gaudi2-without-module": Outcome(
+        build=None, run=("hpu.modules",), way=("image", ""), why="Gaudi runs a PyTorch of its own"
+    ),
+    "gaudi2-asked-for-1.22": Outcome(
+        run=("hpu.release",), way=("wheel", "gaudi-1.22"), why="nothing is compiled", asked="gaudi-1.22"
+    ),
+    "intel-npu-asked-for-gaudi": Outcome(
+        run=("hw.intel_gpu_present",), way=("wheel", "gaudi-1.24.1"), why="nothing is compiled", asked="gaudi-1.24.1"
     ),
     "ascend-910b": Outcome(
         build=None, way=("wheel", ""), why="torch-npu wants exactly its own release", kept=True, told=("npu.present",)

@@ -19,6 +19,7 @@ pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
         ("shell", "--profile", "sim"),
         ("shell", "--profile", "torch-2.5"),
         ("shell", "--profile", "torch-2.14"),
+        ("shell", "--profile", "ascend-2.12"),
         ("slurm", "--profile", "torch-2.14", "--profile", "torch-2.5"),
         ("github", "--profile", "torch-2.14", "--extension", "acme"),
         ("github", "--profile", "torch-2.5", "--from", "source", "--label", "big", "--extension", "acme"),

@@ -28,7 +28,8 @@ def check_gpu_present(question: Question) -> Answer | None:
         return Answer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:
-        return Answer(weight(question), f"no {question.device.title} on the PCI bus{_beside(question)}")
+        title = question.device.title
+        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", {"device": title})
     return Answer("ok", named(question, found))
 
 

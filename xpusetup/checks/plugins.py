@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.checks.hardware import weight
 from xpusetup.checks.question import Answer, Question
-from xpusetup.checks.seen import distribution, numbers, variable
+from xpusetup.checks.seen import distribution, messages, numbers, variable
 
 if TYPE_CHECKING:
     from xpusetup.facts import EntryPoint, Gpu
@@ -17,6 +17,8 @@ HARDWARE = {"torch_npu": "19e5", "npu": "19e5", "hpu": "1da3", "device_backend":
 """The maker (PCI) of what an entry serves."""
 GAUDI, ASCEND = "1da3", "19e5"
 ASCEND_IDS = ("d100", "d500", "d801", "d802", "d803")
+EAGER_SINCE = (1, 21)
+"""Gaudi's first release that is eager where nothing is set."""
 PARTS = ("habanalabs", "habanalabs_cn", "habanalabs_en", "habanalabs_ib")
 
 
@@ -73,20 +75,43 @@ def check_gaudi(question: Question) -> Answer | None:
 
 
 def check_gaudi_modules(question: Question) -> Answer | None:
-    """Look for Gaudi's kernel modules and nodes, all of one release."""
+    """Look for Gaudi's kernel modules and nodes."""
     kernel, gaudi = question.facts.kernel, question.facts.gaudi
     if not _cards(question, GAUDI) or kernel is None:
         return None
     lacking = [name for name in PARTS if name not in kernel.modules]
-    plugin = distribution(question, "habana-torch-plugin")
-    version = (gaudi.driver if gaudi else None) or kernel.modules.get("habanalabs") or ""
-    load = {"mend": "sudo modprobe ib_uverbs && sudo modprobe habanalabs_ib"}
     if "habanalabs" in lacking or (gaudi is not None and not gaudi.nodes):
-        return Answer(weight(question), f"not loaded: {', '.join(lacking)}" if lacking else "no device node", load)
-    if plugin and version and numbers(plugin) != numbers(version):
-        words = {"mend": "habanalabs-installer.sh install --type base"}
-        return Answer(weight(question), f"driver {version}, habana-torch-plugin {plugin}", words)
-    return Answer("warn", f"not loaded: {', '.join(lacking)}", load) if lacking else Answer("ok", version or "loaded")
+        seen = f"not loaded: {', '.join(lacking)}" if lacking else "no device node"
+        return Answer(weight(question), f"{seen}{_said(question)}")
+    version = (gaudi.driver if gaudi else None) or kernel.modules.get("habanalabs") or "loaded"
+    return Answer("warn", f"not loaded: {', '.join(lacking)}") if lacking else Answer("ok", version)
+
+
+def check_gaudi_release(question: Question) -> Answer | None:
+    """Hold the driver's release against that of the bridge, and of the profile that was asked for."""
+    gaudi = question.facts.gaudi
+    driver = gaudi.driver if gaudi else None
+    if not _cards(question, GAUDI) or driver is None:
+        return None
+    other = _other_release(question, driver)
+    return Answer(weight(question), f"driver {driver}, {other}") if other else Answer("ok", f"driver {driver}")
+
+
+def _said(question: Question) -> str:
+    """Give the kernel's last word on why the driver did not take a card, where it can be read."""
+    lines = messages(question, r"(?i)habanalabs.*(?:fail|error|timed? ?out|cannot)")
+    return f"; the kernel says: {lines[-1]}" if lines else ""
+
+
+def _other_release(question: Question, driver: str) -> str:
+    """Name what is of another release than the driver: the bridge that is here, or the one that is asked for."""
+    plugin = distribution(question, "habana-torch-plugin")
+    if plugin and numbers(plugin) != numbers(driver):
+        return f"habana-torch-plugin {plugin}"
+    installer = question.profile.installer if question.profile.accelerator == "hpu" else None
+    if installer is not None and numbers(installer.release) != numbers(driver):
+        return f"{question.profile.name} is for {installer.release}"
+    return ""
 
 
 def check_gaudi_free(question: Question) -> Answer | None:
@@ -103,9 +128,11 @@ def check_lazy_mode(question: Question) -> Answer | None:
     if not _cards(question, GAUDI) or question.facts.environment is None:
         return None
     value = variable(question, "PT_HPU_LAZY_MODE")
-    if value == "2":
-        return Answer("warn", "PT_HPU_LAZY_MODE=2")
-    return Answer("info", f"PT_HPU_LAZY_MODE={value}" if value else "PT_HPU_LAZY_MODE is not set")
+    if value:
+        return Answer("warn" if value == "2" else "info", f"PT_HPU_LAZY_MODE={value}")
+    plugin = distribution(question, "habana-torch-plugin")
+    usual = f": {'lazy' if numbers(plugin) < EAGER_SINCE else 'eager'} mode" if plugin else ""
+    return Answer("info", f"PT_HPU_LAZY_MODE is not set{usual}")
 
 
 def check_gaudi_torch(question: Question) -> Answer | None:

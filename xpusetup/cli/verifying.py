@@ -28,6 +28,7 @@ def verify(
     listed: options.ListChecks = False,
     patience: options.Patience = 300,
     junit: options.Junit = "",
+    mode: Annotated[str, typer.Option("--mode", help="A mode of the device's, such as lazy.", metavar="NAME")] = "",
     throughput: Annotated[bool, typer.Option("--throughput", help="Also images a second.")] = False,
     fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
     release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
@@ -43,7 +44,7 @@ def verify(
         if fallbacks or release or log or markdown:
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
             return _fallbacks(where, **tables, whole=verbose, quiet=json)
-        checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ())}
+        checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
         return (
             _list()
             if listed

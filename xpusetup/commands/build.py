@@ -18,7 +18,7 @@ from xpusetup.commands.ending import (
 )
 from xpusetup.commands.observing import with_file, with_forecast
 from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
-from xpusetup.commands.purpose import BUILD, Purpose
+from xpusetup.commands.purpose import BUILD, Purpose, purpose_of_build
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import (
     cache_variables,
@@ -80,7 +80,8 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
 
         workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
         return run_purpose(workspace, request, options, BUILD, gap)
-    return run_purpose(open_workspace(where), request, options, BUILD)
+    workspace = open_workspace(where)
+    return run_purpose(workspace, request, options, purpose_of_build(workspace.profile))
 
 
 def run_purpose(

@@ -62,6 +62,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
     file = Path(options.file).absolute()
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
+    _refuse_installer(workspace)
     workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace) if options.toolkit else None
     root = open_root(workspace.root)
@@ -80,6 +81,14 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
         _forget(prepared)
         shutil.rmtree(place)
     return Result("bundle create", {**describe(bundle), "root": str(workspace.root), **describe_file(file)})
+
+
+def _refuse_installer(workspace: Workspace) -> None:
+    if workspace.profile.installer is not None:
+        message = (
+            f"{workspace.profile.name} is installed by {workspace.profile.installer.program}, which fetches itself"
+        )
+        raise UsageError(message, fix="take its maker's container image where there is no network")
 
 
 def _refuse_place(file: Path, name: str, root: Path) -> None:

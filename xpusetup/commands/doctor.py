@@ -215,7 +215,8 @@ def _machine(facts: Facts) -> str:
 
 
 def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:
-    """Give the profiles for which the machine would do."""
+    """Give the profiles for which the machine would do; where nothing is compiled, nothing is built."""
+    profiles = [each for each in profiles if goal == "run" or each.compiles]
     texts, table = check_texts(), gpu_table()
     questions = {
         each.name: Question(facts, each, load_device(each.accelerator, each.device), goal, table) for each in profiles
@@ -229,6 +230,9 @@ def _fails(question: Question, texts: Mapping[str, CheckText]) -> bool:
 
 def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> dict[str, Any]:
     name = workspace.profile.name
+    if not workspace.profile.compiles:
+        why = "nothing is compiled: what its maker publishes is installed"
+        return {"route": "wheel", "profile": name, "commands": [f"xpusetup install {workspace.options}"], "why": why}
     if name in can_build:
         commands, why = [f"xpusetup build {workspace.options}"], "everything that its build needs is here"
         return {"route": "build", "profile": name, "commands": commands, "why": why}

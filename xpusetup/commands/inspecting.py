@@ -15,11 +15,12 @@ from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.manifest import list_wheels, read_manifest
 from xpusetup.effects.root import Root, find_damage, find_roots, read_lock
-from xpusetup.effects.toolkit import Change, capture, holds_runtime
+from xpusetup.effects.toolkit import Change, capture, capture_scripts, holds_runtime
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
 from xpusetup.outcomes import describe_machine
 from xpusetup.plan.guard import constraints_file
+from xpusetup.plan.verify import parse_variables
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
@@ -156,13 +157,22 @@ def _say_whose(workspace: Workspace, say: Say | None) -> None:
 
 def _change(built: Built, *, build: bool) -> Change:
     venv, kit = built.venv, built.target.toolkit
-    change = capture(kit) if kit is not None and (build or kit.at_run_time) else Change({}, ())
+    change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
     own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
     wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
     return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+
+
+def _of_device(target: Target, *, build: bool) -> Change:
+    """Give what the device's libraries need where they run, in its usual mode."""
+    if build:
+        return Change({}, ())
+    change = capture_scripts(target.scripts)
+    usual = (pair for mode in target.modes[:1] for pair in mode.variables)
+    return Change({**change.sets, **dict(parse_variables((*target.variables, *usual)))}, change.unsets)
 
 
 def _guarded(built: Built) -> dict[str, str]:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 def install(where: Where, request: Request, options: BuildOptions) -> Result:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
     workspace = open_workspace(where)
-    if workspace.profile.published is None:
+    if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(
             f"{workspace.profile.name} names no published wheels",
             fix=f"build it instead: xpusetup build {workspace.options}",

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
+from xpusetup.commands.purpose import purpose_of_build
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.commands.workspace import open_workspace, origins_of
@@ -31,7 +32,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     notes: list[str] = []
     workspace = ensure_locked(open_workspace(where), notes.append)
-    seen = preview(workspace, request)
+    seen = preview(workspace, request, purpose_of_build(workspace.profile))
     root = str(workspace.root)
     steps = [
         _row(step, status, seen.plan.target, root)

@@ -27,7 +27,7 @@ from xpusetup.effects.root import (
 )
 from xpusetup.emit.script import render_script
 from xpusetup.keys import Status, installs, make_statuses
-from xpusetup.model import Plan, Target, Toolkit
+from xpusetup.model import Mode, Plan, Target, Toolkit
 from xpusetup.plan.own import other_forms
 from xpusetup.plan.patches import left_out, patch_texts
 
@@ -193,9 +193,15 @@ def parse_target(values: dict[str, object]) -> Target | None:
     try:
         kit = values.get("toolkit")
         toolkit = Toolkit(**_tuples(kit)) if isinstance(kit, dict) else None  # type: ignore[arg-type]
-        return Target(**{**_tuples(values), "toolkit": toolkit})  # type: ignore[arg-type]
+        found = values.get("modes")
+        modes = tuple(_mode(each) for each in found) if isinstance(found, list) else ()
+        return Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
     except TypeError:
         return None
+
+
+def _mode(values: dict[str, object]) -> Mode:
+    return Mode(**_tuples(values))  # type: ignore[arg-type]
 
 
 def _tuples(values: dict[str, object]) -> dict[str, object]:

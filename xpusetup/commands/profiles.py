@@ -14,6 +14,7 @@ from xpusetup.commands.workspace import load_device, load_profile, load_settings
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
+from xpusetup.pairing import make_modes, torch_of
 from xpusetup.profile import Profile, Tier
 
 NAME = re.compile(r"[a-z][a-z0-9._-]*")
@@ -26,15 +27,15 @@ def list_profiles() -> Result:
     return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
 
 
-def _place(profile: Profile) -> tuple[int, bool, tuple[int, ...]]:
+def _place(profile: Profile) -> tuple[int, str, tuple[int, ...]]:
     torch = _torch_version(profile)
     release = Version(torch).release if torch else ()
-    return get_args(Tier).index(profile.tier), profile.accelerator == "cpu", tuple(-part for part in release)
+    kind = profile.accelerator if profile.tier == "other" else "last" if profile.accelerator == "cpu" else ""
+    return get_args(Tier).index(profile.tier), kind, tuple(-part for part in release)
 
 
 def _torch_version(profile: Profile) -> str | None:
-    found = (part for part in profile.components if part.name == "torch" and part.kind != "skip")
-    return next((part.version for part in found), None)
+    return torch_of(profile) or None
 
 
 def _row(profile: Profile) -> dict[str, Any]:
@@ -58,8 +59,9 @@ def show_profile(name: str) -> Result:
 def check_profile(name: str) -> Result:
     """Check a profile. Raises UsageError with every error of the file."""
     profile = load_profile(name)
-    load_device(profile.accelerator, profile.device, load_settings())
-    return Result("profiles check", {"profile": profile.name, "components": [part.name for part in profile.components]})
+    make_modes(profile, load_device(profile.accelerator, profile.device, load_settings()))
+    parts = [*([profile.installer.name] if profile.installer else []), *(part.name for part in profile.components)]
+    return Result("profiles check", {"profile": profile.name, "components": parts})
 
 
 def make_schema() -> Result:

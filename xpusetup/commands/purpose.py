@@ -28,3 +28,9 @@ class Purpose:
 
 BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
 INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+def purpose_of_build(profile: Profile) -> Purpose:
+    """Give what `build` means: where nothing is compiled, what was published or the maker's installer is installed."""
+    ready = profile.installer is not None or profile.published is not None
+    return INSTALL if ready and not profile.compiles else BUILD

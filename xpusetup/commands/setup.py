@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from xpusetup.facts import Facts, Section
     from xpusetup.profile import Profile
-    from xpusetup.way.answer import Setup, Task
+    from xpusetup.way.answer import Note, Setup, Task
 
 ASKED: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
@@ -76,7 +76,7 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
     if options.goal:
         return "build" if options.goal == "build" else "run"
     if options.profile or not options.root:
-        return "build"
+        return "build" if profile.compiles else "run"
     way = make_way(facts, shipped(), known(), asked=profile.name)
     return "run" if way.route in ("wheel", "image") else "build"
 
@@ -107,12 +107,16 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "profile": prepared.profile.name,
         "goal": prepared.goal,
         "commands": [row for task in prepared.setup.tasks for row in _rows(task)],
-        "notes": [{"title": note.title, "say": note.say, "source": note.source} for note in prepared.setup.notes],
+        "notes": [_note(note) for note in prepared.setup.notes],
         "apply": f"{prepared.options} --apply",
         "collected": known().distributions.collected.isoformat(),
         "ran": [],
         "stopped": "",
     }
+
+
+def _note(note: Note) -> dict[str, Any]:
+    return {"title": note.title, "say": note.say, "source": note.source, "commands": list(note.commands)}
 
 
 def _rows(task: Task) -> list[dict[str, Any]]:

@@ -15,7 +15,8 @@ from xpusetup.effects import verifier
 from xpusetup.effects.environment import variables
 from xpusetup.effects.manifest import record_verification
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
-from xpusetup.plan.verify import device_options
+from xpusetup.pairing import device_modes, find_mode
+from xpusetup.plan.verify import device_options, parse_variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.workspace import Where
     from xpusetup.devices import Device
     from xpusetup.effects.root import Root
+    from xpusetup.model import Mode
 
     Say: TypeAlias = Callable[[str], None]
 
@@ -43,11 +45,12 @@ class Asked:
     skip: tuple[str, ...] = ()
     patience: float = 300
     throughput: bool = False
+    mode: str = ""
 
     @property
     def whole(self) -> bool:
         """Whether nothing was left out, so that the answer holds for the device."""
-        return not self.only and not self.skip
+        return not self.only and not self.skip and not self.mode
 
 
 @dataclass(frozen=True)
@@ -55,7 +58,7 @@ class Subject:
     """An environment to verify: its interpreter, the variables it is run with, what was asked of which device.
 
     `root` is that of the build, None where the environment is not ours; `whose` names it to people. `known` is the
-    device of a profile, or of a file that was named.
+    device of a profile, or of a file that was named, `modes` those that it was built for.
     """
 
     python: Path
@@ -64,6 +67,7 @@ class Subject:
     whose: str
     root: Root | None = None
     known: Device | None = None
+    modes: tuple[Mode, ...] = ()
 
 
 def list_checks() -> Result:
@@ -79,7 +83,8 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
     subject = replace(subject, known=given) if given else subject
     chosen = choose_device(subject, asked)
     device = describe(subject, chosen["device"])
-    options = (*(device_options(device) if device else ("--device", AUTO)), *_options(asked))
+    subject, within = _in_mode(subject, asked, device)
+    options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
     document, code, words = verifier.run_verifier(subject.python, options, subject.env, say)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
@@ -107,7 +112,18 @@ def find_subject(where: Where, asked: Asked) -> Subject:
             raise
         return _look_at(where.into, asked, workspace.profile.accelerator)
     device = built.target.accelerator
-    return Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
+    found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
+    return replace(found, modes=built.target.modes)
+
+
+def _in_mode(subject: Subject, asked: Asked, device: Device | None) -> tuple[Subject, Asked]:
+    """Choose the mode: the named one, else the usual one of a build; an environment that is not ours is as it is."""
+    modes = subject.modes or (device_modes(device) if device else ())
+    mode = find_mode(modes, asked.mode) if asked.mode else next(iter(subject.modes), None)
+    if mode is None:
+        return subject, asked
+    environment = {**subject.env, **dict(parse_variables((*mode.variables, *mode.models)))}
+    return replace(subject, env=environment), replace(asked, skip=(*asked.skip, *mode.skips))
 
 
 def describe(subject: Subject, name: str) -> Device | None:

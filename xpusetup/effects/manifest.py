@@ -110,6 +110,8 @@ def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: d
     """Say what holds for what is installed now: a proof ends with the next installation."""
     if outcome.no_device:
         return None
+    if outcome.failed.startswith("verify."):
+        return False
     if "verify.smoke" in (*outcome.ran, *outcome.skipped):
         return verification.get("verified")
     keys, told = read_keys(root), old.get("steps", {})

@@ -39,7 +39,7 @@ def probe_device(device: Device, sysroot: Sysroot, cards: tuple[str, ...]) -> Pr
         tool=tool or "",
         says=_ask((tool, *device.tool.query)) if tool and device.tool else (),
         script=next((path for path in known.scripts if sysroot.path(path).exists()), "") if known else "",
-        ready=any(os.environ.get(name) for name in known.sets) if known else None,
+        ready=any(os.environ.get(name) for name in known.sets) if known and known.sets else None,
     )
 
 

@@ -145,13 +145,15 @@ def read_absent(root: Root) -> dict[str, str]:
 
 def write_absent(root: Root, step: str, key: str) -> None:
     """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
-    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": {step: key}}) + "\n")
+    steps = {**read_absent(root), step: key}
+    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": steps}) + "\n")
     files.remove(root / f"inputs/.begun.{step}")  # it came to its end
 
 
 def _devices() -> list[str]:
     patterns = ("dri/renderD*", "dxg", "accel/*", "davinci*", "hl*", "nvidia*")
-    return sorted(str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
+    nodes = (str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
+    return sorted((*nodes, *map(str, Path("/usr/local/Ascend").glob("*/set_env.sh"))))
 
 
 def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.effects.notes import PATIENCE
 from xpusetup.effects.process import run_process
-from xpusetup.emit.activation import render_activation
+from xpusetup.emit.activation import render_activation, render_first
 from xpusetup.errors import NotReadyError
 from xpusetup.facts import ToolkitSeen
 from xpusetup.model import Toolkit
@@ -34,17 +34,37 @@ class Change:
 
 def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
     """Give what switching the toolkit on changes, from a clean environment. Raises NotReadyError when it fails."""
+    change, words = _capture(render_activation(toolkit), clean_environment(toolkit), seconds)
+    if change is None:
+        raise NotReadyError(f"the toolkit could not be switched on: {words}", fix=_by_hand(toolkit))
+    return change
+
+
+def capture_scripts(scripts: tuple[str, ...], *, seconds: float = 120.0) -> Change:
+    """Give what the first of a device's scripts that is here changes; nothing where none is. Raises NotReadyError."""
+    there = tuple(script for script in scripts if Path(script).is_file())[:1]
+    if not there:
+        return Change({}, ())
+    kept = {name: value for name, value in os.environ.items() if name in KEPT}
+    change, words = _capture(render_first(there), kept, seconds)
+    if change is None:
+        fix = f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'source {there[0]}; env'"
+        raise NotReadyError(f"{there[0]} could not be sourced: {words}", fix=fix)
+    return change
+
+
+def _capture(activation: str, environment: Mapping[str, str], seconds: float) -> tuple[Change | None, str]:
+    """Give what an activation changes; None and its last words where it fails."""
     with tempfile.TemporaryDirectory() as folder:
         before, after = Path(folder, "before"), Path(folder, "after")
-        body = f"{{\n{render_activation(toolkit)}\n}} >&2"
+        body = f"{{\n{activation}\n}} >&2"
         script = f'set -eu\n{FAIL}\nbefore=$1 after=$2\nenv -0 >"$before"\n{body}\nenv -0 >"$after"\n'
         argv = ("bash", "-c", script, "xpusetup", str(before), str(after))
-        output = run_process(argv, seconds=seconds, env=clean_environment(toolkit))
+        output = run_process(argv, seconds=seconds, env=environment)
         if output.code != 0:
             silent = output.why or f"it ended with {output.code} and said nothing"
-            words = (output.err.strip().splitlines() or [silent])[-1]
-            raise NotReadyError(f"the toolkit could not be switched on: {words}", fix=_by_hand(toolkit))
-        return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes()))
+            return None, (output.err.strip().splitlines() or [silent])[-1]
+        return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes())), ""
 
 
 def clean_environment(toolkit: Toolkit) -> dict[str, str]:

@@ -27,6 +27,24 @@ def render_activation(toolkit: Toolkit) -> str:
     return "\n".join([*body, *_checks(toolkit)])
 
 
+def render_first(scripts: tuple[str, ...]) -> str:
+    """Give the lines that source the first of these scripts that is there, in a shell as above.
+
+    Where none is, the device's software is not here, and so there is no device to work with.
+    """
+    tests = [f"if [ -f {render_word(script)} ]; then source {render_word(script)}" for script in scripts]
+    return (
+        "\n".join(["set +eu", "set --", *"\nel".join(tests).splitlines(), *_without(scripts), "fi", "set -eu"])
+        if tests
+        else ""
+    )
+
+
+def _without(scripts: tuple[str, ...]) -> tuple[str, str]:
+    fix = "install the device's software, or name its script in a device file"
+    return "else", f'  fail "there is no {scripts[0]}" "{fix}" 4'
+
+
 def _checks(toolkit: Toolkit) -> list[str]:
     fix = "run it by hand and read what it says"
     lines = [f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets]

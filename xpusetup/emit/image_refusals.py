@@ -50,7 +50,11 @@ def _refusals(profile: Profile, order: ImageOrder, about: Described, system: Ima
         yield f"its packages have Python {' and '.join(system.pythons)}, not {order.python}"
     if not SpecifierSet(profile.python).contains(order.python):
         yield f"it has Python {order.python}, and the release takes {profile.python}"
-    if order.origin == "source":
+    if about.device.environment is not None and about.device.environment.scripts:
+        yield f"nothing brings {about.device.environment.scripts[0]} into it, and torch does not load without"
+    if profile.installer is not None:
+        yield f"{profile.installer.program} is for machines, and its maker has an image of the same release"
+    elif order.origin == "source":
         yield from _cannot_compile(profile, system)
     elif profile.published is None:
         yield "no wheels of it were published"
@@ -90,4 +94,6 @@ def _what_works(profile: Profile, order: ImageOrder, about: Described) -> str:
         return f"--python {python}"
     if fitting:
         return f"one of: {', '.join(f'--os {name}' for name, _python in fitting)}"
+    if profile.installer is not None:
+        return f"docker pull {profile.installer.image}"
     return "from the other origin: --from source" if order.origin == "wheels" else "nothing that is known here"

@@ -13,5 +13,6 @@ if TYPE_CHECKING:
 def render_profile(profile: Profile, comment: str) -> str:
     """Give a profile as TOML with one line of comment above it; what has its default value is left out."""
     data = profile.model_dump(by_alias=True, mode="json", exclude_defaults=True, exclude_none=True)
-    parts = [{"kind": part.kind, **dumped} for part, dumped in zip(profile.components, data["components"], strict=True)]
-    return f"# {comment}\n{tomli_w.dumps({**data, 'components': parts})}"
+    dumps = data.pop("components", [])
+    parts = [{"kind": part.kind, **dumped} for part, dumped in zip(profile.components, dumps, strict=True)]
+    return f"# {comment}\n{tomli_w.dumps({**data, **({'components': parts} if parts else {})})}"

@@ -27,6 +27,8 @@ def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     """Give the lines of one step in the order in which they take effect."""
     kit = target.toolkit if "toolkit" in step.needs else None
     sourced = (*kit.prelude, *(f"source {_quote(script)}" for script in kit.scripts)) if kit else ()
+    scripts = target.scripts[:1] if "device" in step.needs else ()
+    sourced = (*sourced, *(f"source {_quote(script)}" for script in scripts))
     exports = (f"export {name}={_quote(value)}" for name, value in step.env)
     folder = () if step.cwd == ROOT else (f"cd {_quote(step.cwd)}",)
     return (*sourced, *exports, *folder, *(line for argv in step.run for line in _broken(argv)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.activation import LEFT_BY_ENVIRONMENT, render_activation
+from xpusetup.emit.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
 from xpusetup.emit.words import render_command, render_long_command, render_word
 
 if TYPE_CHECKING:
@@ -86,6 +86,8 @@ def _uses_toolkit(step: Step, target: Target) -> bool:
 def _activated(step: Step, target: Target) -> Iterator[str]:
     if _uses_toolkit(step, target) and target.toolkit:
         yield f"\n# the {target.toolkit.version} toolkit\n{render_activation(target.toolkit)}"
+    if "device" in step.needs and target.scripts:
+        yield f"\n# what the device's libraries need\n{render_first(target.scripts)}"
 
 
 def _environment(step: Step, plan: Plan) -> Iterator[str]:

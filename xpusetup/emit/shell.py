@@ -36,7 +36,7 @@ step() {{ # ID TITLE
   fi
 }}
 """
-TOLERANT = """  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
+TOLERANT = """  if [ "$code" -eq 4 ] && [ WHICH ]; then
     echo "built, not verified: there is no device here"
   elif [ "$code" -ne 0 ]; then
 """
@@ -58,6 +58,8 @@ def render_driver(
 
     `device_required`: without a device to verify on it fails, else it says so and goes on.
     """
-    head = HEAD.format(what=what, ending=STRICT if device_required else TOLERANT)
+    modes = sum(step.id.startswith("verify.") for step in steps)
+    which = '"${1%%.*}" = verify' if modes > 1 else '"$1" = verify.smoke'
+    head = HEAD.format(what=what, ending=STRICT if device_required else TOLERANT.replace("WHICH", which))
     calls = (f"step {step.id} {shlex.quote(step.title)}" for step in steps)
     return "\n".join([head, *([begin] if begin else []), *calls, *([end] if end else [])]) + "\n"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import importlib
+import importlib.util
 from typing import TYPE_CHECKING, Any
 
 from device_bench import Bench, Check, Outcome, describe_device, describe_error
@@ -43,6 +45,9 @@ def choose_device(torch: Any) -> tuple[str, str]:
 
 def check_import(bench: Bench) -> Outcome:
     version = str(bench.torch.__version__)
+    top = bench.extension.partition(".")[0]
+    if top and bench.module is None and importlib.util.find_spec(top):
+        importlib.import_module(bench.extension)
     if bench.name != "auto":
         return Outcome("ok", f"torch {version}", facts={"torch": version})
     name, why = choose_device(bench.torch)

@@ -58,12 +58,15 @@ class Bench:
     """The device under test. Importing torch is the first check, so it cannot come any earlier than its first use.
 
     `compile_backend` is that of torch.compile ("" where the device file names none, so torch's own default),
-    `collectives` that of torch.distributed ("" where the device has none).
+    `collectives` that of torch.distributed ("" where the device has none). `extension` is the module that teaches torch
+    the device where torch does not load it by itself, `loader` the device's class of data loaders, as module:Class.
     """
 
     name: str
     compile_backend: str = ""
     collectives: str = ""
+    extension: str = ""
+    loader: str = ""
 
     @property
     def torch(self) -> Any:

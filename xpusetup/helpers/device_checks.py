@@ -19,6 +19,7 @@ import checks_api
 import checks_collectives
 import checks_device
 import checks_guide
+import checks_loader
 import checks_model_training
 import checks_models
 import checks_numbers
@@ -44,6 +45,7 @@ CHECKS = (
     *checks_models.CHECKS,
     *checks_model_training.CHECKS,
     *checks_guide.CHECKS,
+    *checks_loader.CHECKS,
     *checks_collectives.CHECKS,
 )
 AT_IMPORT = 60
@@ -101,7 +103,8 @@ def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str],
 def main(text: str) -> None:
     """Run the checks of an order (device_child.Order as JSON), whose descriptors take the events and the stacks."""
     order = json.loads(text)
-    bench = Bench(order["device"], order["compile_backend"], order["collectives"])
+    named = ("compile_backend", "collectives", "extension", "loader")
+    bench = Bench(order["device"], *(order[name] for name in named))
     for descriptor in (order["sink"], order["stacks"]):
         os.set_inheritable(descriptor, False)
     with os.fdopen(order["sink"], "w") as events, os.fdopen(order["stacks"], "w") as stacks:

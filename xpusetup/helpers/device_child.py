@@ -39,6 +39,8 @@ class Order:
     patience: float
     compile_backend: str = ""
     collectives: str = ""
+    extension: str = ""
+    loader: str = ""
     sink: int = -1
     stacks: int = -1
 

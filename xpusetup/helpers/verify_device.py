@@ -39,6 +39,8 @@ from summary import count, say_summary
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
 THROUGHPUT = "models.throughput"
+LOADER = "data.loader"
+"""Asked where the device has a data loader of its own."""
 NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
 
 
@@ -166,6 +168,8 @@ def make_parser() -> argparse.ArgumentParser:
     parser.add_argument("--gap", action="append", default=[], metavar="ID=REASON", help="what this device may lack")
     parser.add_argument("--compile-backend", default="", metavar="NAME", help="that of torch.compile")
     parser.add_argument("--collectives", default="", metavar="NAME", help="back end of torch.distributed")
+    parser.add_argument("--extension", default="", metavar="MODULE", help="imported where torch does not load it")
+    parser.add_argument("--loader", default="", metavar="MODULE:CLASS", help="the device's data loader")
     parser.add_argument("--out", type=Path, help="where the JSON document goes")
     parser.add_argument("--junit", type=Path, metavar="FILE", help="the same as JUnit XML")
     return parser
@@ -217,8 +221,10 @@ def main() -> int:
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
     also = (THROUGHPUT,) if options.throughput else ()
-    chosen = choose_checks(options.level, options.only, options.skip, also)
-    order = Order(options.device, chosen, options.patience, options.compile_backend, options.collectives)
+    lacking = () if options.loader else (LOADER,)
+    chosen = choose_checks(options.level, options.only, (*options.skip, *lacking), also)
+    named = (options.compile_backend, options.collectives, options.extension, options.loader)
+    order = Order(options.device, chosen, options.patience, *named)
     document = {**verify(order, Terms(options.expected, options.gaps)), "level": options.level}
     try:
         write_results(options, document)

@@ -11,6 +11,7 @@ from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
 from xpusetup.plan.guard import UNBOUND, make_guard
+from xpusetup.plan.installer import PAIRING, installer_step, make_installer, make_pairing
 from xpusetup.plan.target import find_target_part, step_of
 from xpusetup.plan.verify import make_verify
 
@@ -52,9 +53,14 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
 
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_venv(context, context.profile.build_requirements.pins)
-    yield make_requirements(context)
+    last, installer = "venv", context.profile.installer
+    if context.profile.build_requirements.pins:
+        yield make_requirements(context)
+        last = "requirements"
+    if installer is not None:
+        yield make_installer(context, installer, last)
+        last = installer_step(installer)
     installed: dict[str, str] = {}
-    last = "requirements"
     for part in make_order(context.profile.components):
         ready = tuple(installed[name] for name in part.after if name in installed)
         yield from make_component(context, part, ready=ready, venv_last=last)
@@ -63,9 +69,19 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         if runtime is not None and runtime.component == part.name:
             yield _make_runtime(context, last, part.name, runtime.pins)
             last = installed[part.name] = "runtime"
-    yield make_guard(context, [part.distribution for part in context.profile.components if part.kind != "skip"], last)
+    if installer is not None:
+        yield make_pairing(context, installer, last)
+        last = PAIRING
+    yield make_guard(context, _distributions(context.profile), last)
     if request.verify != "off":
-        yield make_verify(context, "guard")
+        yield from make_verify(context, "guard")
+
+
+def _distributions(profile: Profile) -> list[str]:
+    """Give what is installed by name: what the maker's installer brings, and the components."""
+    brought = profile.installer.brings if profile.installer else {}
+    parts = (part.distribution for part in profile.components if part.kind != "skip")
+    return list(dict.fromkeys((*brought, *parts)))
 
 
 def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:

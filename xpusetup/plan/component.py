@@ -28,7 +28,7 @@ def make_component(
         yield make_wheel_fetch(context, part)
         yield _make_install(context, part, made_by=f"{part.name}.fetch", venv_last=venv_last)
         return
-    before = tuple(dict.fromkeys(("requirements", *ready, f"{part.name}.fetch")))
+    before = tuple(dict.fromkeys((context.prepared, *ready, f"{part.name}.fetch")))
     yield make_fetch(context, part)
     if part.configure:
         yield make_configure(context, part, before)

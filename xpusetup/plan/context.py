@@ -30,6 +30,11 @@ class Context:
     layout: Layout
 
     @property
+    def prepared(self) -> str:
+        """The step after which wheels can be fetched: where nothing is compiled there are no build requirements."""
+        return "requirements" if self.profile.build_requirements.pins else "venv"
+
+    @property
     def reports(self) -> str:
         """The folder of pip's reports: in the environment, because they end with it."""
         return f"{self.layout.venv}/share/xpusetup" if self.layout.adopted else self.layout.venv

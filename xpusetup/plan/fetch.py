@@ -20,7 +20,7 @@ def make_wheel_fetch(context: Context, part: WheelComponent) -> Step:
         title=f"{part.distribution} {part.version}, a ready wheel",
         run=(context.helper("fetch_wheel.py", *options, "--into", context.layout.wheels),),
         needs=("network",),
-        after=("requirements",),
+        after=(context.prepared,),
         makes=(context.wheel(part),),
         component=part.name,
     )

@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.errors import UsageError
 from xpusetup.model import ROOT, Plan, Step
+from xpusetup.plan import make_plan
 from xpusetup.plan.conflicts import conflicts_among, removal_options
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import make_venv
@@ -28,7 +29,9 @@ OF_INSTALL = (".download", INSTALL)
 
 
 def make_install_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
-    """Give the steps that install what was published. Raises UsageError where nothing was."""
+    """Give the steps that install what was published, or what the device's maker installs. Raises UsageError."""
+    if profile.installer is not None:
+        return make_plan(profile, request, target, layout)
     if profile.published is None:
         raise UsageError(
             f"{profile.name} names no published wheels",
@@ -67,7 +70,7 @@ def _steps(context: Context, published: Published) -> Iterator[Step]:
     yield _make_install(context, published)
     yield make_guard(context, distributions, INSTALL)
     if context.request.verify != "off":
-        yield make_verify(context, "guard")
+        yield from make_verify(context, "guard")
 
 
 def _helper(context: Context, *options: str) -> tuple[str, ...]:

@@ -1,47 +1,71 @@
-"""The last step of a plan: numbers on the device against the CPU."""
+"""The last steps of a plan: numbers on the device against the CPU, in each mode that the device is verified in."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.model import Step
+from xpusetup.model import Mode, Step
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from xpusetup.devices import Device
     from xpusetup.model import Target
     from xpusetup.plan.context import Context
 
+FIRST = "verify.smoke"
+"""The step whose result is that of the build; further modes have a step of their own."""
+ONLY = Mode(name="", variables=())
 
-def make_verify(context: Context, last: str) -> Step:
-    """Give the step that verifies what the step `last` left."""
-    result = f"{context.layout.results}/verify.json"
-    options = (*verify_options(context.target), "--level", context.profile.verify_level)
+
+def make_verify(context: Context, last: str) -> Iterator[Step]:
+    """Give the steps that verify what the step `last` left, one for each mode."""
+    for number, mode in enumerate(context.target.modes or (ONLY,)):
+        yield _make_step(context, mode, last, name=f"verify.{mode.name}" if number else FIRST)
+
+
+def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
+    target = context.target
+    result = f"{context.layout.results}/{name.replace('.smoke', '')}.json"
+    options = (*verify_options(target), *_words("--skip", mode.skips), "--level", context.profile.verify_level)
+    within = f", {mode.name} mode" if mode.name else ""
     return Step(
-        id="verify.smoke",
-        title=f"numbers on {context.target.accelerator} against the CPU",
+        id=name,
+        title=f"numbers on {target.accelerator} against the CPU{within}",
         run=(context.helper("verify_device.py", *options, "--out", result),),
+        env=parse_variables((*target.variables, *mode.variables, *mode.models)),
         needs=("device",),
         after=(last,),
         makes=(result,),
     )
 
 
+def parse_variables(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
+    """Read NAME=VALUE; of a name that comes twice the last."""
+    return tuple({name: value for name, _, value in (pair.partition("=") for pair in pairs)}.items())
+
+
 def verify_options(target: Target) -> tuple[str, ...]:
     """Give the options of the verification helper for this target."""
     expected = ("--expected",) if target.device_expected else ()
-    known = _known(target.compile_backend, target.collective_backend, target.gaps, target.skips)
-    return ("--device", target.accelerator, *expected, *known)
+    named = {"--compile-backend": target.compile_backend, "--collectives": target.collective_backend}
+    named |= {"--extension": target.extension, "--loader": target.loader}
+    return ("--device", target.accelerator, *expected, *_known(named, target.gaps, target.skips))
 
 
 def device_options(device: Device) -> tuple[str, ...]:
     """Give the options of the verification helper for any device."""
     expected = ("--expected",) if device.expected else ()
-    known = _known(device.compile_backend, device.collective_backend, device.listed_gaps, tuple(device.skips))
-    return ("--device", device.name, *expected, *known)
+    named = {"--compile-backend": device.compile_backend, "--collectives": device.collective_backend}
+    known = device.extension
+    named |= {"--extension": known.module if known.imported else "", "--loader": known.loader} if known else {}
+    return ("--device", device.name, *expected, *_known(named, device.listed_gaps, tuple(device.skips)))
 
 
-def _known(compile_backend: str, collectives: str, gaps: tuple[str, ...], skips: tuple[str, ...]) -> tuple[str, ...]:
-    named = {"--compile-backend": compile_backend, "--collectives": collectives}
-    backends = (word for pair in named.items() if pair[1] for word in pair)
-    judged = (("--gap", gaps), ("--skip", skips))
-    return (*backends, *(word for option, values in judged for value in values for word in (option, value)))
+def _known(named: dict[str, str], gaps: tuple[str, ...], skips: tuple[str, ...]) -> tuple[str, ...]:
+    given = (word for pair in named.items() if pair[1] for word in pair)
+    return (*given, *_words("--gap", gaps), *_words("--skip", skips))
+
+
+def _words(option: str, values: Iterable[str]) -> tuple[str, ...]:
+    return tuple(word for value in values for word in (option, value))

@@ -73,12 +73,16 @@ class Task:
 
 @dataclass(frozen=True, kw_only=True)
 class Note:
-    """Something that setup knows and can't do. `id` is that of the task that it stands for."""
+    """Something that setup knows and can't do. `id` is that of the task that it stands for.
+
+    `commands` are for whoever looks after the machine: they are shown and never run.
+    """
 
     id: str
     title: str
     say: str
     source: str
+    commands: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -63,10 +63,25 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
         found += [*_kernel(place), *_driver(place), *_access(place)]
     if root:
         found += toolchain_tasks(facts, manager, goal)
+    if root:
+        found += _maker(place)
     if goal == "build":
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def _maker(place: Place) -> Iterator[Note]:
+    """Give what the device's maker has the administrator do; all of it, for it says itself what is there already."""
+    installer = place.profile.installer
+    if installer is not None and installer.before:
+        yield Note(
+            id="setup.driver",
+            title=f"driver and packages of release {installer.release}, which need root and are never run from here",
+            say="Nothing is done where they are of this release already: doctor says so.",
+            source=installer.source,
+            commands=tuple(installer.before),
+        )
 
 
 def _task(name: str, title: str, *run: tuple[str, ...], then: After = "") -> Task:

@@ -1,0 +1,161 @@
+"""Looks whether torch and a device's extension belong together: versions, whose PyTorch it is, one C++ ABI.
+
+The ABI of torch is asked of torch itself; that of every other library which calls torch follows from the symbols
+that it asks for, so that nothing has to be loaded that might break.
+"""
+
+from __future__ import annotations
+
+import argparse
+import mmap
+import os
+import re
+import struct
+import subprocess
+import sys
+import sysconfig
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from conflict_rules import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
+from elf_file import NEEDED, Elf, NotElfError
+from elf_symbols import read_symbols
+from file_owners import libraries_of, read_distributions
+from install_published import write
+from makers_installer import begins, installed_version
+from summary import count, say_summary
+from wheel_files import fail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+PUBLIC = re.compile(r"(?:cpu|cu\d+|xpu|rocm[\d.]+)?")
+"""What stands after the + in the versions of PyTorch's own wheels. A fork's says its maker or its commit."""
+ASK = "import torch; print(int(torch.compiled_with_cxx11_abi()))"
+SHOWN = 4
+
+
+class Row(NamedTuple):
+    """One thing that was looked at. `fix` mends what fails."""
+
+    id: str
+    level: str
+    seen: str
+    limit: str
+    fix: str = ""
+
+
+class Caller(NamedTuple):
+    """A library that calls torch, with the ABI that it was compiled for; None where its symbols do not tell."""
+
+    path: Path
+    abi: int | None
+
+
+def judge_versions(wanted: dict[str, str]) -> Iterator[Row]:
+    """Hold what is installed against the release."""
+    for name, start in wanted.items():
+        found = installed_version(name)
+        good = bool(found) and begins(found, start)
+        fix = "install it again: the same command goes on there"
+        yield Row(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
+
+
+def kind_of(version: str) -> str:
+    """Say whose torch a version is: fork or public."""
+    return "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
+
+
+def judge_kind(version: str, wanted: str) -> Row:
+    """Say whose PyTorch is there."""
+    found = kind_of(version)
+    level = "info" if wanted == "any" else "ok" if found == wanted else "fail"
+    fix = "pip has put another torch in its place: the same command installs the right one again"
+    return Row("pairing.pytorch", level, f"torch {version}: {found}", wanted, fix)
+
+
+def judge_abi(torch: int | None, callers: Iterable[Caller], owners: dict[str, str]) -> Row:
+    """Hold the ABI of each library that calls torch against torch's own, and name those of the other one."""
+    known = [one for one in callers if one.abi is not None]
+    if torch is None:
+        return Row("pairing.abi", "warn", "torch cannot be imported, so that its C++ ABI is not known", "one C++ ABI")
+    other = [one for one in known if one.abi != torch]
+    if not other:
+        seen = f"C++ ABI {torch}: torch and {count(len(known), 'library')} that call it"
+        return Row("pairing.abi", "ok", seen, f"{torch}, as torch")
+    names = [f"{one.path.name} of {owners.get(str(one.path), 'no package')}" for one in other[:SHOWN]]
+    more = f" and {len(other) - SHOWN} more" if len(other) > SHOWN else ""
+    packages = sorted({owners.get(str(one.path), "").partition(" ")[0] for one in other} - {""})
+    remove = f", or remove them: pip uninstall {' '.join(packages)}" if packages else ""
+    fix = f"compile them again with _GLIBCXX_USE_CXX11_ABI={torch}{remove}"
+    return Row(
+        "pairing.abi",
+        "fail",
+        f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}",
+        str(torch),
+        fix,
+    )
+
+
+def ask_abi() -> int | None:
+    """Ask torch, without its extensions; None where it cannot be imported."""
+    environment = {**os.environ, "TORCH_DEVICE_BACKEND_AUTOLOAD": "0"}
+    command = (sys.executable, "-c", ASK)
+    said = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    return int(said.stdout) if said.returncode == 0 and said.stdout.strip() in ("0", "1") else None
+
+
+def find_callers(packages: Path) -> Iterator[Caller]:
+    """Give the libraries below a folder of packages that need torch's, torch's own left out."""
+    for path in sorted(packages.rglob("*.so*")):
+        if path.is_file() and not path.is_symlink() and path.relative_to(packages).parts[0] != "torch":
+            caller = read_caller(path)
+            if caller is not None:
+                yield caller
+
+
+def read_caller(path: Path) -> Caller | None:
+    """Read a library; None for what is none, or does not need torch."""
+    try:
+        with path.open("rb") as file, mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
+            elf = Elf(data)
+            if not any(TORCH.match(name) for name in elf.texts(NEEDED)):
+                return None
+            return Caller(path, abi_of(one.name for one in read_symbols(elf).asked))
+    except (NotElfError, ValueError, struct.error):
+        return None
+
+
+def abi_of(names: Iterable[str]) -> int | None:
+    """Tell the ABI by torch's functions that are asked for and that take a std::string."""
+    ours = [name for name in names if OF_TORCH.match(name)]
+    new = sum(bool(NEW_STRINGS.search(name)) for name in ours)
+    old = sum(bool(OLD_STRINGS.search(name)) for name in ours)
+    return None if new == old else int(new > old)
+
+
+def main() -> None:
+    """Look, write what was seen, and end with what does not belong together."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--wants", action="append", required=True, metavar="NAME=VERSION", help="beginning of it")
+    parser.add_argument("--pytorch", choices=("fork", "public", "any"), required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    options = parser.parse_args()
+    packages = Path(sysconfig.get_path("platlib"))
+    callers = list(find_callers(packages))
+    rows = [
+        *judge_versions(dict(pair.split("=", 1) for pair in options.wants)),
+        judge_kind(installed_version("torch"), options.pytorch),
+        judge_abi(ask_abi(), callers, libraries_of(read_distributions([str(packages)]))),
+    ]
+    for row in rows:
+        print(f"{row.level:5} {row.seen}", flush=True)
+    write(options.out, {"checks": [{name: value for name, value in row._asdict().items() if value} for row in rows]})
+    bad = [row for row in rows if row.level == "fail"]
+    if bad:
+        fail("; ".join(f"{row.seen}, and wanted is {row.limit}" for row in bad), bad[0].fix)
+    say_summary(rows[-2].seen, rows[-1].seen)
+
+
+if __name__ == "__main__":
+    main()
