@@ -253,6 +253,7 @@ def test_every_command_has_a_screen() -> None:
         "status log",
         "bisect",
         "report",
+        "test",
     }
     assert shipped("sim").name == "sim"
 
