@@ -7,10 +7,10 @@ import shutil
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.place import make_place
+from benchmarks.place import Place
 from benchmarks.rows import Row, make_row
 from benchmarks.timing import FailedError, seconds_of
-from benchmarks.vision import empty_cache, write_profile
+from benchmarks.vision import write_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -27,11 +27,11 @@ def measure_forecast(folder: Path, env: Mapping[str, str]) -> list[Row]:
     """Build from nothing, then the component anew; neither has a compiler cache."""
     folder.mkdir()
     profile, redirected = write_profile(folder, env)
-    settings = {**redirected, **empty_cache(folder), "XPUSETUP_LAUNCHER": "none"}
-    place, _usage = make_place(folder, profile, "vision", settings)
+    place = Place(profile, "vision", folder / "vision", redirected)
     events = folder / "events.jsonl"
-    again = place.build(before=place.forget_component)
-    seconds_of(replace(again, argv=(*again.argv, "--events", str(events))))
+    for before, words in ((lambda: None, ()), (place.forget_component, ("--events", str(events)))):
+        build = place.build(before)
+        seconds_of(replace(build, argv=(*build.argv, "--launcher", "none", *words)))
     lines = [json.loads(line) for line in events.read_text().splitlines()]
     shutil.rmtree(place.root)
     return [

@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import pytest
 
-from xpusetup.curve import PARTS, Course, Curve, parse_curve
+from xpusetup.curve import PARTS, Course, Curve, Passes, parse_curve
 
 TOTAL = 1400
 TAIL = 90.0
@@ -74,12 +74,53 @@ def test_what_is_slower_than_ever_is_never_less_than_nothing() -> None:
     assert FIRST.left(1e9, 0, 0) == 0
 
 
-def test_a_course_is_that_of_the_largest_piece_of_work() -> None:
+def test_a_course_is_that_of_all_pieces_of_work() -> None:
     seen = Course()
-    for time, count, total in [(1, 1, 2), (2, 2, 2), (10, 1, 4), (20, 2, 4), (30, 3, 4), (40, 4, 4), (41, 1, 1)]:
+    for time, count, total in [(1, 1, 2), (2, 2, 2), (10, 1, 5), (20, 2, 5), (30, 3, 4), (40, 4, 4), (41, 1, 1)]:
         seen.note(time, count, total)
-    assert seen.total == 4
-    assert (seen.marks[0], seen.marks[PARTS // 2], seen.marks[-1]) == (10.0, 20.0, 40.0)
+    assert (seen.total, seen.passes) == (7, (2, 4, 1))  # ninja found out that it had one command less to run
+    assert (seen.marks[0], seen.marks[-1]) == (1.0, 41.0)
+    assert course([1.0, 2.0], total=2).passes == ()
+
+
+FILES, MORE = 26, 17
+"""The commands of the two extensions of torchvision, which ninja builds one after the other."""
+
+
+def vision(speed: float) -> list[tuple[float, int, int]]:
+    """Give time, count and total of a build in which the first extension has the large files."""
+    first = [10.0 + 4 * (number % 5) for number in range(FILES)]
+    rest = [3.0 + number % 3 for number in range(MORE)]
+    times = list(accumulate(each * speed for each in (*first, *rest)))
+    return [
+        *((time, number, FILES) for number, time in enumerate(times[:FILES], start=1)),
+        *((time, number, MORE) for number, time in enumerate(times[FILES:], start=1)),
+    ]
+
+
+@pytest.mark.parametrize("speed", [1.0, 1.7, 0.6])
+def test_two_extensions_are_one_build(speed: float) -> None:
+    before, now, passes = Course(), vision(speed), Passes()
+    for time, count, total in vision(1.0):
+        before.note(time, count, total)
+    known = Curve(before.total, before.marks, before.marks[-1], before.passes)
+    whole = now[-1][0]
+    for time, count, total in now:
+        passes.note(count, total)
+        left = known.left(time, passes.done, known.expect(passes.totals))
+        if time >= 0.2 * whole:
+            assert abs(time + left - whole) <= 0.15 * whole, (count, total)
+
+
+def test_two_extensions_of_which_a_part_is_done() -> None:
+    """Killed when half of the first was done: ninja counts the rest of it, and the second as ever."""
+    seen = Course()
+    for time, count, total in vision(1.0):
+        seen.note(time, count, total)
+    known = Curve(seen.total, seen.marks, seen.marks[-1], seen.passes)
+    assert known.expect([FILES // 2]) == FILES // 2 + MORE
+    half = vision(1.0)[FILES // 2 - 1][0]
+    assert known.left(0.0, 0, known.expect([FILES // 2])) == pytest.approx(known.seconds - half, rel=0.02)
 
 
 def test_a_count_that_begins_again_is_another_try() -> None:
@@ -96,6 +137,9 @@ def test_what_did_not_come_to_its_end_has_no_marks() -> None:
 
 
 def test_curves_are_read_back() -> None:
+    parted = Curve(FIRST.total, FIRST.marks, FIRST.seconds, (FIRST.total - 5, 5))
+    assert parse_curve(parted.total, list(parted.marks), parted.seconds, list(parted.passes)) == parted
+    assert parse_curve(FIRST.total, list(FIRST.marks), FIRST.seconds, [1, 2]) == FIRST
     assert parse_curve(FIRST.total, list(FIRST.marks), FIRST.seconds) == FIRST
 
 

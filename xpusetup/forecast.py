@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.curve import Passes
 from xpusetup.estimate import simulate
 from xpusetup.progress import Pace
 
@@ -22,8 +23,7 @@ EVERY = 1.0
 @dataclass
 class _AtWork:
     began: float
-    count: int = 0
-    total: int = 0
+    passes: Passes = field(default_factory=Passes)
     pace: Pace = field(default_factory=Pace)
 
 
@@ -52,7 +52,7 @@ class Forecast:
             self._running[event.step] = _AtWork(event.time)
         elif event.kind == "output" and event.total and event.step in self._running:
             one = self._running[event.step]
-            one.count, one.total = event.count, event.total
+            one.passes.note(event.count, event.total)
             one.pace.note(event.time, event.count, event.total)
         elif event.kind == "end":
             self._running.pop(event.step, None)
@@ -62,8 +62,8 @@ class Forecast:
         """Give the seconds that are left of a step at work; None while they are not known."""
         one, elapsed = self._running[step], time - self._running[step].began
         if curve := self._history.curves.get(step):
-            return curve.left(elapsed, one.count, one.total)
-        if one.total:
+            return curve.left(elapsed, one.passes.done, curve.expect(one.passes.totals) if one.passes.totals else 0)
+        if one.passes.totals:
             return one.pace.left(time)
         seconds = self._history.seconds.get(step)
         return None if seconds is None else max(0.0, seconds - elapsed)

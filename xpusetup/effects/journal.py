@@ -39,6 +39,7 @@ def write_ended(root: Root, one: Running, state: str) -> None:
         edges=one.course.total or one.total,
         lane=lane_of(one.step),
         marks=one.course.marks,
+        passes=one.course.passes,
         cached=(counts.hits, counts.misses) if counts else None,
     )
     _write(root, record)
