@@ -189,12 +189,12 @@ def test_a_large_directory_is_several_shards(parts: int) -> None:
 
 
 def test_a_selected_file_or_folder_is_a_row() -> None:
-    found = shards.make_shards(
-        ["tests/models/bert/test_model.py", "tests/test_top.py"], ["tests/models/bert", "tests/test_top.py"]
-    )
-    assert [(one.row, one.paths) for one in found] == [
-        ("tests/models/bert/*.py", ("tests/models/bert/test_model.py",)),
-        ("tests/test_top.py", ("tests/test_top.py",)),
+    places = ["tests/models", "tests/test_top.py"]
+    found = shards.make_shards(TREE[:1] + TREE[2:], places, 2, ["tests/models"])
+    assert [(one.row, one.number, len(one.paths)) for one in found] == [
+        ("tests/models", 1, 2),
+        ("tests/models", 2, 2),
+        ("tests/test_top.py", 1, 1),
     ]
 
 

@@ -24,13 +24,17 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Source:
-    """A tree with tests: its folder, what of it is run, the version that it says of itself, what to know of it."""
+    """A tree with tests: its folder, what of it is run, the version that it says of itself, what to know of it.
+
+    `whole`: the places that are a row of the table each.
+    """
 
     folder: Path
     places: Sequence[str]
     keyword: str = ""
     version: str = ""
     entries: Sequence[str] = ()
+    whole: Sequence[str] = ()
     notes: Sequence[str] = ()
 
 
@@ -39,11 +43,12 @@ def find_source(bench: Bench, asked: Asked) -> Source:
     suite, installed = bench.suite, bench.version
     folder = _find_folder(suite, asked, bench.subject, installed)
     selected = {one.name: one for one in suite.selection}
+    given: list[str] = []
     places, keyword = list(suite.full if asked.full else suite.places), ""
     if asked.select:
         named = [selected[name] for name in asked.select if name in selected]
         keyword = next((one.keyword for one in named if one.keyword), "")
-        given = (name.rstrip("/") for name in asked.select if name not in selected)
+        given = [name.rstrip("/") for name in asked.select if name not in selected]
         places = list(dict.fromkeys([*given, *(place for one in named for place in one.places)]))
     there = [place for place in places if (folder / place).exists()]
     absent = [place for place in places if place not in there]
@@ -57,7 +62,8 @@ def find_source(bench: Bench, asked: Asked) -> Source:
     if suite.chooses:
         notes.append(f"{suite.title} takes the accelerator that it finds, whatever --device says")
     entries = suite.entries if asked.full or asked.source else ()
-    return Source(folder, there, keyword, version, entries, notes)
+    whole = [place for place in there if place in given and place not in suite.places]
+    return Source(folder, there, keyword, version, entries, whole, notes)
 
 
 def _find_folder(suite: Suite, asked: Asked, subject: Subject, installed: str) -> Path:

@@ -171,6 +171,7 @@ def _make_order(bench: Bench, asked: Asked, source: Source, excluded: list[Exclu
         "source": str(source.folder),
         "folder": str(folder),
         "places": list(source.places),
+        "whole": list(source.whole),
         "keyword": asked.keyword or source.keyword,
         "excluded": [one.model_dump() for one in excluded],
         "environment": environment,

@@ -56,8 +56,9 @@ TELLING = (
 class Order:
     """What to run: the tests below `places` of the source, but for those that are `excluded`.
 
-    `entries`: of the source, where not all of it is to be seen; `spec`: a device file's name and text; `seconds`:
-    what a test may take; `workers` of pytest-xdist, 0 for none; `parts` of each directory.
+    `whole`: the places that are a row of the table each; `entries`: of the source, where not all of it is to be seen;
+    `spec`: a device file's name and text; `seconds`: what a test may take; `workers` of pytest-xdist, 0 for none;
+    `parts` of each directory.
     """
 
     suite: str
@@ -65,6 +66,7 @@ class Order:
     source: str
     folder: str
     places: list[str]
+    whole: list[str] = field(default_factory=list)
     excluded: list[dict[str, Any]] = field(default_factory=list)
     keyword: str = ""
     options: list[str] = field(default_factory=list)
@@ -95,7 +97,7 @@ def main() -> int:
     tests = [name for name in find_tests(source, order.places) if not is_below(name, order.ignored)]
     before = look_at_torch()
     began = time.monotonic()
-    outcomes = list(run_all(order, make_shards(tests, order.places, order.parts), make_key(order, before)))
+    outcomes = list(run_all(order, make_shards(tests, order.places, order.parts, order.whole), make_key(order, before)))
     after = look_at_torch()
     document = {
         **describe(order, outcomes),

@@ -38,22 +38,25 @@ def find_tests(root: Path, places: Sequence[str]) -> list[str]:
     return sorted(found)
 
 
-def make_shards(tests: Iterable[str], places: Sequence[str], parts: int = 1) -> list[Shard]:
+def make_shards(tests: Iterable[str], places: Sequence[str], parts: int = 1, whole: Sequence[str] = ()) -> list[Shard]:
     """Give the shards of these files: the files of a place itself, and each directory below it, in so many parts.
 
-    A place that is a file of tests is a row of its own.
+    A place that is a file of tests, or is to be one row as a `whole`, is a row of its own.
     """
     rows: dict[str, dict[str, list[str]]] = {}
     for test in sorted(tests):
-        row, child = find_row(test, places)
+        row, child = find_row(test, places, whole)
         rows.setdefault(row, {}).setdefault(child, []).append(test)
     return [shard for row, children in rows.items() for shard in split(row, children, parts)]
 
 
-def find_row(test: str, places: Sequence[str]) -> tuple[str, str]:
+def find_row(test: str, places: Sequence[str], whole: Sequence[str]) -> tuple[str, str]:
     """Give the row of a file, and the child of that row's directory that it lies in."""
     if test in places:
         return test, test
+    for row in whole:
+        if test.startswith(f"{row}/"):
+            return row, f"{row}/{test.removeprefix(f'{row}/').split('/')[0]}"
     place = max((one for one in map(strip, places) if test.startswith(f"{one}/") or one == "."), key=len)
     prefix = "" if place == "." else f"{place}/"
     head, *rest = test.removeprefix(prefix).split("/")
