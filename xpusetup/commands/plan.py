@@ -71,11 +71,11 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
 
 
 def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
-    """Say how less is built, or could be, from what is on PATH here."""
+    """Say how less is built, or could be, from what is on PATH here; `plan` takes no launcher, `build` may by a variable."""
     todo = {status.id for status in seen.statuses() if status.state != "done"}
     compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)
     linkers = [name for name in LINKERS if which(name)]
-    launcher = find_launcher(variable("XPUSETUP_LAUNCHER") or "auto")
+    launcher = find_launcher(variable("XPUSETUP_BUILD_LAUNCHER") or "auto")
     return make_savings(workspace.profile, seen.plan.target, launcher=launcher, linkers=linkers, compiles=compiles)
 
 
