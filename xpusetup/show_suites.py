@@ -104,7 +104,10 @@ def _show_list(console: Console, data: Mapping[str, Any], *, verbose: bool) -> N
     for one in data["list"]:
         parts = f"  [dim]--select {', '.join(one['select'])}[/]" if one["select"] else ""
         console.print(f" {one['name']:<14}{escape(one['title'])}{parts}")
+    console.print()
     for one in data["published"]:
-        console.print(f"\n published: {one['id']}  [dim]{escape(one['source'])}[/]")
+        console.print(f" published: {one['id']}  [dim]{escape(one['source'])}[/]")
         if verbose:
             console.out(one["markdown"].rstrip("\n"), highlight=False)
+    tables = "" if verbose else "; the published tables: xpusetup test -v"
+    console.print(f"\n run one: xpusetup test {data['list'][0]['name']} --install{tables}")

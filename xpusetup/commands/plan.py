@@ -71,7 +71,7 @@ def _estimate(workspace: Workspace, seen: Prepared) -> Estimate:
 
 
 def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
-    """Say how less is built, or could be, from what is on PATH here; `plan` takes no launcher, `build` may by a variable."""
+    """Say how less is built, or could be, from what is on PATH here."""
     todo = {status.id for status in seen.statuses() if status.state != "done"}
     compiles = any("compiler" in step.needs for step in seen.plan.steps if step.id in todo)
     linkers = [name for name in LINKERS if which(name)]
