@@ -95,7 +95,9 @@ def test_the_wheel_was_inspected(built: Built) -> None:
 def test_the_sources_are_at_the_pin(built: Built) -> None:
     status = built.again("status", "--json")
     assert status.code == 0, status.out
-    assert status.result["sources"] == {"vision": {"rev": built.source.rev, "changed": False, "own": False, "editable": False}}
+    assert status.result["sources"] == {
+        "vision": {"rev": built.source.rev, "changed": False, "own": False, "editable": False}
+    }
 
 
 def test_it_computes(built: Built) -> None:
