@@ -14,7 +14,7 @@ from xpusetup.effects.files import package_text
 from xpusetup.effects.root import Root
 from xpusetup.report.contents import POINTS, Material, make_report
 from xpusetup.report.ninja import Edge, average_jobs, parse_ninja_log
-from xpusetup.report.page import make_page
+from xpusetup.report.page import last_parts, make_page
 from xpusetup.report.timeline import IDLE, Scale, Span, parse_spans, thin
 
 if TYPE_CHECKING:
@@ -123,6 +123,11 @@ def test_a_page_stands_alone() -> None:
     assert seen.loads == []
     assert "@import" not in seen.text
     assert "url(" not in seen.text
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders() -> None:
+    paths = ("vision/csrc/ops/cpu/nms_kernel.o", "ops/autograd/nms_kernel.o", "nms.o")
+    assert [last_parts(path) for path in paths] == ["cpu/nms_kernel.o", "autograd/nms_kernel.o", "nms.o"]
 
 
 def test_what_a_file_is_called_is_text() -> None:

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from rich.markup import escape
 
 from xpusetup.amounts import render_duration, render_size
+from xpusetup.report.page import last_parts
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -22,7 +23,7 @@ def show_report(console: Console, data: Mapping[str, Any]) -> None:
     for step in sorted(data["steps"], key=lambda one: -one["seconds"])[:SHOWN]:
         console.print(f"   {step['step']:<20} {render_duration(step['seconds']):>8}{_load(step)}")
     for edge in data["longest"][:SHOWN]:
-        name = escape(edge["output"].rpartition("/")[2])
+        name = escape(last_parts(edge["output"]))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge['seconds']):>8}    {name}")
     console.print(f"\n [green]✓[/] {escape(data['file'])}{_opened(data['opened'])}")
 

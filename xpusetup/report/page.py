@@ -42,7 +42,7 @@ def make_page(report: Mapping[str, Any], template: str) -> str:
     spans = [Span(**{**step, "cached": _pair(step["cached"])}) for step in report["steps"]]
     scale = Scale(spans)
     made = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
-    made.filters.update(duration=render_duration, size=render_size, name=_last_part, sign=SIGNS.get)
+    made.filters.update(duration=render_duration, size=render_size, name=last_parts, sign=SIGNS.get)
     peak = max((value for _, value in report["memory"]), default=None)
     most = max(1, *(ceil(value - ROUGH) for _, value in report["jobs"]), 1)
     return made.from_string(template).render(
@@ -95,5 +95,6 @@ def draw_area(
     return "".join([*path, f"L{placed[-1][0]:.1f} {height:.1f}Z"])
 
 
-def _last_part(path: str) -> str:
-    return path.rpartition("/")[2]
+def last_parts(path: str) -> str:
+    """Give a file with its folder: torchvision has three nms_kernel.o."""
+    return "/".join(path.split("/")[-2:])
