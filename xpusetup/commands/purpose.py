@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.plan import make_plan
@@ -31,6 +31,5 @@ INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins
 
 
 def purpose_of_build(profile: Profile) -> Purpose:
-    """Give what `build` means: where nothing is compiled, what was published or the maker's installer is installed."""
-    ready = profile.installer is not None or profile.published is not None
-    return INSTALL if ready and not profile.compiles else BUILD
+    """Give what `build` means: where nothing is compiled, the machine need not be able to."""
+    return BUILD if profile.compiles else replace(BUILD, goal="run")
