@@ -22,7 +22,7 @@ def render_plain(app: typer.Typer) -> str:
 def _group(group: Any, name: str) -> Iterator[str]:
     yield GROUP.format(name=name, help=group.help)
     for word, command in group.commands.items():
-        variable = f"{name}_{word}"
+        variable = f"{name}_{word.replace('-', '_')}"
         if hasattr(command, "commands"):
             yield from _group(command, variable)
             yield f"{name}.add_typer({variable}, name={word!r})"
