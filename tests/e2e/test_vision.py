@@ -100,6 +100,13 @@ def test_the_sources_are_at_the_pin(built: Built) -> None:
     }
 
 
+def test_torch_puts_no_cache_of_its_own_before_the_compiler(built: Built) -> None:
+    """It would, whether asked or not, and twice where the build has one already."""
+    written = list(built.root.glob("src/vision/build/**/build.ninja"))
+    assert written
+    assert all("\ncxx = g++\n" in path.read_text() for path in written)
+
+
 def test_it_computes(built: Built) -> None:
     said = built.again("run", "--", "python", "-c", PROGRAM)
     assert said.code == 0, said.err

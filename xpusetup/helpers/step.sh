@@ -113,7 +113,9 @@ go_on() {
 }
 
 # Where the caller names a compiler cache: put it before the compilers that are found on PATH. The key is settled by now.
+# torch 2.13 and newer put the ccache or sccache of PATH before an extension's compiler by themselves, asked or not.
 launch_compilers() {
+  export TORCH_NO_COMPILER_WRAPPER=1
   [ -n "${COMPILER_LAUNCHER-}" ] || return 0
   local name real folder=$ROOT/launcher
   mkdir -p "$folder"
