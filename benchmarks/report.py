@@ -8,7 +8,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from benchmarks.rows import Row, make_row
-from benchmarks.timing import Command, take_turns, usage_of
+from benchmarks.timing import Command, take_processor_turns, take_turns, usage_of
 from xpusetup.model import Record
 
 if TYPE_CHECKING:
@@ -33,12 +33,7 @@ def measure_report(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     large, small = (make_report(folder / f"report-{count}", env, count) for count in (EDGES, 1))
     usage_of(large)  # once, so that all has been compiled to bytecode
     (clock,) = take_turns(ROUNDS, (large, ROUNDS))
-    ours: list[float] = []
-    reference: list[float] = []
-    for _ in range(ROUNDS):
-        for command, times in ((large, ours), (small, reference)):
-            usage = usage_of(command)
-            times.append(usage.own + usage.children)
+    ours, reference = take_processor_turns(ROUNDS, large, small)
     yield make_row("report_edges", ours, reference, goal=SAME, unit="s")
     yield make_row("report_time", clock, [LIMIT] * ROUNDS, goal=1.0, unit="s")
     size = (folder / f"report-{EDGES}/report.html").stat().st_size / 1e6

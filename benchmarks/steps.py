@@ -11,7 +11,7 @@ from benchmarks.lanes import GIT, HEAD, PART
 from benchmarks.noop import AT_ONCE
 from benchmarks.place import ENTRY
 from benchmarks.rows import Row, make_row
-from benchmarks.timing import Command, seconds_of, usage_of
+from benchmarks.timing import Command, seconds_of, take_processor_turns
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,12 +35,7 @@ def measure_steps(folder: Path, env: Mapping[str, str]) -> list[Row]:
     large, small = (make_build(folder / name, env, files) for name, files in (("large", FILES), ("small", 1)))
     for command in (large, small):
         seconds_of(command)
-    ours: list[float] = []
-    reference: list[float] = []
-    for _ in range(ROUNDS):
-        for command, times in ((large, ours), (small, reference)):
-            usage = usage_of(command)
-            times.append(usage.own + usage.children)
+    ours, reference = take_processor_turns(ROUNDS, large, small)
     return [
         make_row("steps_trees", ours, reference, goal=SAME, unit="s"),
         make_row("steps_time", ours, [AT_ONCE] * ROUNDS, goal=1.0, unit="s"),

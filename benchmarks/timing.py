@@ -98,3 +98,13 @@ def _times(pid: int) -> tuple[float, float]:
     fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
     user, system, children_user, children_system = (int(field) / TICKS for field in fields[11:15])
     return user + system, children_user + children_system
+
+
+def take_processor_turns(rounds: int, *commands: Command) -> tuple[list[float], ...]:
+    """Take the processor time of commands in turns, with that of their children: it bears a busy machine."""
+    samples: tuple[list[float], ...] = tuple([] for _ in commands)
+    for _ in range(rounds):
+        for command, times in zip(commands, samples, strict=True):
+            usage = usage_of(command)
+            times.append(usage.own + usage.children)
+    return samples
