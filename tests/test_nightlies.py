@@ -10,7 +10,7 @@ import pytest
 
 from xpusetup.commands.nightlies import names_nightlies
 from xpusetup.errors import UsageError
-from xpusetup.nightlies import Nightly, between, commit_of, day_of, halve, main_commit, parse_versions
+from xpusetup.nightlies import Nightly, between, commit_of, day_of, history, main_commit, parse_versions
 from xpusetup.search import decide
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def test_a_search_tries_no_more_wheels_than_it_may(seed: int) -> None:
     while True:
         low = max(version for version, verdict in tried.items() if verdict == "good")
         high = min(version for version, verdict in tried.items() if verdict == "bad")
-        answer = decide(halve(versions, low, high), high, tried)
+        answer = decide(history(versions, low, high), high, tried)
         if not answer.next:
             break
         number = versions.index(answer.next)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from xpusetup.commands.notebook import Notebook
+from xpusetup.nightlies import history
 from xpusetup.search import Answer, Trial, Verdict, decide, judge, parse_trial
 
 if TYPE_CHECKING:
@@ -25,38 +26,39 @@ def test_exit_codes(code: int, verdict: Verdict | None) -> None:
 
 
 @pytest.mark.parametrize(
-    ("ranked", "tried", "answer"),
+    ("left", "tried", "answer"),
     [
-        ("cbad", {}, Answer(next="c")),
-        ("cbad", {"c": "skip"}, Answer(next="b")),
+        ("abcd", {}, Answer(next="b")),
+        ("abcd", {"b": "skip"}, Answer(next="a")),
+        ("abcdefg", {"d": "skip", "e": "skip", "f": "skip"}, Answer(next="b")),  # not beside those that do not build
         ("d", {}, Answer(culprit="d")),
         ("d", {"d": "bad"}, Answer(culprit="d")),
         ("cd", {"c": "skip"}, Answer(suspects=("c", "d"))),
     ],
 )
-def test_what_follows(ranked: str, tried: dict[str, Verdict], answer: Answer) -> None:
-    assert decide(tuple(ranked), "d", tried) == answer
+def test_what_follows(left: str, tried: dict[str, Verdict], answer: Answer) -> None:
+    assert decide(history(["0", *left], "0", left[-1]), left[-1], tried) == answer
 
 
-def rank(commits: list[str], goods: list[str], bad: str) -> tuple[str, ...]:
-    """Give what git would, for a history without branches: those that halve the rest best come first."""
-    first = max(commits.index(good) for good in goods) + 1
-    left = commits[first : commits.index(bad) + 1]
-    return tuple(sorted(left, key=lambda one: -min(left.index(one) + 1, len(left) - left.index(one) - 1)))
+def test_both_sides_of_a_merge_are_counted() -> None:
+    left = {"a": ("0",), "b": ("a",), "x": ("0",), "y": ("x",), "m": ("b", "y"), "n": ("m",), "z": ("n",)}
+    assert decide(left, "z", {}) == Answer(next="b")
+    assert decide(left, "z", {"b": "skip", "y": "skip"}) == Answer(next="m")
+    assert decide({"x": ("0",), "y": ("x",), "m": ("b", "y"), "n": ("m",), "z": ("n",)}, "z", {}) == Answer(next="y")
 
 
-@pytest.mark.parametrize("seed", range(40))
+@pytest.mark.parametrize("seed", range(200))
 def test_a_search_takes_no_more_builds_than_it_may(seed: int) -> None:
     chance = random.Random(seed)  # noqa: S311 - not a secret
     commits = [f"{number:03}" for number in range(chance.randrange(3, 300))]
     culprit = chance.randrange(1, len(commits))
     broken = {number for number in range(1, len(commits)) if chance.random() < 1 / 3} - {culprit, culprit - 1}
     tried: dict[str, Verdict] = {}
-    bad = commits[-1]
-    while (answer := decide(rank(commits, [commits[0], *_with(tried, "good")], bad), bad, tried)).next:
+    good, bad = commits[0], commits[-1]
+    while (answer := decide(history(commits, good, bad), bad, tried)).next:
         number = commits.index(answer.next)
         tried[answer.next] = "skip" if number in broken else "bad" if number >= culprit else "good"
-        bad = min([bad, *_with(tried, "bad")])
+        good, bad = max([good, *_with(tried, "good")]), min([bad, *_with(tried, "bad")])
     assert answer.culprit == commits[culprit]
     skips = len(_with(tried, "skip"))
     assert len(tried) <= ceil(log2(len(commits))) + skips

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -49,10 +50,10 @@ def between(found: Sequence[Nightly], good: str, bad: str) -> tuple[Nightly, ...
     return tuple(each for each in found if good <= each.day <= bad)
 
 
-def halve(versions: Sequence[str], good: str, bad: str) -> tuple[str, ...]:
-    """Give the versions after the good one up to the bad one, those that halve them best first."""
-    left = list(versions[versions.index(good) + 1 : versions.index(bad) + 1])
-    return tuple(sorted(left, key=lambda one: -min(left.index(one) + 1, len(left) - left.index(one) - 1)))
+def history(versions: Sequence[str], good: str, bad: str) -> dict[str, tuple[str, ...]]:
+    """Give the versions after the good one up to the bad one, each with the one before it."""
+    left = versions[versions.index(good) : versions.index(bad) + 1]
+    return {rev: (before,) for before, rev in pairwise(left)}
 
 
 def commit_of(text: str) -> str:

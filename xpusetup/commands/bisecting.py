@@ -160,11 +160,11 @@ def _search(bench: Bench, line: Line, pinned: tuple[str, ...]) -> Answer:
         goods = [line.good, *(rev for rev, verdict in tried.items() if verdict == "good")]
         bads = [rev for rev, verdict in tried.items() if verdict == "bad"]
         bad = next((rev for rev in bads if all(graph.precedes(rev, other) for other in bads)), line.bad)
-        ranked = graph.rank(bad, goods)
-        answer = decide(ranked, bad, tried)
+        left = graph.between(bad, goods)
+        answer = decide(left, bad, tried)
         if not answer.next:
             return answer
-        bench.say(f"{line.name}: {len(ranked)} commits left, {answer.next[:SHOWN]} is tried")
+        bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
         trial = _try(bench, line, answer.next, pinned)
         bench.notebook.add(line.name, trial)
         bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")

@@ -13,7 +13,7 @@ from xpusetup.effects.clock import now
 from xpusetup.effects.nightly import NightlyEnvironment
 from xpusetup.effects.process import run_logged
 from xpusetup.errors import UsageError, WorkFailedError
-from xpusetup.nightlies import between, commit_of, day_of, halve, main_commit, parse_versions
+from xpusetup.nightlies import between, commit_of, day_of, history, main_commit, parse_versions
 from xpusetup.search import Trial, decide, judge
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def search_nightlies(base: Workspace, bench: Bench) -> Neighbours:
         low = max((rev for rev in asked if _is(tried, rev, "good")), key=asked.index, default=good.rev)
         high = min((rev for rev in asked if _is(tried, rev, "bad")), key=asked.index, default=bad.rev)
         verdicts = {rev: trial.verdict for rev, trial in tried.items()}
-        answer = decide(halve(asked, low, high), high, verdicts)
+        answer = decide(history(asked, low, high), high, verdicts)
         if not answer.next:
             return _neighbours(bench, place, tried[low], tried[high])
         _try(bench, place, answer.next)

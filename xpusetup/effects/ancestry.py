@@ -56,10 +56,10 @@ class Ancestry:
         """Give the last commit that two have in common; empty where there is none."""
         return (self._ask("merge-base", one, other) or "").strip()
 
-    def rank(self, bad: str, goods: Sequence[str]) -> tuple[str, ...]:
-        """Give the commits after the good ones up to the bad one, those that halve them best first."""
-        lines = self._must("rev-list", "--bisect-all", bad, "--not", *goods).splitlines()
-        return tuple(line.split()[0] for line in lines if line)
+    def between(self, bad: str, goods: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Give the commits after the good ones up to the bad one, each with its parents and after them."""
+        lines = self._must("rev-list", "--topo-order", "--reverse", "--parents", bad, "--not", *goods).splitlines()
+        return {rev: tuple(parents) for rev, *parents in map(str.split, lines)}
 
     def describe(self, rev: str) -> Commit:
         """Give a commit in words."""
