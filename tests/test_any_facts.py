@@ -23,9 +23,9 @@ from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects.probe import TOLD
 from xpusetup.facts import Facts
 from xpusetup.redact import Redactor
-from xpusetup.show_doctor import show_doctor
-from xpusetup.show_setup import show_setup as show_setup_screen
-from xpusetup.show_way import show_way
+from xpusetup.show.doctor import show_doctor
+from xpusetup.show.setup import show_setup as show_setup_screen
+from xpusetup.show.way import show_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -16,7 +16,7 @@ from xpusetup.commands.knowledge import check_texts
 from xpusetup.devices import find_release, wanted_torch
 from xpusetup.extensions import find_unfit, judge, reason_of
 from xpusetup.settings import Settings
-from xpusetup.show_devices import show_devices
+from xpusetup.show.devices import show_devices
 
 if TYPE_CHECKING:
     from xpusetup.facts.extensions import Extensions

@@ -92,9 +92,8 @@ def module_of(path: Path) -> str:
 
 
 def top(module: str) -> str:
-    """Give a module's first part; every screen counts as `show`."""
-    name = module.split(".", maxsplit=1)[0]
-    return "show" if name.startswith("show_") else name
+    """Give a module's first part."""
+    return module.split(".", maxsplit=1)[0]
 
 
 def imports_of(tree: ast.AST) -> Iterator[tuple[str, int]]:

@@ -9,9 +9,9 @@ import pytest
 from rich.console import Console
 
 from golden import hold_one
-from xpusetup import show_live
 from xpusetup.effects.memory import Memory
 from xpusetup.events import Event
+from xpusetup.show import live
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,10 +40,10 @@ class Screen:
         self.time = 0.0
         self.file = StringIO()
         console = Console(width=width, no_color=True, file=self.file, highlight=False, soft_wrap=True, _environ={})
-        monkeypatch.setattr(show_live, "make_console", lambda **_words: console)
+        monkeypatch.setattr(live, "make_console", lambda **_words: console)
         self.console = console
         memory = Memory(41 * GIB, 64 * GIB)
-        self.view = show_live.BuildView(quiet=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
+        self.view = live.BuildView(quiet=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
         self.say("plan", text=HEAD, total=16, jobs=14)
 
     def say(self, kind: Any, step: str = "", **words: Any) -> None:

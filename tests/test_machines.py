@@ -18,8 +18,8 @@ from xpusetup.commands.doctor import Asked, examine_machine
 from xpusetup.commands.way import way_of
 from xpusetup.commands.workspace import Where
 from xpusetup.facts import Facts, Section
-from xpusetup.show_doctor import show_doctor
-from xpusetup.show_way import show_way
+from xpusetup.show.doctor import show_doctor
+from xpusetup.show.way import show_way
 
 if TYPE_CHECKING:
     from collections.abc import Callable

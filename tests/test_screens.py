@@ -13,7 +13,7 @@ from data.machines import LAPTOP, WORKSTATION, machine
 from data.profiles import shipped
 from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
-from xpusetup import show, show_live
+from xpusetup import show
 from xpusetup.amounts import render_duration
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks
@@ -21,6 +21,7 @@ from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.workspace import Where, open_workspace
 from xpusetup.errors import NotReadyError, UsageError, XpuError
 from xpusetup.events import Event
+from xpusetup.show import live
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -41,7 +42,7 @@ def console(monkeypatch: pytest.MonkeyPatch) -> Console:
     wide = Console(
         width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
-    for module in (show, show_live):
+    for module in (show, live):
         monkeypatch.setattr(module, "make_console", lambda **_words: wide)
     return wide
 
@@ -214,7 +215,7 @@ def events() -> list[Event]:
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
-    with show_live.BuildView(quiet=False, verbose=verbose) as view:
+    with live.BuildView(quiet=False, verbose=verbose) as view:
         for event in events():
             view.observe(event)
     hold_one(f"screens/build-lines{'-verbose' if verbose else ''}.txt", text_of(console))

@@ -15,7 +15,7 @@ from golden import hold_one
 from xpusetup.commands.testing import list_suites
 from xpusetup.errors import UsageError
 from xpusetup.fallbacks.known import parse_known
-from xpusetup.show_suites import show_suites
+from xpusetup.show.suites import show_suites
 from xpusetup.suites.compare import Difference, compare_counts, compare_tests
 from xpusetup.suites.known import Suites, parse_suites
 from xpusetup.suites.spec import make_spec
@@ -78,7 +78,7 @@ def test_what_is_known_of_versions(known: Suites) -> None:
 
 
 def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    from xpusetup.show import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+    from xpusetup.show.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
     show_suites(make_console(), list_suites().data, verbose=True)
     said = capsys.readouterr().out
@@ -304,7 +304,7 @@ AGAINST = {
 
 @pytest.mark.parametrize(("name", "against"), [("alone", None), ("against", AGAINST)])
 def test_golden_screens(name: str, against: dict[str, Any] | None, capsys: pytest.CaptureFixture[str]) -> None:
-    from xpusetup.show import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+    from xpusetup.show.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
     rows = render_results(RESULT["suites"])
     show_suites(make_console(), {**RESULT, "markdown": rows, "against": against}, verbose=False)

@@ -45,7 +45,7 @@ def build(
 
     def work() -> Result:
         from xpusetup.commands import build as command
-        from xpusetup.show_live import BuildView
+        from xpusetup.show.live import BuildView
 
         request = make_request(
             only=only, until=until, arch=arch, variables=variables, verify=verify, target=target, own=(source, patch)
@@ -75,7 +75,7 @@ def install(
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
         from xpusetup.commands.install import install as run_install
-        from xpusetup.show_live import BuildView
+        from xpusetup.show.live import BuildView
 
         request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
         with BuildView(quiet=json, verbose=verbose) as view:

@@ -35,7 +35,7 @@ def bundle_create(
 
     def work() -> Result:
         from xpusetup.commands.bundling import CreateOptions, create
-        from xpusetup.show_live import BuildView
+        from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch="auto", variables=None, verify="auto")
         with BuildView(quiet=json, verbose=verbose) as view:

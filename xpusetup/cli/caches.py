@@ -18,7 +18,7 @@ def cache_size(json: options.Json = False, verbose: options.Verbose = False) -> 
 
     def work() -> Result:
         from xpusetup.commands.cache import size
-        from xpusetup.show_live import waiting
+        from xpusetup.show.live import waiting
 
         with waiting("counting files", quiet=json):
             return size()

@@ -54,7 +54,7 @@ def devices_check(
 
     def work() -> Result:
         from xpusetup.commands.devices import check_devices
-        from xpusetup.show_live import waiting
+        from xpusetup.show.live import waiting
 
         where = make_where(into=into, profile=profile, root=root, name=name)
         with waiting("importing torch, alone and with each extension", quiet=json):

@@ -55,8 +55,8 @@ def setup(
 def _apply(prepared: Prepared, *, yes: bool, json: bool) -> Result:
     from xpusetup.commands.setup import apply_setup, show_setup
     from xpusetup.errors import UsageError
-    from xpusetup.show import make_console
-    from xpusetup.show_setup import show_commands
+    from xpusetup.show.console import make_console
+    from xpusetup.show.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
         raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")

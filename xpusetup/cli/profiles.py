@@ -87,7 +87,7 @@ def profiles_new(
             return new_profile(name, base or "torch-2.14", out)
         from xpusetup.begin import Asked
         from xpusetup.commands.beginning import new_for_device
-        from xpusetup.show_live import asking
+        from xpusetup.show.live import asking
 
         asked = Asked(repo=repo, rev=rev, version=version)
         with asking(quiet=json) as say:
@@ -108,7 +108,7 @@ def profiles_lock(
 
     def work() -> Result:
         from xpusetup.commands.locking import lock
-        from xpusetup.show_live import asking
+        from xpusetup.show.live import asking
 
         with asking(quiet=json) as say:
             return lock(make_where(profile=profile, root=root, name=name, rev=rev), out, say)

@@ -49,7 +49,7 @@ def bisect(
         from xpusetup.commands.bisecting import Hunt
         from xpusetup.commands.bisecting import bisect as search
         from xpusetup.commands.build import BuildOptions
-        from xpusetup.show_live import BuildView
+        from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")
         hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)

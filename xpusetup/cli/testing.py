@@ -51,7 +51,7 @@ def run_tests(
 
 def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
     from xpusetup.commands.testing import Asked, list_suites, run_suite
-    from xpusetup.show_live import asking
+    from xpusetup.show.live import asking
 
     if not words["suite"]:
         return list_suites()

@@ -63,7 +63,7 @@ def _list() -> Result:
 def _checks(where: Where, *, quiet: bool, **words: Any) -> Result:
     from xpusetup.commands.verifying import Asked
     from xpusetup.commands.verifying import verify as make
-    from xpusetup.show_live import asking
+    from xpusetup.show.live import asking
 
     with asking(quiet=quiet) as say:
         return make(where, Asked(**words), say)
@@ -71,7 +71,7 @@ def _checks(where: Where, *, quiet: bool, **words: Any) -> Result:
 
 def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> Result:
     from xpusetup.commands.fallbacks import Asked, show_fallbacks
-    from xpusetup.show_live import waiting
+    from xpusetup.show.live import waiting
 
     asked = Asked(**words)
     with waiting("running operators on the device", quiet=quiet or bool(asked.release or asked.logs)):

@@ -29,7 +29,7 @@ def verify_wheel(
     def work() -> Result:
         from xpusetup.commands.wheels import Asked
         from xpusetup.commands.wheels import verify_wheel as verify
-        from xpusetup.show_live import waiting
+        from xpusetup.show.live import waiting
 
         asked = Asked(profile=profile, version=version, arch=arch, forbidden=tuple(forbid or ()))
         with waiting("reading the wheel", quiet=json):

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show import MARKS, WIDTH, prose
+from xpusetup.show.console import MARKS, WIDTH, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

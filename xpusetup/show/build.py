@@ -11,9 +11,9 @@ from rich.table import Table
 from xpusetup.amounts import render_duration
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
-from xpusetup.show import MARKS, chosen, prose, verified
-from xpusetup.show_bundle import show_attempts
-from xpusetup.show_causes import show_cause
+from xpusetup.show.bundle import show_attempts
+from xpusetup.show.causes import show_cause
+from xpusetup.show.console import MARKS, chosen, prose, verified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

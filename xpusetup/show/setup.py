@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show import prose
+from xpusetup.show.console import prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

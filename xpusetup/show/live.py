@@ -15,7 +15,7 @@ from xpusetup.amounts import render_duration
 from xpusetup.effects.clock import now
 from xpusetup.effects.memory import read_memory
 from xpusetup.progress import Pace, describe_line, render_left
-from xpusetup.show import make_console
+from xpusetup.show.console import make_console
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

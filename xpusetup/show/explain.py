@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show import MARKS, prose
+from xpusetup.show.console import MARKS, prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

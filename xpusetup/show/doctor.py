@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show import MARKS, prose
-from xpusetup.show_way import show_steps
+from xpusetup.show.console import MARKS, prose
+from xpusetup.show.way import show_steps
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

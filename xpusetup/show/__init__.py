@@ -1,0 +1,129 @@
+"""Results and errors as text for people: each command has one screen in this package.
+
+Every screen reads the same without colour, at a width of 100, and as plain lines when it is no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import shlex
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from xpusetup.show.console import make_console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    from rich.console import Console
+
+    from xpusetup.commands.result import Result
+    from xpusetup.errors import XpuError
+
+    Screen: TypeAlias = Callable[[Console, Mapping[str, Any], bool], None]
+
+
+def show_result(result: Result, *, verbose: bool) -> None:
+    """Print a result."""
+    SHOWN[result.command](make_console(), result.data, verbose)
+
+
+def show_error(error: XpuError) -> None:
+    """Print an error on stderr: what happened, and below it what mends it."""
+    console = make_console(stderr=True)
+    first, *rest = error.message.splitlines() or [""]
+    console.print(f" [red]✗[/] {escape(first)}")
+    for line in rest:
+        console.print(f"   {escape(line)}")
+    for number, line in enumerate(error.fix.splitlines()):
+        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line.strip())}")
+
+
+def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["explain"]:
+        from xpusetup.show.explain import show_explain  # noqa: PLC0415 - a screen of its own
+
+        show_explain(console, data)
+        return
+    from xpusetup.show.build import show_plan  # noqa: PLC0415 - a screen of its own
+
+    show_plan(console, data, verbose)
+
+
+def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.show.verify import show_list, show_verify  # noqa: PLC0415 - a screen of its own
+
+    if "list" in data:
+        show_list(console, data["list"])
+        return
+    show_verify(console, data, verbose=verbose)
+
+
+def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    for name in filter(str.isidentifier, data["unset"]):
+        console.out(f"unset {name}")
+    for name, value in data["set"].items():
+        if name.isidentifier():
+            console.out(f"export {name}={shlex.quote(value)}")
+
+
+def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: {escape(data['start'])}")
+    for note in data["notes"]:
+        console.print(f"   · {escape(note)}", style="dim")
+    for name in data["files"] if verbose else ():
+        console.print(f"     {escape(name)}", style="dim")
+
+
+def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def _screen(module: str, function: str, *, told: bool = True) -> Screen:
+    """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
+
+    def show(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+        more = {"verbose": verbose} if told else {}
+        getattr(import_module(f"xpusetup.show.{module}"), function)(console, data, **more)
+
+    return show
+
+
+SHOWN: dict[str, Screen] = {
+    "build": _screen("build", "show_build"),
+    "install": _screen("build", "show_install"),
+    "plan": _show_plan,
+    "verify": _show_verify,
+    "verify --fallbacks": _screen("fallbacks", "show_fallbacks", told=False),
+    "test": _screen("suites", "show_suites"),
+    "status": _screen("status", "show_status", told=False),
+    "status log": lambda _console, _data, _verbose: None,
+    "status diff": _screen("comparison", "show_comparison"),
+    "env": _show_env,
+    "bisect": _screen("bisect", "show_bisect"),
+    "report": _screen("report", "show_report", told=False),
+    "emit": _show_emit,
+    "env --closure": _screen("wheel", "show_closure"),
+    "verify-wheel": _screen("wheel", "show_wheel"),
+    "doctor": _screen("doctor", "show_doctor"),
+    "setup": _screen("setup", "show_setup", told=False),
+    "xpusetup": _screen("way", "show_way"),
+    "explain": _screen("causes", "show_explained"),
+    "bundle create": _screen("bundle", "show_created"),
+    "bundle verify": _screen("bundle", "show_verified"),
+    "cache size": _screen("cache", "show_size"),
+    "cache prune": _screen("cache", "show_prune", told=False),
+    "devices list": _screen("devices", "show_devices"),
+    "devices check": _screen("devices", "show_devices"),
+    "devices table": _screen("comparison", "show_table", told=False),
+    "profiles list": _screen("profiles", "show_list", told=False),
+    "profiles show": _screen("profiles", "show_one", told=False),
+    "profiles check": _screen("profiles", "show_checked", told=False),
+    "profiles new": _screen("locks", "show_new", told=False),
+    "profiles lock": _screen("locks", "show_lock", told=False),
+    "profiles schema": _show_schema,
+}
