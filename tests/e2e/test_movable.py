@@ -23,14 +23,20 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     return make_tiny(tmp_path_factory.mktemp("tiny"))
 
 
-@pytest.fixture
-def moved(tiny: Tiny, tmp_path: Path) -> Iterator[Path]:
+@pytest.fixture(scope="module")
+def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Give the folder of the root, of the prefix, and of where that is moved to."""
+    return tmp_path_factory.mktemp("movable")
+
+
+@pytest.fixture(scope="module")
+def moved(tiny: Tiny, place: Path) -> Iterator[Path]:
     """Build into a prefix, move that, and let nobody write to it."""
-    prefix, there = tmp_path / "prefix", tmp_path / "elsewhere/torch"
-    options = (*tiny.options(tmp_path / "root"), "--prefix", str(prefix), "--verify", "off", "--json")
+    prefix, there = place / "prefix", place / "elsewhere/torch"
+    options = (*tiny.options(place / "root"), "--prefix", str(prefix), "--verify", "off", "--json")
     result = xpusetup("build", *options, env=tiny.env).result
     assert xpusetup("build", *options, env=tiny.env).result["ran"] == []
-    assert xpusetup("status", *tiny.options(tmp_path / "root"), "--json", env=tiny.env).result["damaged"] == {}
+    assert xpusetup("status", *tiny.options(place / "root"), "--json", env=tiny.env).result["damaged"] == {}
     assert result["use"] == f"source {prefix}/bin/activate"
     there.parent.mkdir()
     prefix.rename(there)
@@ -47,7 +53,7 @@ def say(script: str, *arguments: str, env: dict[str, str]) -> str:
     return done.stdout
 
 
-def test_it_works_where_it_is_now(tiny: Tiny, moved: Path, tmp_path: Path) -> None:
+def test_it_works_where_it_is_now(tiny: Tiny, place: Path, moved: Path, tmp_path: Path) -> None:
     script = """
     cd /
     source "$1/bin/activate"
@@ -58,30 +64,25 @@ def test_it_works_where_it_is_now(tiny: Tiny, moved: Path, tmp_path: Path) -> No
     echo "${VIRTUAL_ENV-none}"
     ln -s "$1/bin/pip" "$2"; "$2" --version
     """
-    place, imported, version, check, wheel, left, linked = say(
+    where, imported, version, check, wheel, left, linked = say(
         script, str(moved), str(tmp_path / "pip"), env=tiny.env
     ).splitlines()
-    assert place == f"{moved} {moved}/bin/python"
+    assert where == f"{moved} {moved}/bin/python"
     assert imported.startswith(f"{moved}/lib/")
     assert f" from {moved}/lib/" in version
     assert check == "No broken requirements found."
     assert wheel.startswith("wheel 0.48.0")
     assert left == "none"
     assert linked == version
-    assert str(tmp_path / "prefix") not in (moved / "bin/pip").read_text()
+    assert str(place / "prefix") not in (moved / "bin/pip").read_text()
 
 
-def test_a_package_can_still_be_taken_out(tiny: Tiny, moved: Path) -> None:
-    subprocess.run(("chmod", "-R", "u+w", str(moved)), check=True)
-    say('"$1/bin/python" -m pip uninstall -y wheel; [ ! -e "$1/bin/wheel" ]', str(moved), env=tiny.env)
-
-
-def test_its_root_says_that_it_is_gone(tiny: Tiny, moved: Path, tmp_path: Path) -> None:
+def test_its_root_says_that_it_is_gone(tiny: Tiny, place: Path, moved: Path) -> None:
     assert moved.exists()
-    said = xpusetup("status", *tiny.options(tmp_path / "root"), env=tiny.env)
+    said = xpusetup("status", *tiny.options(place / "root"), env=tiny.env)
     assert said.code == 3
-    assert f"the environment of {tmp_path}/root is no longer at {tmp_path}/prefix" in said.err
-    assert f"xpusetup build --profile {tiny.profile} --root {tmp_path}/root --prefix {tmp_path}/prefix" in said.err
+    assert f"the environment of {place}/root is no longer at {place}/prefix" in said.err
+    assert f"xpusetup build --profile {tiny.profile} --root {place}/root --prefix {place}/prefix" in said.err
 
 
 @pytest.mark.parametrize(
@@ -109,3 +110,9 @@ def test_other_shells(tiny: Tiny, moved: Path, shell: str, words: tuple[str, str
 
 def _libraries() -> dict[str, str]:
     return {name: value for name, value in os.environ.items() if name == "LD_LIBRARY_PATH"}
+
+
+def test_a_package_can_still_be_taken_out(tiny: Tiny, moved: Path) -> None:
+    """The last one: it changes what the others look at."""
+    subprocess.run(("chmod", "-R", "u+w", str(moved)), check=True)
+    say('"$1/bin/python" -m pip uninstall -y wheel; [ ! -e "$1/bin/wheel" ]', str(moved), env=tiny.env)
