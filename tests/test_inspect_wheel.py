@@ -125,6 +125,13 @@ FORBID = ("--forbid-prefix", "/made/src", "/made/venv/")
             "warn",
             "named as the option -f...-prefix-map in a.txt",
         ),
+        (
+            {"files": {"a.cmake": b'set(A "/made/src")', "a.so": b"-ffile-prefix-map=/made/src=."}},
+            ("--build-folder", "/made/src"),
+            "paths",
+            "warn",
+            "a folder of the build is named in a.cmake; named as the option -f...-prefix-map in a.so",
+        ),
     ],
 )
 def test_one_trouble(

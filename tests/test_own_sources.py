@@ -46,7 +46,7 @@ def test_a_tree_of_ones_own_is_neither_fetched_nor_emptied() -> None:
     assert (build.cwd, build.dated_by, build.always) == (TORCH[1], TORCH[1], True)
     assert "rm -rf @ROOT@/src/torch.wheel" in words(build)
     assert "/home/me/pytorch." not in words(build) + words(seen["torch.configure"])  # nothing is put beside it
-    assert "--forbid-prefix /home/me/pytorch" in words(seen["torch.inspect"])
+    assert "--build-folder /home/me/pytorch" in words(seen["torch.inspect"])
 
 
 def test_a_vendored_tree_of_ones_own_is_linked() -> None:

@@ -36,7 +36,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--abi", type=int, choices=(0, 1), help="C++ ABI, as _GLIBCXX_USE_CXX11_ABI")
     parser.add_argument("--arch", metavar="LIST", help="GPUs that it was built for, as TORCH_XPU_ARCH_LIST")
     parser.add_argument("--any-python", action="store_true", help="it may be for another interpreter than this one")
-    parser.add_argument("--forbid-prefix", nargs="+", action="extend", default=[], metavar="PATH", help="build folders")
+    parser.add_argument(
+        "--forbid-prefix", nargs="+", action="extend", default=[], metavar="PATH", help="may not be named"
+    )
+    parser.add_argument("--build-folder", action="append", default=[], metavar="PATH", help="should not be named")
     parser.add_argument("--needed", nargs="+", action="extend", default=[], metavar="LIB", help="a name or pattern")
     parser.add_argument("--out", type=Path, help="where the JSON document goes")
     options = parser.parse_args(arguments)
@@ -44,8 +47,9 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--wheels needs --distribution and --version")
     if options.wheel and not options.wheel.is_file():
         parser.error(f"--wheel {options.wheel}: there is no such file")
-    if short := [path for path in options.forbid_prefix if len(Path(path).parts) < 2]:  # noqa: PLR2004, / and a name
-        parser.error(f"--forbid-prefix {short[0]!r}: the whole path of a folder")
+    folders = [*options.forbid_prefix, *options.build_folder]
+    if short := [path for path in folders if len(Path(path).parts) < 2]:  # noqa: PLR2004, / and a name
+        parser.error(f"{short[0]!r} is not the whole path of a folder")
     return options
 
 
@@ -56,7 +60,8 @@ def make_wanted(options: argparse.Namespace) -> Wanted:
         xpu=options.requires_xpu,
         abi=options.abi,
         arch=options.arch,
-        forbidden=tuple(dict.fromkeys(name for path in options.forbid_prefix for name in spellings(path))),
+        forbidden=spellings(options.forbid_prefix),
+        build_folders=spellings(options.build_folder),
         interpreter=sysconfig.get_config_var("LIBDIR") or "",
         needed=tuple(options.needed),
         python=sys.version_info[:2],
@@ -66,13 +71,13 @@ def make_wanted(options: argparse.Namespace) -> Wanted:
     )
 
 
-def spellings(path: str) -> tuple[str, str]:
-    """Give a folder as it was named and as a compiler may have seen it, behind symbolic links."""
-    return path.rstrip("/"), str(Path(path).resolve())
+def spellings(paths: Sequence[str]) -> tuple[str, ...]:
+    """Give folders as they were named and as a compiler may have seen them, behind symbolic links."""
+    return tuple(dict.fromkeys(name for path in paths for name in (path.rstrip("/"), str(Path(path).resolve()))))
 
 
 def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
-    texts = (*wanted.forbidden, *(arch_spellings(wanted.arch) if wanted.arch else ()))
+    texts = (*wanted.folders, *(arch_spellings(wanted.arch) if wanted.arch else ()))
     try:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:

@@ -71,16 +71,18 @@ def fits(tag: str, wanted: Wanted) -> bool:
 
 
 def check_paths(wheel: Wheel, wanted: Wanted) -> Finding:
-    if not wanted.forbidden:
+    """Warn of the folders of the build: PyTorch's own CMake files name one, and its published wheels others."""
+    if not wanted.folders:
         return Finding("info", "no folder was forbidden")
-    forbidden = set(wanted.forbidden)
-    leaks = {member.path for member in wheel.members if member.found & forbidden}
-    mapped = {member.path for member in wheel.members if member.mapped & forbidden}
-    limit = f"nowhere {some(wanted.forbidden)}"
-    if leaks:
-        return Finding("fail", f"a folder of the build is named in {some(leaks)}", limit)
-    if mapped:
-        return Finding("warn", f"named as the option -f...-prefix-map in {some(mapped)}", limit)
+    leaks, broken = (
+        {one.path for one in wheel.members if one.found & set(these)} for these in (wanted.folders, wanted.forbidden)
+    )
+    mapped = {one.path for one in wheel.members if one.mapped & set(wanted.folders)}
+    limit = f"nowhere {some(wanted.folders)}"
+    named = [f"a folder of the build is named in {some(leaks)}"] * bool(leaks)
+    named += [f"named as the option -f...-prefix-map in {some(mapped)}"] * bool(mapped)
+    if named:
+        return Finding("fail" if broken else "warn", "; ".join(named), limit)
     return Finding("ok", f"{len(wheel.members)} files name no folder of the build", limit)
 
 

@@ -68,13 +68,18 @@ class Wanted:
     xpu: bool = False
     abi: int | None = None
     arch: str | None = None
-    forbidden: tuple[str, ...] = ()
+    forbidden: tuple[str, ...] = ()  # folders that may not be named
+    build_folders: tuple[str, ...] = ()  # those that better were not
     interpreter: str = ""  # the folder of the libraries of the Python that built it
     needed: tuple[str, ...] = ()
     python: tuple[int, int] = (3, 10)
     abi_flags: str = ""  # "t" where Python is free-threaded
     machine: str = "x86_64"
     any_python: bool = False  # the wheel may be for another interpreter than the one that looks at it
+
+    @property
+    def folders(self) -> tuple[str, ...]:
+        return (*self.forbidden, *self.build_folders)
 
 
 class Finding(NamedTuple):

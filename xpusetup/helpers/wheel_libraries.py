@@ -108,7 +108,7 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     absolute = {folder: path for path, folder in paths if not relative(folder)}
     lost = {f"{one.path} needs {name}" for one in wheel.libraries for name in unreached(one, wheel)}
     modules = {text for text in lost if ".so" in text.split()[0]}
-    built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.forbidden)}
+    built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.folders)}
     kept = {wanted.interpreter} if wanted.interpreter else set()  # Python's own flags write it into every extension
     foreign = {folder for folder in absolute if folder.startswith("/") and not OF_SYSTEM.match(folder)} - kept
     texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]

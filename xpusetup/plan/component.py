@@ -57,7 +57,7 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
     wheel = context.choice(part)
     wanted = inspect_options(part, context.target.arch)
     places = (context.layout.src, context.layout.venv, *context.held(part))
-    foreign = tuple(word for place in places for word in ("--forbid-prefix", place))
+    foreign = tuple(word for place in places for word in ("--build-folder", place))
     return Step(
         id=f"{part.name}.inspect",
         title=f"what is in the {part.distribution} wheel",
