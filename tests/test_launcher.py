@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import pytest
 
@@ -37,7 +38,9 @@ def test_what_is_asked_for_and_not_here() -> None:
 def test_variables() -> None:
     told = render_launcher(CCACHE, "/r", {})
     assert told["CMAKE_SYCL_COMPILER_LAUNCHER"] == told["COMPILER_LAUNCHER"] == "/usr/bin/ccache"
-    assert (told["CCACHE_BASEDIR"], told["CCACHE_NOHASHDIR"], told["CCACHE_DEPEND"]) == ("/r", "1", "1")
+    assert (told["CCACHE_BASEDIR"], told["CCACHE_NOHASHDIR"], "CCACHE_DEPEND" in told) == ("/r", "1", False)
+    parted = render_launcher(replace(CCACHE, device="/r/launcher/device/ccache"), "/r", {})
+    assert {**told, "CMAKE_SYCL_COMPILER_LAUNCHER": "/r/launcher/device/ccache"} == parted
     assert set(render_launcher(SCCACHE, "/r", {})) == {name for name in told if not name.startswith("CCACHE")}
     assert render_launcher(None, "/r", {}) == {}
 

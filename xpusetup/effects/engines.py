@@ -1,4 +1,4 @@
-"""sccache's distributed mode here: ask whether its scheduler answers, and write the launcher that stays local."""
+"""Compiler caches here: ask whether sccache's scheduler answers, and write the launcher of device compiles."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from xpusetup.effects import files
 from xpusetup.effects.process import run_process
 from xpusetup.engines import parse_engine, render_local_configuration, render_local_launcher
+from xpusetup.launcher import render_depend_launcher
 
 if TYPE_CHECKING:
     from xpusetup.effects.root import Root
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from xpusetup.launcher import Launcher
 
 PATIENCE = 30.0
-LOCAL = "launcher/local"
+DEVICE = "launcher/device"
 
 
 def ask_engine(launcher: Launcher) -> Engine | None:
@@ -34,18 +35,21 @@ def ask_engine(launcher: Launcher) -> Engine | None:
         return None  # a version without that mode
 
 
-def keep_devices_here(launcher: Launcher, root: Root) -> Launcher:
-    """Give the launcher with another one for what compiles for devices; `write_local` makes it."""
-    return replace(launcher, device=str(root / f"{LOCAL}/sccache"))
+def part_devices(launcher: Launcher, root: Root) -> Launcher:
+    """Give the launcher with another one for what compiles for devices; `write_device_launcher` makes it."""
+    return replace(launcher, device=str(root / f"{DEVICE}/{launcher.name}"))
 
 
-def write_local(launcher: Launcher, root: Root) -> None:
+def write_device_launcher(launcher: Launcher, root: Root) -> None:
     """Write the launcher of device compiles, and its configuration, into a root whose lock the caller holds."""
-    source = _configuration()
-    text = render_local_configuration(files.read_text(source) or "", str(source))
-    configuration = root / f"{LOCAL}/sccache.toml"
-    files.write_text(configuration, text)
-    script = render_local_launcher(launcher.path, str(configuration), os.environ)
+    if launcher.name == "ccache":
+        script = render_depend_launcher(launcher.path)
+    else:
+        source = _configuration()
+        text = render_local_configuration(files.read_text(source) or "", str(source))
+        configuration = root / f"{DEVICE}/sccache.toml"
+        files.write_text(configuration, text)
+        script = render_local_launcher(launcher.path, str(configuration), os.environ)
     files.write_text(Path(launcher.device), script, executable=True)
 
 
