@@ -8,6 +8,7 @@ from real.torch_figures import (
     Attempt,
     Built,
     count_lost,
+    describe_build,
     make_figures,
     make_guesses,
     make_marks,
@@ -115,6 +116,16 @@ def test_tables() -> None:
     assert "| 20% | 13 min 20 s | 13 min 30 s | -1% |" in text
     assert "- killed at 40 of 100 edges; 1 were done again" in text
     assert "| verified | True: {'ok': 2, 'info': 1} | True: {'ok': 2, 'info': 1} |" in text
+
+
+def test_an_attempt_whose_end_nobody_saw() -> None:
+    whole = built([KILLED, RESUMED], (0, 900))
+    unseen = Attempt("x.0", None, KILLED[0]["time"], 0.0, 0.0)
+    cold = whole._replace(attempts=[unseen, whole.attempts[1]])
+    assert describe_build(cold)["wall"] == KILLED[-1]["time"] - KILLED[0]["time"] + 100
+    machine = {"cpus": 2, "model": "", "memory": 0, "versions": {}}
+    figures = make_figures({"cold": cold}, {"used": {}, "noop": 0.4, "prepared": {}, "machine": machine})
+    assert "| processor time | more than 2 min 30 s |" in render_figures(figures)
 
 
 def test_minutes() -> None:

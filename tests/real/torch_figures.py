@@ -144,7 +144,7 @@ def describe_build(built: Built) -> Document:
     loads = [Load(jobs=jobs, growth=growth, heaviest=heaviest) for jobs, growth, heaviest in records]
     return {
         "attempts": [one._asdict() for one in built.attempts],
-        "wall": round(sum(one.ended - one.began for one in built.attempts), 1),
+        "wall": round(sum(map(lasted, built.attempts, built.events)), 1),
         "processor": round(sum(one.processor for one in built.attempts), 1),
         "jobs": next((event["jobs"] for event in built.events[-1] if event.get("jobs")), 0),
         "edges": make_marks(built.events)[1],
@@ -162,6 +162,11 @@ def describe_build(built: Built) -> Document:
         "checks": count_levels(built.verified["checks"]),
         "size": built.inspected["size"],
     }
+
+
+def lasted(attempt: Attempt, events: Sequence[Document]) -> float:
+    """Give the seconds of an attempt; one that ended with who followed it lasted until its last event."""
+    return (attempt.ended or events[-1]["time"]) - attempt.began
 
 
 def count_levels(checks: Sequence[Document]) -> dict[str, int]:
@@ -229,14 +234,19 @@ def minutes(seconds: float) -> str:
     return f"{whole // 3600} h {whole % 3600 // 60} min"
 
 
+def _processor(build: Document) -> str:
+    unseen = any(not one["ended"] for one in build["attempts"])
+    return f"{'more than ' * unseen}{minutes(build['processor'])}"
+
+
 def _cached(build: Document) -> str:
     had, lacked = build["cached"].get(STEP, (0, 0))
-    return f"{had} of {had + lacked}"
+    return f"{had} of {had + lacked}" if had + lacked else "not compiled by the last attempt"
 
 
 ROWS = (
     ("all, by the clock", lambda build: minutes(build["wall"])),
-    ("processor time", lambda build: minutes(build["processor"])),
+    ("processor time", _processor),
     ("configure", lambda build: minutes(build["steps"].get("torch.configure", 0))),
     ("compile and pack", lambda build: minutes(build["steps"].get(STEP, 0))),
     ("verify", lambda build: minutes(build["steps"].get("verify.smoke", 0))),
