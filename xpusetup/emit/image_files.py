@@ -9,7 +9,7 @@ from xpusetup.emit.image import PREFIX
 from xpusetup.emit.script import render_scripts
 from xpusetup.emit.system import render_system
 from xpusetup.emit.words import render_command
-from xpusetup.plan.verify import verify_options
+from xpusetup.plan.verify import describe_proof, verify_options
 
 if TYPE_CHECKING:
     from xpusetup.emit.image import Image
@@ -36,7 +36,7 @@ bash -c '. {PREFIX}/toolkit.sh && printf "%s" "$LD_LIBRARY_PATH"' | tr ':' '\\n'
 ldconfig
 """
 ENTRY = """#!/usr/bin/env bash
-# verify [OPTIONS]   numbers on {device} against the CPU; exit 4 where there is no device
+# verify [OPTIONS]   {proof}; exit 4 where there is no device
 {more}# anything else      is run as it is, in the built environment
 set -eu
 [ -w "${{TMPDIR:-/tmp}}" ] || export TMPDIR=/tmp  # an engine may hand in the variables of outside
@@ -121,7 +121,7 @@ def render_entry(image: Image) -> str:
     """Give the script that an image begins with."""
     compiles = image.order.target == "devel" and image.plan.target.toolkit is not None
     return ENTRY.format(
-        device=image.plan.target.accelerator,
+        proof=describe_proof(image.plan.target.accelerator),
         prefix=PREFIX,
         options=render_command((*verify_options(image.plan.target), "--level", image.profile.verify_level)),
         more=TOOLKIT_SAYS if compiles else "",

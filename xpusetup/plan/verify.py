@@ -31,13 +31,18 @@ def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
     within = f", {mode.name} mode" if mode.name else ""
     return Step(
         id=name,
-        title=f"numbers on {target.accelerator} against the CPU{within}",
+        title=f"{describe_proof(target.accelerator)}{within}",
         run=(context.helper("verify_device.py", *options, "--out", result),),
         env=parse_variables((*target.variables, *mode.variables, *mode.models)),
         needs=("device",),
         after=(last,),
         makes=(result,),
     )
+
+
+def describe_proof(accelerator: str) -> str:
+    """Say what is computed, and what that is held against."""
+    return "numbers on the CPU" if accelerator == "cpu" else f"numbers on {accelerator} against the CPU"
 
 
 def parse_variables(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
