@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import asdict, dataclass
+from functools import reduce
+from operator import or_
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -69,13 +72,22 @@ def decide(left: History, bad: str, tried: Mapping[str, Verdict]) -> Answer:
 
 
 def _count_before(left: History, untried: Container[str]) -> dict[str, int]:
-    """Count for each untried commit those before it; sets are the bits of a number, one for each commit."""
+    """Count for each untried commit those before it.
+
+    A set of commits is the bits of a number, kept until the last child has seen it: a history may have 100,000.
+    """
+    children = Counter(parent for parents in left.values() for parent in parents)
     seen: dict[str, int] = {}
+    before: dict[str, int] = {}
     for number, (rev, parents) in enumerate(left.items()):
-        seen[rev] = (1 << number) * (rev in untried)
+        seen[rev] = reduce(or_, (seen.get(parent, 0) for parent in parents), (1 << number) * (rev in untried))
+        if rev in untried:
+            before[rev] = seen[rev].bit_count() - 1
+        children.subtract(parents)
         for parent in parents:
-            seen[rev] |= seen.get(parent, 0)
-    return {rev: bits.bit_count() - 1 for rev, bits in seen.items() if rev in untried}
+            if not children[parent]:
+                seen.pop(parent, None)
+    return before
 
 
 def parse_trial(document: Mapping[str, Any]) -> Trial | None:
