@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 from dataclasses import astuple, dataclass
 from typing import TYPE_CHECKING, Literal, get_args
 
@@ -84,20 +83,16 @@ def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str
     if launcher is None:
         return {}
     names = ("COMPILER_LAUNCHER", *(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in LANGUAGES))
-    own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1"} if launcher.name == "ccache" else {}
+    own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1"} if launcher.name == "ccache" else {}
     device = {"CMAKE_SYCL_COMPILER_LAUNCHER": launcher.device} if launcher.device else {}
     wanted = {**dict.fromkeys(names, launcher.path), **device, **own}
-    return {name: value for name, value in wanted.items() if name not in told}
+    return {name: value for name, value in wanted.items() if {name, _opposite(name)}.isdisjoint(told)}
 
 
-def render_depend_launcher(ccache: str) -> str:
-    """Give the script that looks at what a compile includes and never preprocesses.
-
-    SYCL compiles write names of temporary files into what they preprocess, which would never be found again. Host
-    compiles may preprocess: the kernels of PyTorch that are generated for each set of instructions include their
-    source by its whole path, so only what that becomes is the same in another root.
-    """
-    return f'#!/usr/bin/env bash\n# What compiles for devices.\nexec env CCACHE_DEPEND=1 {shlex.quote(ccache)} "$@"\n'
+def _opposite(name: str) -> str:
+    """Give the variable by which ccache is told the contrary: of two it takes the last one, in no certain order."""
+    negative = "CCACHE_NO"
+    return f"CCACHE_{name.removeprefix(negative)}" if name.startswith(negative) else name.replace("CCACHE_", negative)
 
 
 def parse_stats_log(text: str) -> Counts:

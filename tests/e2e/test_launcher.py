@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import SETUP, caller, make_tiny, wait_until, xpusetup
+from e2e.support import caller, make_tiny, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,13 +21,6 @@ if TYPE_CHECKING:
     from e2e.support import Tiny
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("launcher")]
-GENERATED = """
-with open("kernel.c", "w") as stream:  # as PyTorch's CMake writes its kernels for each set of instructions
-    stream.write(f'#include "{os.path.abspath("tiny.c")}"\\n')
-"""
-KERNEL = SETUP.replace("setup(name", f"{GENERATED}setup(name").replace(
-    '["tiny.c"]', '["kernel.c"], extra_compile_args=["-MD"]'
-)
 
 
 @dataclass(frozen=True)
@@ -47,7 +40,7 @@ class Roots:
 @pytest.fixture(scope="module")
 def roots(tmp_path_factory: pytest.TempPathFactory) -> Roots:
     folder = tmp_path_factory.mktemp("launcher")
-    found = Roots(make_tiny(folder, setup_py=KERNEL), folder / "first", folder / "of/another/length", count())
+    found = Roots(make_tiny(folder), folder / "first", folder / "of/another/length", count())
     for root in (found.first, found.second):
         found.compile(root, "--launcher", "none")
     return found
@@ -66,19 +59,6 @@ def test_another_root_finds_what_this_one_compiled(roots: Roots, tmp_path: Path)
     assert first["cached"] == {"tiny.build": [0, 1]}
     assert second["cached"] == {"tiny.build": [1, 0]}
     assert [wheel["sha256"] for wheel in first["wheels"]] == [wheel["sha256"] for wheel in second["wheels"]]
-
-
-def test_device_compiles_are_never_preprocessed(roots: Roots, tmp_path: Path) -> None:
-    cache = {"CCACHE_DIR": str(tmp_path / "cache")}
-    roots.compile(roots.first, "--launcher", "ccache", **cache)
-    (tmp_path / "device.cpp").write_text("int answer() { return 42; }\n")
-    launcher, log = roots.first / "launcher/device/ccache", tmp_path / "log"
-    for _ in range(2):
-        words = (str(launcher), "g++", "-MD", "-c", "device.cpp", "-o", "device.o")
-        subprocess.run(words, cwd=tmp_path, env={**roots.tiny.env, **cache, "CCACHE_STATSLOG": str(log)}, check=True)
-    said = log.read_text().split()
-    assert (said.count("cache_miss"), said.count("direct_cache_hit")) == (1, 1)
-    assert "preprocessed_cache_miss" not in said
 
 
 def test_a_cache_is_in_no_key(roots: Roots, tmp_path: Path) -> None:

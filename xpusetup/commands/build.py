@@ -26,7 +26,7 @@ from xpusetup.commands.tuning import (
     find_launcher,
     make_fewer,
     ready_launcher,
-    write_launcher,
+    write_engine,
 )
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.clock import now
@@ -109,7 +109,7 @@ def run_purpose(
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
-        write_launcher(prepared, launcher)
+        write_engine(prepared, launcher)
         for text in forget_replaced(prepared):
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))

@@ -39,29 +39,27 @@ def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launc
 
     Raises NotReadyError where they should and do not answer. A build in which nothing is to be compiled asks nobody.
     """
-    if launcher is None:
+    if launcher is None or launcher.name != "sccache":
         return launcher, ""
     todo = {status.id for status in prepared.statuses() if status.state != "done"}
     if not any("compiler" in step.needs for step in prepared.plan.steps if step.id in todo):
         return launcher, ""
-    from xpusetup.effects.engines import ask_engine, part_devices  # noqa: PLC0415 - a build that is done needs none
+    from xpusetup.effects.engines import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
 
-    if launcher.name == "ccache":
-        return part_devices(launcher, prepared.root), ""
     engine = ask_engine(launcher)
     if engine is None:
         return launcher, ""
     machines = f"{engine.servers} {'machine' if engine.servers == 1 else 'machines'}"
     said = f"sccache sends host compiles to {engine.scheduler}: {machines}, {engine.cpus} processors"
-    return part_devices(launcher, prepared.root), said
+    return keep_devices_here(launcher, prepared.root), said
 
 
-def write_launcher(prepared: Prepared, launcher: Launcher | None) -> None:
-    """Write what stands before device compiles, where that is not the same; the caller holds the root's lock."""
+def write_engine(prepared: Prepared, launcher: Launcher | None) -> None:
+    """Write what keeps device compiles here, where others are sent away; the caller holds the root's lock."""
     if launcher is not None and launcher.device:
-        from xpusetup.effects.engines import write_device_launcher  # noqa: PLC0415 - a build that is done needs none
+        from xpusetup.effects.engines import write_local  # noqa: PLC0415 - most builds have no sccache
 
-        write_device_launcher(launcher, prepared.root)
+        write_local(launcher, prepared.root)
 
 
 def cache_variables(prepared: Prepared, launcher: Launcher | None) -> dict[str, str]:

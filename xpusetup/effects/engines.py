@@ -1,4 +1,4 @@
-"""Compiler caches here: ask whether sccache's scheduler answers, and write the launcher of device compiles."""
+"""sccache's distributed mode here: ask whether its scheduler answers, and write the launcher that stays local."""
 
 from __future__ import annotations
 
@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 from xpusetup.effects import files
 from xpusetup.effects.process import run_process
 from xpusetup.engines import parse_engine, render_local_configuration, render_local_launcher
-from xpusetup.launcher import render_depend_launcher
 
 if TYPE_CHECKING:
     from xpusetup.effects.root import Root
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from xpusetup.launcher import Launcher
 
 PATIENCE = 30.0
-DEVICE = "launcher/device"
+LOCAL = "launcher/local"
 
 
 def ask_engine(launcher: Launcher) -> Engine | None:
@@ -35,21 +34,18 @@ def ask_engine(launcher: Launcher) -> Engine | None:
         return None  # a version without that mode
 
 
-def part_devices(launcher: Launcher, root: Root) -> Launcher:
-    """Give the launcher with another one for what compiles for devices; `write_device_launcher` makes it."""
-    return replace(launcher, device=str(root / f"{DEVICE}/{launcher.name}"))
+def keep_devices_here(launcher: Launcher, root: Root) -> Launcher:
+    """Give the launcher with another one for what compiles for devices; `write_local` makes it."""
+    return replace(launcher, device=str(root / f"{LOCAL}/sccache"))
 
 
-def write_device_launcher(launcher: Launcher, root: Root) -> None:
+def write_local(launcher: Launcher, root: Root) -> None:
     """Write the launcher of device compiles, and its configuration, into a root whose lock the caller holds."""
-    if launcher.name == "ccache":
-        script = render_depend_launcher(launcher.path)
-    else:
-        source = _configuration()
-        text = render_local_configuration(files.read_text(source) or "", str(source))
-        configuration = root / f"{DEVICE}/sccache.toml"
-        files.write_text(configuration, text)
-        script = render_local_launcher(launcher.path, str(configuration), os.environ)
+    source = _configuration()
+    text = render_local_configuration(files.read_text(source) or "", str(source))
+    configuration = root / f"{LOCAL}/sccache.toml"
+    files.write_text(configuration, text)
+    script = render_local_launcher(launcher.path, str(configuration), os.environ)
     files.write_text(Path(launcher.device), script, executable=True)
 
 
