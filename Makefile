@@ -2,16 +2,24 @@
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
 # make containers   write what emit writes for the released profiles, for containers/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
+# make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
+# make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
+# make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code (docs/real-xpu.md)
+# make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)
 PYTHON ?= python3
 BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 E2E_WORKERS ?= 3# more than cores: they mostly wait
+ONEDNN_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-onednn
+PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
+TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
+SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-torch containers bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources containers bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -49,8 +57,20 @@ e2e: .venv/dev
 e2e-long: .venv/dev
 	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
 
+e2e-published-wheels: .venv/dev
+	cd tests && ../$(BIN)/python -m real.published_wheels $(abspath $(PUBLISHED))
+
 e2e-torch: .venv/dev
 	cd tests && ../$(BIN)/python -m real.torch_build $(abspath $(TORCH_WORK))
+
+e2e-torch-xpu: .venv/dev
+	cd tests && ../$(BIN)/python -m real.xpu_build $(abspath $(TORCH_XPU_WORK))
+
+e2e-sycl-sources: .venv/dev
+	cd tests && ../$(BIN)/python -m real.sycl_sources $(abspath $(SYCL_WORK)) --ops $(or $(TORCH_XPU_OPS),https://github.com/intel/torch-xpu-ops)
+
+e2e-onednn: .venv/dev
+	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))
 
 containers: .venv/dev
 	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py

@@ -8,9 +8,13 @@ import subprocess
 from typing import TYPE_CHECKING, NoReturn
 
 import pytest
+from hypothesis import settings
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+settings.register_profile("here", max_examples=50, deadline=None, derandomize=True, database=None)
+settings.load_profile("here")
 
 pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images")
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 
 import pytest
 from pydantic import BaseModel
-from rich.console import Console
 
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
@@ -23,6 +22,7 @@ from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects.probe import TOLD
 from xpusetup.facts import Facts
 from xpusetup.redact import Redactor
+from xpusetup.show.console import Terminal
 from xpusetup.show.doctor import show_doctor
 from xpusetup.show.setup import show_setup as show_setup_screen
 from xpusetup.show.way import show_way
@@ -162,7 +162,7 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
         "can_build": [],
     }
     screen = StringIO()
-    show_doctor(Console(file=screen, width=100), data, verbose=True)
+    show_doctor(Terminal(file=screen, width=100), data, verbose=True)
     assert screen.getvalue().count("\n") > len([row for row in rows if row["level"] != "skip"])
 
 
@@ -177,7 +177,7 @@ def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
         facts = any_facts(seed)
         file = tmp_path / f"{seed}.json"
         file.write_text(facts.model_dump_json(by_alias=True))
-        console = Console(file=StringIO(), width=100)
+        console = Terminal(file=StringIO(), width=100)
         show_doctor(console, examine_machine(Where(), Asked(facts=(str(file),))).data, verbose=bool(seed % 2))
         show_way(console, way_of(facts).data, verbose=bool(seed % 2))
         for root in (True, False):

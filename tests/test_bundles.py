@@ -112,6 +112,8 @@ def test_everything_comes_from_the_bundle() -> None:
         "UV_NO_INDEX": "1",
         "PIP_FIND_LINKS": "/cache/b/wheels",
         "UV_FIND_LINKS": "/cache/b/wheels",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_COUNT": "3",
         "GIT_CONFIG_KEY_0": "url.file:///cache/b/git/x-1.git.insteadOf",
         "GIT_CONFIG_VALUE_0": "https://x.invalid/x",
@@ -185,6 +187,9 @@ PIP = """\
 WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError(Failed to establish a new connection)'
 ERROR: HTTPSConnectionPool(host='pypi.invalid', port=443): NameResolutionError
 """
+ASKED = """note: git asked for https://a.invalid/b (2), and this step has no network
+note: git asked for ssh://git@c.invalid/d (1), and this step has no network
+"""
 GIT = "Cloning into 'x'...\nfatal: clone of 'https://x.invalid/b.git' failed\nfatal: transport 'https' not allowed\n"
 
 
@@ -197,6 +202,12 @@ GIT = "Cloning into 'x'...\nfatal: clone of 'https://x.invalid/b.git' failed\nfa
         ("echo note: it asked for the network 12 times\n", None, ()),
         (PIP, 0, ("pypi.invalid",)),
         (GIT, 0, ("https://x.invalid/b.git",)),
+        (ASKED, 3, ("https://a.invalid/b", "ssh://git@c.invalid/d")),
+        (
+            f"{ASKED}note: it asked for the network 12 times, which is taken away\n",
+            12,
+            ("https://a.invalid/b", "ssh://git@c.invalid/d"),
+        ),
         ("curl: (6) Could not resolve host: a.invalid\n", 0, ()),
         ("urlopen https://a.invalid/x.\n" * 3 + "[Errno 101] Network is unreachable\n", 0, ("https://a.invalid/x",)),
     ],
@@ -204,6 +215,12 @@ GIT = "Cloning into 'x'...\nfatal: clone of 'https://x.invalid/b.git' failed\nfa
 def test_attempts(log: str, times: int | None, addresses: tuple[str, ...]) -> None:
     found = find_attempt("torch.build", log.splitlines())
     assert (found.times if found else None, found.addresses if found else ()) == (times, addresses)
+
+
+def test_where_a_network_may_have_answered_refusals_do_not_count() -> None:
+    assert find_attempt("torch.build", GIT.splitlines(), heard=False) is None
+    asked = find_attempt("torch.build", (GIT + ASKED).splitlines(), heard=False)
+    assert (asked.times, asked.addresses[0]) == (3, "https://a.invalid/b") if asked else False
 
 
 def test_the_places_that_fit_an_address() -> None:

@@ -29,6 +29,10 @@ DISK = WORKSTATION["resources"]["disks"][0]
 ICPX = "/opt/intel/oneapi/compiler/latest/bin/icpx"
 
 
+OF_OTHER_RELEASES = {"cc.gcc_warning", "src.path"}
+"""What no machine can make them say for the release of the tables: tests/test_gcc_version.py, tests/test_paths.py."""
+
+
 def ask(name: str, goal: Any, facts: Any, profile: str = "torch-2.14") -> str:
     """Give level and what was seen as one text; empty where the check does not apply."""
     wanted = shipped(profile)
@@ -204,7 +208,7 @@ def test_every_check_of_the_tables_can_say_two_things() -> None:
     said: dict[str, set[str]] = {}
     for name, _, build, run in (*BOTH, *CASES):
         said.setdefault(name, set()).update(text.partition(":")[0] for text in (build, run))
-    assert {name for name, levels in said.items() if len(levels) < 2} == set()
+    assert {name for name, levels in said.items() if len(levels) < 2} == OF_OTHER_RELEASES
 
 
 @pytest.mark.parametrize(("name", "changes"), [row[:2] for row in CASES])

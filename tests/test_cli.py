@@ -132,11 +132,11 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
         ("status -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
         ("verify -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
         ("env -p sim", 3, "nothing is built in ", "xpusetup build --profile sim"),
-        ("run -p sim", 2, "run needs a command", "xpusetup run -- "),
+        ("run -p sim", 2, "run needs a command", "xpusetup run --profile sim -- "),
         ("run -p sim python", 3, "nothing is built in ", "xpusetup build --profile sim"),
         ("doctor -p sim --for fun --facts laptop.json", 2, "--for 'fun' means nothing", "one of build, run"),
-        ("doctor -p sim --only a.b", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
-        ("doctor -p sim --skip a.b", 2, "there is no check 'a.b'", "xpusetup doctor --list"),
+        ("doctor -p sim --only a.b", 2, "there is no check 'a.b'", "xpusetup doctor --profile sim --list"),
+        ("doctor -p sim --skip a.b", 2, "there is no check 'a.b'", "xpusetup doctor --profile sim --list"),
         ("doctor -p sim --facts none.json", 2, "there is no file none.json that can be read", ""),
         ("doctor -p sim --facts later.json", 2, "later.json: schema: Input should be 1", ""),
         ("doctor -p sim --facts cut.json", 2, "cut.json: (file): Invalid JSON", ""),
@@ -172,6 +172,32 @@ def test_usage(words: str, program: Program) -> None:
     ran = program(words)
     assert ran.code == 2
     assert "Traceback" not in ran.err + ran.out
+
+
+@pytest.mark.parametrize("words", ["--json profiles list", "--json profiles list --json", "profiles list"])
+def test_json_may_stand_before_the_command_or_in_a_variable(
+    words: str, program: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if "--json" not in words:
+        monkeypatch.setenv("XPUSETUP_JSON", "1")
+    assert program(words).document()["command"] == "profiles list"
+    assert program(f"{words} --nosuch").code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "meant"),
+    [
+        ("torch-2.15", "torch-2.14"),
+        ("torch-2.1", "torch-2.4"),
+        ("torch-2.14.1", "torch-2.14"),
+        ("gaudi-1.25", "gaudi-1.24.1"),
+        ("gaudi-1.21.5", "gaudi-1.21"),
+        ("troch-2.14", "torch-2.14"),
+        ("sin", "sim"),
+    ],
+)
+def test_the_nearest_profile(name: str, meant: str, program: Program) -> None:
+    assert program(f"profiles show {name}").err.splitlines()[0].endswith(f"did you mean {meant}?")
 
 
 @pytest.mark.parametrize("words", ["--help", "build --help", "profiles --help", "doctor -h"])

@@ -51,7 +51,9 @@ def make_root(workspace: Workspace) -> Path:
     (root / "stamps/simxpu.build").write_text(f"key\n{hash_file(wheel)} {seen.st_size} {changed} {wheel}\n")
     (root / "stamps/venv").write_text("key\n")
     (root / "stamps/.venv.123").write_text("")
-    (root / "manifest.json").write_text(json.dumps({"schema": 1, "verified": True, "failed": None}))
+    proven = {"simxpu.build": [hash_file(wheel)]}
+    document = {"schema": 1, "verified": True, "proven": proven, "failed": None}
+    (root / "manifest.json").write_text(json.dumps(document))
     return root
 
 
@@ -62,6 +64,27 @@ def test_status(workspace: Workspace) -> None:
     assert result.data["skipped"] == ["simxpu.build", "venv"]
     assert [wheel["name"] for wheel in result.data["wheels"]] == ["simxpu"]
     assert result.data["wheels"][0]["path"] == str(root / "wheels/simxpu-1.0.0-cp311.whl")
+
+
+@pytest.mark.parametrize("proven", [None, {}, {"simxpu.build": ["0" * 64]}, {"torch.install": ["0" * 64]}, "x"])
+def test_a_proof_is_of_what_was_verified(workspace: Workspace, proven: object) -> None:
+    """As where the manifest of another root was put here, or one that says no hashes."""
+    root = make_root(workspace)
+    document = {"schema": 1, "verified": True, "proven": proven, "failed": None}
+    (root / "manifest.json").write_text(json.dumps(document))
+    result = status(Where(profile="sim"))
+    assert (result.data["verified"], result.data["void"]) == (None, True)
+
+
+def test_a_proof_ends_with_a_change_that_set_the_times_back(workspace: Workspace) -> None:
+    wheel = make_root(workspace) / "wheels/simxpu-1.0.0-cp311.whl"
+    seen = wheel.stat()
+    wheel.write_text("A wheel")
+    os.utime(wheel, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+    result = status(Where(profile="sim"))
+    assert list(result.data["damaged"]) == ["simxpu.build"]
+    assert (result.data["verified"], result.data["void"]) == (None, True)
+    assert result.data["wheels"][0]["intact"] is False
 
 
 @pytest.mark.parametrize("change", ["missing", "changed", "touched"])

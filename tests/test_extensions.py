@@ -6,7 +6,6 @@ from io import StringIO
 from typing import TYPE_CHECKING
 
 import pytest
-from rich.console import Console
 
 from data.plugged import CARDS, CASES, NPU, SIM, plugged
 from golden import hold_one
@@ -16,6 +15,7 @@ from xpusetup.commands.knowledge import check_texts
 from xpusetup.devices import find_release, wanted_torch
 from xpusetup.extensions import find_unfit, judge, reason_of
 from xpusetup.settings import Settings
+from xpusetup.show.console import Terminal
 from xpusetup.show.devices import show_devices
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def levels(look: Extensions) -> dict[str, str]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_golden(name: str) -> None:
-    console = Console(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
     show_devices(console, describe(CASES[name], DEVICES, CARDS, "VIRTUAL_ENV"), verbose=name == "listed")
     assert isinstance(console.file, StringIO)
     text = "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())

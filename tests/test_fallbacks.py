@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from rich.console import Console
 
 from data.fallbacks import ASCEND, LOG, OTHER_RUN, XPU_RUN
 from golden import hold, hold_one
@@ -23,6 +22,7 @@ from xpusetup.errors import UsageError
 from xpusetup.fallbacks.known import parse_known
 from xpusetup.fallbacks.messages import LONGEST, Message, parse_patterns, scan
 from xpusetup.fallbacks.tables import list_table, log_table, published_tables, render_markdown, run_tables
+from xpusetup.show.console import Terminal
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 TEXT = (PACKAGE / "data/fallbacks.toml").read_text()
@@ -203,7 +203,7 @@ def test_the_first_release_says_nothing_of_its_list() -> None:
 
 
 def screen(asked: Asked, *, terminal: bool) -> str:
-    console = Console(
+    console = Terminal(
         width=100, no_color=True, force_terminal=terminal, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
     result = show_fallbacks(Where(), asked)

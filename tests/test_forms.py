@@ -11,7 +11,7 @@ import pytest
 from data.profiles import device, shipped
 from data.targets import NEW, OLD, OLD_KIT, SIM, plan_for
 from golden import hold
-from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.knowledge import target_table
 from xpusetup.emit.github import Runners, render_github, render_keys
 from xpusetup.emit.module import render_modules
 from xpusetup.emit.parts import fetched_late, fetching
@@ -123,7 +123,7 @@ def test_what_is_fetched_before_and_after_the_first_compile() -> None:
 
 def places(profiles: Sequence[str], pythons: Sequence[str] = (), archs: Sequence[str] = ()) -> list[str]:
     named = [(name, shipped(name)) for name in profiles]
-    return [each.name for each in make_places(named, pythons, [tuple(one.split(",")) for one in archs], gpu_table())]
+    return [each.name for each in make_places(named, pythons, [tuple(one.split(",")) for one in archs], target_table())]
 
 
 def test_cells_are_named_by_what_tells_them_apart() -> None:
@@ -137,7 +137,7 @@ def test_cells_are_named_by_what_tells_them_apart() -> None:
     ("words", "says", "fix"),
     [
         ((["torch-2.5"], ["3.11", "3.14"]), "torch-2.5 cannot be built for Python 3.14", "torch-2.5-py3.11"),
-        ((["torch-2.5", "torch-2.14"], [], ["bmg"]), "torch-2.5 cannot be built for bmg", ": torch-2.14"),
+        ((["torch-2.5", "torch-2.14"], [], ["bmg"]), "torch-2.5 cannot be compiled for bmg", ": torch-2.14"),
         ((["sim"], [], ["pvc"]), "sim has no list of device targets", "leave that out"),
     ],
 )
@@ -149,12 +149,14 @@ def test_impossible_pairs(words: tuple[list[str], ...], says: str, fix: str) -> 
 
 
 def test_another_spelling_of_a_target_and_one_that_no_table_has() -> None:
-    assert places(["torch-2.5"], [], ["dg2-g10", "xe9-future"]) == ["torch-2.5-dg2-g10", "torch-2.5-xe9-future"]
+    assert places(["torch-2.5"], [], ["dg2-g10", "12.55.8"]) == ["torch-2.5-dg2-g10", "torch-2.5-12.55.8"]
+    with pytest.raises(UsageError, match=r"no ocloc knows the device target 'xe9-future'; targets of torch-2\.5: pvc"):
+        places(["torch-2.5"], [], ["dg2-g10", "xe9-future"])
 
 
 def test_two_profiles_of_one_name() -> None:
     with pytest.raises(UsageError, match="would both lie in the folder sim"):
-        make_places([("sim", shipped("sim")), ("other/sim.toml", shipped("sim"))], [], [], gpu_table())
+        make_places([("sim", shipped("sim")), ("other/sim.toml", shipped("sim"))], [], [], target_table())
 
 
 @pytest.mark.parametrize("text", ['account = "a b"', 'scratch = "$(rm x)"', 'modules = ["a; b"]', "cpus = 0"])

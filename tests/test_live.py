@@ -6,12 +6,12 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rich.console import Console
 
 from golden import hold_one
 from xpusetup.effects.memory import Memory
 from xpusetup.events import Event
 from xpusetup.show import live
+from xpusetup.show.console import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -39,7 +39,7 @@ class Screen:
     def __init__(self, monkeypatch: pytest.MonkeyPatch, *, width: int = 100) -> None:
         self.time = 0.0
         self.file = StringIO()
-        console = Console(width=width, no_color=True, file=self.file, highlight=False, soft_wrap=True, _environ={})
+        console = Terminal(width=width, no_color=True, file=self.file, highlight=False, soft_wrap=True, _environ={})
         monkeypatch.setattr(live, "make_console", lambda **_words: console)
         self.console = console
         memory = Memory(41 * GIB, 64 * GIB)

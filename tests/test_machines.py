@@ -9,17 +9,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from rich.console import Console
 
 from data.ailing import MACHINES
 from data.outcomes import OUTCOMES, Outcome
 from golden import hold, hold_one
+from xpusetup.checks.registry import about_machine
 from xpusetup.commands.doctor import Asked, examine_machine
+from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.commands.way import way_of
 from xpusetup.commands.workspace import Where
 from xpusetup.facts import Facts, Section
+from xpusetup.show.console import Terminal
 from xpusetup.show.doctor import show_doctor
+from xpusetup.show.setup import show_setup as show_setup_screen
 from xpusetup.show.way import show_way
+from xpusetup.way.steps import MENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,10 +40,14 @@ def doctor(name: str) -> dict[str, Any]:
 
 
 def screen(show: Callable[..., None], data: dict[str, Any], *, verbose: bool = False) -> str:
-    console = Console(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
     show(console, data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
+
+
+def screen_of_setup(data: dict[str, Any]) -> str:
+    return screen(lambda console, told, **_verbose: show_setup_screen(console, told), {**data, "file": None})
 
 
 def test_golden_machines_are_what_their_parts_make() -> None:
@@ -76,6 +84,43 @@ def test_causes_and_way(name: str) -> None:
     levels = {finding["id"]: finding["level"] for finding in data["findings"]}
     assert {levels.get(each) for each in wanted.told} <= {"info", "warn"}
     assert "crash" not in levels.values()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_exit_code_follows_the_way(name: str) -> None:
+    """What a build lacks is no fault of a machine whose way needs none; it is told, and after what matters."""
+    stops, route = doctor(name)["stops"], doctor(name)["way"]["route"]
+    code = examine_machine(Where(profile=OUTCOMES[name].asked), Asked(facts=(str(HERE / f"{name}.json"),))).code
+    amiss = stops["run"] if route in ("wheel", "image") else [*stops["run"], *stops.get("build", ())]
+    assert code == (1 if amiss else 0)
+    if route in ("wheel", "image"):
+        assert next(iter(stops)) == "run"
+    for goal in stops:
+        asked = Asked(goal=goal, facts=(str(HERE / f"{name}.json"),))
+        assert examine_machine(Where(profile=OUTCOMES[name].asked), asked).code == (1 if stops[goal] else 0)
+
+
+@pytest.mark.parametrize("goal", ["run", "build"])
+@pytest.mark.parametrize("name", NAMES)
+def test_setup_says_that_nothing_is_missing_only_where_nothing_is(name: str, goal: str) -> None:
+    options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
+    prepared = prepare_setup(options)
+    data = show_setup(prepared).data
+    mended = {check for row in (*data["commands"], *data["notes"]) for check in MENDS.get(row.get("id", ""), ())}
+    asked = Asked(goal=goal, facts=(str(HERE / f"{name}.json"),), only=about_machine())
+    amiss = set(examine_machine(Where(profile=prepared.named), asked).data["stops"][goal])
+    told = {row["id"] for row in data["left"]}
+    if goal == "run":
+        assert amiss - told - mended <= {check for note in prepared.setup.notes for check in MENDS.get(note.id, ())}
+    assert not amiss or data["commands"] or data["notes"] or told
+    assert ("nothing is missing" in screen_of_setup(data)) == (not (data["commands"] or data["notes"] or told))
+
+
+def test_what_was_saved_is_said(tmp_path: Path) -> None:
+    name, file = NAMES[0], tmp_path / "facts.json"
+    result = examine_machine(Where(), Asked(facts=(str(HERE / f"{name}.json"),), save=str(file)))
+    assert f"what was seen is in {file}, without names" in screen(show_doctor, result.data)
+    assert Facts.model_validate_json(file.read_text())
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -7,7 +7,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rich.console import Console
 
 from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
 from golden import hold_one
@@ -17,6 +16,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Where
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
+from xpusetup.show.console import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -58,7 +58,7 @@ def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.
 def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose: bool) -> None:
     monkeypatch.setattr("xpusetup.commands.comparing.status", lambda _where: show_data(MANIFEST))
     result = diff(Where(), files(tmp_path, STATUS))
-    console = Console(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
     show.SHOWN["status diff"](console, result.data, verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())

@@ -91,6 +91,33 @@ def test_a_patch_for_ones_own_tree_is_refused() -> None:
         steps(sources=(OPS,), patches=(PATCH,))
 
 
+@pytest.mark.parametrize(
+    "asked", [{"sources": (("onednn", "/x"),)}, {"patches": (replace(PATCH, source="onednn"),)}], ids=["tree", "patch"]
+)
+def test_what_the_build_clones_at_a_commit_takes_no_change(asked: dict[str, object]) -> None:
+    with pytest.raises(UsageError, match="torch clones onednn at a commit when it is built, and sees no change"):
+        steps(**asked)
+
+
+@pytest.mark.parametrize("own", [(), (TORCH,)], ids=["fetched", "own"])
+def test_git_is_led_to_what_was_fetched_in_every_step_that_compiles_torch(own: tuple[tuple[str, str], ...]) -> None:
+    """In none that has the network: there a user's own settings hold."""
+    tree = TORCH[1] if own else "@ROOT@/src/torch"
+    seen = steps(sources=own)
+    for name in ("torch.configure", "torch.build"):
+        env = dict(seen[name].env)
+        settings = {
+            env[f"GIT_CONFIG_VALUE_{number}"]: env[f"GIT_CONFIG_KEY_{number}"]
+            for number in range(int(env["GIT_CONFIG_COUNT"]))
+        }
+        assert (settings.pop("always"), settings.pop("false")) == ("protocol.file.allow", "clone.rejectShallow")
+        owners = ("https://github.com/uxlfoundation/oneDNN", "https://github.com/oneapi-src/oneDNN")
+        named = {f"{owner}{ending}" for owner in owners for ending in ("", ".git")}
+        assert settings == dict.fromkeys(named, f"url.{tree}/third_party/onednn.insteadOf")
+    others = [step for step in seen.values() if step.id not in {"torch.configure", "torch.build"}]
+    assert all("GIT_CONFIG_COUNT" not in dict(step.env) for step in others)
+
+
 @pytest.mark.parametrize("asked", [{"sources": (("nosuch", "/x"),)}, {"patches": (replace(PATCH, source="audi"),)}])
 def test_what_is_no_source_is_refused(asked: dict[str, object]) -> None:
     with pytest.raises(UsageError, match="has no source"):
@@ -162,7 +189,7 @@ def test_one_target_and_no_wheel() -> None:
     seen = steps(target="c10")
     assert list(seen) == ["venv", "requirements", "torch.fetch", "torch.configure", "torch.target"]
     step = seen["torch.target"]
-    assert step.run[0][1:] == (
+    assert step.run[-1][1:] == (
         "@ROOT@/helpers/build_target.py",
         *("--build", "@ROOT@/src/torch/build", "--target", "c10", "--out", "@ROOT@/results/torch.target.json"),
     )

@@ -175,6 +175,14 @@ def test_a_rev_that_is_absent_needs_a_reason_and_a_tag() -> None:
         ("", "needs a rev, a tag, or a pin_file in the tree that holds the commit"),
         ('tag = "v1"', "a rev that is absent needs a reason"),
         ('pin_file = "pin.txt"', "a rev that is absent needs a reason"),
+        (
+            'tag = "v1"\nreason = "x"\nclones = ["https://a.invalid/a"]',
+            "what the build clones needs a pin_file that names it; no patch and no define reaches it",
+        ),
+        (
+            'tag = "v1"\nreason = "x"\npin_file = "a.cmake"\ndefine = "X"\nclones = ["https://a.invalid/a"]',
+            "what the build clones needs a pin_file that names it; no patch and no define reaches it",
+        ),
     ],
 )
 def test_vendored_sources_can_be_found(lines: str, message: str) -> None:

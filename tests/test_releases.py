@@ -9,16 +9,12 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from data.machines import machine
-from data.profiles import SHIPPED, device, shipped
+from data.plans import locked, plan_of
+from data.profiles import SHIPPED, shipped
 from data.releases import FACTS, Fact
 from golden import hold
-from xpusetup.aim import make_target
 from xpusetup.emit.recipe import render_recipe
-from xpusetup.model import Layout, Plan, Request
-from xpusetup.plan import make_plan
-from xpusetup.profile import Profile, SkippedComponent, SourceComponent, WheelComponent
-from xpusetup.settings import Settings
+from xpusetup.profile import SkippedComponent, SourceComponent, WheelComponent
 
 if TYPE_CHECKING:
     from xpusetup.profile import Component, Vendored
@@ -82,6 +78,30 @@ def test_every_release_is_in_the_table() -> None:
 @pytest.mark.parametrize("name", FACTS)
 def test_the_profile_says_what_is_known(name: str) -> None:
     assert fact_of(name) == FACTS[name]
+
+
+ONEDNN = {
+    "torch-2.4": None,
+    "torch-2.5": None,
+    "torch-2.6": None,
+    "torch-2.7": ("v3.7.1", "8d263e693366", "likely"),
+    "torch-2.8": ("v3.8.1", "df786faad216", "likely"),
+    "torch-2.9": ("v3.9.1", "80a3a8e745d2", "likely"),
+    "torch-2.10": ("v3.10.2", "f1d471933dc8", "likely"),
+    "torch-2.11": ("v3.10.2", "f1d471933dc8", "likely"),
+    "torch-2.12": ("v3.11.2", "03c022d3ffdc", "unconfirmed"),
+    "torch-2.13": ("v3.12", "80afa71049cd", "unconfirmed"),
+    "torch-2.14": ("v3.12.3", "6db5f1ba860c", "likely"),
+}
+"""Tags as uxlfoundation/oneDNN has them; up to 2.6 it is a submodule of a submodule."""
+
+
+@pytest.mark.parametrize("name", FACTS)
+def test_which_onednn_the_build_of_a_release_clones(name: str) -> None:
+    """Named by the tree's own file, so that this is a pin of less than certainty; from either owner."""
+    item = vendored("onednn", name)
+    assert (item and (item.tag, (item.rev or "")[:12], item.confidence)) == ONEDNN[name]
+    assert item is None or (item.pin_file == "cmake/Modules/FindMKLDNN.cmake" and len(item.clones) == 2)
 
 
 @pytest.mark.parametrize("name", FACTS)
@@ -165,21 +185,6 @@ def test_openreg_is_of_the_release_that_it_is_built_against() -> None:
     ready = component("torch", "openreg-2.13")
     assert isinstance(ready, WheelComponent)
     assert f"v{Version(ready.version).public}" == torch.tag
-
-
-def plan_of(profile: Profile) -> Plan:
-    facts = machine(toolkits={"found": []})
-    target = make_target(profile, facts, device(profile.accelerator), Request(), Settings())
-    return make_plan(profile, Request(), target, Layout())
-
-
-def locked(profile: Profile) -> Profile:
-    """Give a profile as a lock leaves it, as far as a plan cares: branches have a commit."""
-    parts = [
-        part.model_copy(update={"rev": "0" * 40}) if part.kind == "source" and part.ref else part
-        for part in profile.components
-    ]
-    return profile.model_copy(update={"components": parts})
 
 
 def test_golden_recipes() -> None:

@@ -159,6 +159,8 @@ def test_all_parts_are_there() -> None:
         ({"verified": False, "failed": "torch.build"}, "torch.build failed"),
         ({"verification": None, "wheels": []}, "none yet"),
         ({"target": {}, "facts": None, "pins": []}, "Built from"),
+        ({"own": {"torch": {"folder": "/home/me/torch", "archive": "cd" * 32}}}, f"sha256 {'cd' * 6} of the tree"),
+        ({"own": {"torch": {"folder": "/home/me/torch", "rev": "ef" * 20, "changed": True}}}, "/torch, with changes"),
     ],
 )
 def test_states(changes: dict[str, Any], words: str) -> None:

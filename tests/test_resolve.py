@@ -13,12 +13,13 @@ from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
 from xpusetup.profile import Profile, SourceComponent, WheelComponent
 from xpusetup.refs import Found
-from xpusetup.resolve import Tree, check_names, files_to_read, make_lock, pins_in
+from xpusetup.resolve import Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 
 if TYPE_CHECKING:
     from xpusetup.resolve import Lock
 
-TORCH, OPS, TRITON, VISION, AUDIO = ("a" * 40, "b" * 40, "c" * 40, "d" * 40, "e" * 40)
+TORCH, OPS, TRITON, VISION, AUDIO, DNNL = ("a" * 40, "b" * 40, "c" * 40, "d" * 40, "e" * 40, "f" * 40)
+FIND = "cmake/Modules/FindMKLDNN.cmake"
 FILES = {
     "version.txt": "2.16.0a0\n",
     "third_party/xpu.txt": f"{OPS}\n",
@@ -26,6 +27,7 @@ FILES = {
     ".ci/docker/triton_xpu_version.txt": "3.9.0\n",
     ".github/ci_commit_pins/vision.txt": f"{VISION}\n",
     ".github/ci_commit_pins/audio.txt": None,
+    FIND: f"ExternalProject_Add(p GIT_REPOSITORY https://github.com/uxlfoundation/oneDNN GIT_TAG {DNNL})\n",
 }
 MAIN = Tree(Found(TORCH, "refs/heads/main"), "main", FILES)
 OTHER = {"version.txt": "0.31.0a0\n"}
@@ -65,9 +67,8 @@ def test_a_build_that_is_told_no_version_makes_what_its_tree_says(ref: str) -> N
 def test_which_files_are_read() -> None:
     profile = shipped("torch-2.14")
     assert files_to_read(profile, "vision") == ("version.txt",)
-    assert set(FILES) | {"pyproject.toml", "requirements-build.txt", "requirements.txt"} == set(
-        files_to_read(profile, "torch")
-    )
+    others = {"pyproject.toml", "requirements-build.txt", "requirements.txt"}
+    assert set(FILES) | others == set(files_to_read(profile, "torch"))
 
 
 def test_a_branch_brings_its_own_parts() -> None:
@@ -90,6 +91,7 @@ def test_what_is_said() -> None:
         ("torch", "v2.14.1 5c4886908", "main aaaaaaaaa"),
         ("torch-xpu-ops", "as the file says", "bbbbbbbbb"),
         ("sycl-tla", "v0.9", "v0.9"),
+        ("onednn", "6db5f1ba8", "fffffffff"),
         ("triton", "3.8.0", "3.9.0+gitcccccccc"),
         ("vision", "v0.29.1 1f1a920d6", "ddddddddd"),
     ]
@@ -116,7 +118,7 @@ def test_releases_candidates_branches_and_commits(ref: str, version: str, triton
 
 def test_the_profiles_own_release_keeps_what_was_released_with_it() -> None:
     found = lock(replace(MAIN, found=Found(TORCH, "refs/tags/v2.14.1")))
-    assert [each.name for each in found.changes] == ["torch", "torch-xpu-ops", "sycl-tla"]
+    assert [each.name for each in found.changes] == ["torch", "torch-xpu-ops", "sycl-tla", "onednn"]
     assert source(found.profile, "torch").rev == TORCH
     assert found.profile.components[2:] == shipped("torch-2.14").components[2:]
     assert (
@@ -169,3 +171,34 @@ def test_a_lock_is_a_profile_file() -> None:
     text = render_profile(found, "Locked 2026-11-21")
     assert parse_profile(text, "lock.toml") == found
     assert text.startswith("# Locked 2026-11-21\n")
+
+
+@pytest.mark.parametrize(
+    ("text", "tag", "rev", "confidence", "note"),
+    [
+        (f"GIT_TAG {DNNL}", "", DNNL, "confirmed", ""),
+        ("GIT_TAG v3.13", "v3.13", AUDIO, "confirmed", ""),
+        ("GIT_TAG v3.12.3", "v3.12.3", AUDIO, "confirmed", ""),
+        ("GIT_TAG ${WHICH}", "v3.12.3", "", "likely", f"onednn stays at v3.12.3: {FIND} of the tree names no"),
+        ("SOURCE_DIR here", "v3.12.3", "", "likely", f"onednn stays at v3.12.3: {FIND} of the tree names no"),
+    ],
+)
+def test_what_the_build_clones_is_pinned_by_the_trees_own_file(
+    text: str, tag: str, rev: str, confidence: str, note: str
+) -> None:
+    """A name is asked of its server before; what cannot be read stays as the profile has it, and that is said."""
+    written = f"ExternalProject_Add(p GIT_REPOSITORY https://github.com/oneapi-src/oneDNN {text})"
+    torch = replace(MAIN, files={**FILES, FIND: written})
+    part = source(shipped("torch-2.14"), "torch")
+    asked = names_cloned(part, torch.files)
+    assert asked == ({"onednn": ("https://github.com/uxlfoundation/oneDNN", tag)} if rev == AUDIO else {})
+    found = lock(replace(torch, named=dict.fromkeys(asked, AUDIO)))
+    item = source(found.profile, "torch").vendored[-1]
+    assert (item.name, item.tag, item.confidence) == ("onednn", tag, confidence)
+    assert item.rev == (rev or part.vendored[-1].rev)
+    assert any(said.startswith(note) for said in found.notes) if note else "onednn" not in " ".join(found.notes)
+
+
+def test_what_the_build_clones_has_no_revision_of_its_own() -> None:
+    with pytest.raises(UsageError, match="--rev onednn would not last: the torch tree names it, in cmake/Modules"):
+        check_names(shipped("torch-2.14"), {"onednn": "v3.13"})

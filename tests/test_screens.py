@@ -6,7 +6,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from rich.console import Console
 
 from data import screens
 from data.machines import LAPTOP, WORKSTATION, machine
@@ -22,9 +21,12 @@ from xpusetup.commands.workspace import Where, open_workspace
 from xpusetup.errors import NotReadyError, UsageError, XpuError
 from xpusetup.events import Event
 from xpusetup.show import live
+from xpusetup.show.console import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from rich.console import Console
 
 
 LOST = {
@@ -39,7 +41,7 @@ LOST = {
 @pytest.fixture
 def console(monkeypatch: pytest.MonkeyPatch) -> Console:
     """Give the product's console, with its own settings, but for where it writes."""
-    wide = Console(
+    wide = Terminal(
         width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
     for module in (show, live):
@@ -52,67 +54,79 @@ def text_of(console: Console) -> str:
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 
 
-@pytest.mark.parametrize(
-    ("name", "command", "data", "verbose"),
-    [
-        ("build-done", "build", screens.BUILT, False),
-        ("build-done-verbose", "build", screens.BUILT, True),
-        ("build-not-verified", "build", {**screens.BUILT, "verified": None}, False),
-        ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
-        ("build-until", "build", {**screens.BUILT, "wheels": [], "verified": None, "proof": None}, False),
-        ("build-target", "build", {**screens.BUILT, "wheels": [], "verified": None, "target": screens.TARGET}, False),
-        ("build-editable", "build", {**screens.BUILT, "wheels": [], "editable": {"torch": "/home/me/pytorch"}}, False),
-        ("status-no-wheel", "status", {**screens.STATUS, "wheels": [], "damaged": {}, "verified": None}, False),
-        ("build-failed", "build", screens.FAILED, False),
-        ("build-failed-known", "build", {**screens.FAILED, "failure": screens.KILLED_FAILURE}, False),
-        ("explain", "explain", screens.EXPLAINED, False),
-        ("explain-verbose", "explain", screens.EXPLAINED, True),
-        ("explain-unknown", "explain", screens.UNEXPLAINED, False),
-        ("explain-nothing", "explain", {**screens.UNEXPLAINED, "first_error_line": None}, True),
-        ("build-failed-full", "build", {**screens.FAILED, "failure": screens.FULL_FAILURE}, False),
-        ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
-        ("plan", "plan", screens.PLAN, False),
-        ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
-        ("plan-done", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][:4]}, False),
-        ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
-        ("profiles-lock", "profiles lock", screens.LOCKED, False),
-        ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
-        ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
-        ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
-        ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
-        ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
-        ("verify-wrong-numbers", "verify", screens.WRONG, False),
-        ("verify-list", "verify", screens.LISTED, False),
-        ("verify-failing", "verify", screens.VERIFY, True),
-        ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
-        ("status-damaged", "status", screens.STATUS, False),
-        ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
-        ("status-replaced", "status", {**screens.STATUS, "replaced": screens.REPLACED, "made_by": "install"}, False),
-        ("status-several", "status", screens.SEVERAL, False),
-        ("install-done", "install", screens.INSTALLED, False),
-        ("install-not-verified", "install", {**screens.INSTALLED, "verified": None, "orphans": []}, True),
-        ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
-        ("env", "env", screens.ENV, False),
-        ("emit", "emit", screens.EMIT, True),
-        ("emit-image", "emit", screens.EMIT_IMAGE, False),
-        ("bundle-create", "bundle create", screens.BUNDLE, False),
-        ("verify-wheel", "verify-wheel", screens.WHEEL, False),
-        ("verify-wheel-verbose", "verify-wheel", screens.WHEEL, True),
-        ("env-closure", "env --closure", screens.CLOSURE, False),
-        ("cache-size", "cache size", screens.CACHE, False),
-        ("cache-size-verbose", "cache size", screens.CACHE, True),
-        ("cache-prune", "cache prune", screens.PRUNED, False),
-        ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
-        ("bundle-verify", "bundle verify", screens.BUNDLE, False),
-        ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
-        ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
-        ("bisect", "bisect", screens.BISECTED, False),
-        ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
-        ("bisect-verbose", "bisect", screens.BISECTED, True),
-        ("report", "report", screens.REPORTED, False),
-        ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),
-    ],
-)
+STEPS_OF_AUDIO = [step for step in screens.STEPS if step.startswith("audio.")]
+LEFT_OUT = [step for step in screens.STEPS if step.partition(".")[0] in {"torch", "vision"}]
+RESULTS: list[tuple[str, str, dict[str, Any], bool]] = [
+    ("build-done", "build", screens.BUILT, False),
+    ("build-done-verbose", "build", screens.BUILT, True),
+    ("build-not-verified", "build", {**screens.BUILT, "verified": None}, False),
+    ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
+    ("build-until", "build", {**screens.BUILT, "left": screens.STEPS[4:], "wheels": [], "verified": None}, False),
+    ("build-until-a-wheel", "build", {**screens.BUILT, "left": screens.STEPS[-3:], "verified": None}, False),
+    (
+        "build-only",
+        "build",
+        {**screens.BUILT, "ran": STEPS_OF_AUDIO, "only": ["audio"], "left": LEFT_OUT, "verified": None, "proof": None},
+        False,
+    ),
+    ("build-target", "build", {**screens.BUILT, "wheels": [], "verified": None, "target": screens.TARGET}, False),
+    ("build-editable", "build", {**screens.BUILT, "wheels": [], "editable": {"torch": "/home/me/pytorch"}}, False),
+    ("status-no-wheel", "status", {**screens.HALF, "wheels": [], "made_by": "build"}, False),
+    ("status-half", "status", {**screens.HALF, "failed": "wheels.install"}, False),
+    ("status-at-work", "status", {**screens.HALF, "at_work": ["wheels.install"]}, False),
+    ("status-failed-verification", "status", {**screens.STATUS, "damaged": {}, "verified": False}, False),
+    ("build-failed", "build", screens.FAILED, False),
+    ("build-failed-known", "build", {**screens.FAILED, "failure": screens.KILLED_FAILURE}, False),
+    ("explain", "explain", screens.EXPLAINED, False),
+    ("explain-verbose", "explain", screens.EXPLAINED, True),
+    ("explain-unknown", "explain", screens.UNEXPLAINED, False),
+    ("explain-nothing", "explain", {**screens.UNEXPLAINED, "first_error_line": None}, True),
+    ("build-failed-full", "build", {**screens.FAILED, "failure": screens.FULL_FAILURE}, False),
+    ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
+    ("plan", "plan", screens.PLAN, False),
+    ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
+    ("plan-done", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][:4]}, False),
+    ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
+    ("profiles-lock", "profiles lock", screens.LOCKED, False),
+    ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
+    ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
+    ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
+    ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
+    ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
+    ("verify-wrong-numbers", "verify", screens.WRONG, False),
+    ("verify-list", "verify", screens.LISTED, False),
+    ("verify-failing", "verify", screens.VERIFY, True),
+    ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
+    ("status-damaged", "status", screens.STATUS, False),
+    ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
+    ("status-replaced", "status", {**screens.STATUS, "replaced": screens.REPLACED, "made_by": "install"}, False),
+    ("status-several", "status", screens.SEVERAL, False),
+    ("install-done", "install", screens.INSTALLED, False),
+    ("install-not-verified", "install", {**screens.INSTALLED, "verified": None, "orphans": []}, True),
+    ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
+    ("env", "env", screens.ENV, False),
+    ("emit", "emit", screens.EMIT, True),
+    ("emit-image", "emit", screens.EMIT_IMAGE, False),
+    ("bundle-create", "bundle create", screens.BUNDLE, False),
+    ("verify-wheel", "verify-wheel", screens.WHEEL, False),
+    ("verify-wheel-verbose", "verify-wheel", screens.WHEEL, True),
+    ("env-closure", "env --closure", screens.CLOSURE, False),
+    ("cache-size", "cache size", screens.CACHE, False),
+    ("cache-size-verbose", "cache size", screens.CACHE, True),
+    ("cache-prune", "cache prune", screens.PRUNED, False),
+    ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
+    ("bundle-verify", "bundle verify", screens.BUNDLE, False),
+    ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
+    ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
+    ("bisect", "bisect", screens.BISECTED, False),
+    ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
+    ("bisect-verbose", "bisect", screens.BISECTED, True),
+    ("report", "report", screens.REPORTED, False),
+    ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),
+]
+
+
+@pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
 def test_golden_results(console: Console, name: str, command: str, data: dict[str, Any], verbose: bool) -> None:
     show.SHOWN[command](console, data, verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
@@ -175,6 +189,13 @@ def test_golden_lists(console: Console) -> None:
         hold_one(f"screens/{name}.txt", text_of(console))
 
 
+def test_golden_rules_of_upstream(console: Console) -> None:
+    """What upstream's files say of a build, where it was read, and what of ours follows it."""
+    console.file = StringIO()
+    show.SHOWN["profiles show"](console, show_profile("cpu-2.13").data, True)
+    hold_one("screens/profiles-show-verbose.txt", text_of(console))
+
+
 @pytest.mark.parametrize(
     ("name", "error"),
     [
@@ -225,6 +246,7 @@ def test_every_command_has_a_screen() -> None:
     commands = {
         "build",
         "install",
+        "run",
         "plan",
         "verify",
         "status",

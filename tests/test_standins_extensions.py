@@ -43,6 +43,9 @@ def test_an_extension_is_built_on_the_installed_torch(  # noqa: PLR0913, PLR0917
     assert "No module named 'torch'" in refusal(bdist_wheel(shop, tree, ""))
     assert "libsycl.so.8" in refusal(bdist_wheel(shop, tree, old_site))
     env = {"BUILD_VERSION": f"{version}+xpu", "PYTORCH_VERSION": "2.5.1+xpu", "FORCE_CUDA": "0"}
+    if component == "torchaudio":
+        assert "BUILD_SOX=0 was not exported" in refusal(bdist_wheel(shop, tree, old_site, runtime, **env))
+        env |= {"BUILD_SOX": "0", "USE_FFMPEG": "0"}
     done = bdist_wheel(shop, tree, old_site, runtime, **env)
     assert done.returncode == 0, done.stdout
     site = unpack(only_wheel(tree), tmp_path / "site")

@@ -94,7 +94,7 @@ def test_an_activation_begins_clean(monkeypatch: pytest.MonkeyPatch) -> None:
             Output(1, "", ""),
             Toolkit(provider="environment", version="", compiler="icpx"),
             "the toolkit could not be switched on: it ended with 1 and said nothing",
-            "xpusetup doctor",
+            "xpusetup doctor --for build",
         ),
     ],
 )

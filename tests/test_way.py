@@ -6,7 +6,6 @@ from io import StringIO
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
-from rich.console import Console
 
 from data.machines import machine
 from data.places import PLACES
@@ -19,7 +18,8 @@ from xpusetup.commands.way import way_of
 from xpusetup.facts import Facts
 from xpusetup.model import Goal
 from xpusetup.platforms import Route
-from xpusetup.way.setup import make_setup
+from xpusetup.show.console import Terminal
+from xpusetup.way.setup import make_setup, with_lists
 from xpusetup.way.solve import choose_release, make_way
 
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def refusals(name: str) -> dict[str, tuple[bool, str]]:
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
     def shown(result: Result, *, verbose: bool = False) -> str:
-        console = Console(
+        console = Terminal(
             width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True
         )
         monkeypatch.setattr(show, "make_console", lambda **_words: console)
@@ -62,12 +62,22 @@ def test_golden_bare(name: str, screen: Callable[[Result], str]) -> None:
 
 @pytest.mark.parametrize("goal", ["run", "build"])
 @pytest.mark.parametrize("name", PLACES)
+def test_lists_are_read_before_a_package_is_installed(name: str, goal: Goal) -> None:
+    """A container and a new machine have none: apt-get install fails there before apt-get update."""
+    profile = shipped(way(name).profile or "torch-2.14")
+    setup = with_lists(make_setup(PLACES[name], profile, known(), goal=goal))
+    argvs = [argv[:2] for task in setup.tasks for argv in task.step.run]
+    if ("apt-get", "install") in argvs:
+        assert ("apt-get", "update") in argvs[: argvs.index(("apt-get", "install"))]
+
+
+@pytest.mark.parametrize("goal", ["run", "build"])
+@pytest.mark.parametrize("name", PLACES)
 def test_golden_setup(name: str, goal: Goal, screen: Callable[[Result], str]) -> None:
     profile = shipped(way(name).profile or "torch-2.14")
-    setup = make_setup(PLACES[name], profile, known(), goal=goal)
-    prepared = Prepared(
-        facts=PLACES[name], profile=profile, goal=goal, setup=setup, options=f"xpusetup setup --for {goal}"
-    )
+    setup = with_lists(make_setup(PLACES[name], profile, known(), goal=goal))
+    again = f"xpusetup setup --for {goal}"
+    prepared = Prepared(facts=PLACES[name], profile=profile, goal=goal, setup=setup, named=profile.name, options=again)
     hold_one(f"setup/{name}-{goal}.txt", screen(show_setup(prepared)))
 
 
@@ -85,7 +95,7 @@ def test_golden_setup(name: str, goal: Goal, screen: Callable[[Result], str]) ->
         ("arm", "build", "torch-2.14"),
         ("gaudi2", "image", ""),
         ("ascend", "wheel", ""),
-        ("tiger-lake", "none", "torch-2.14"),
+        ("tiger-lake", "wheel", "torch-2.14"),
         ("coffee-lake", "none", "torch-2.14"),
         ("no-gpu-debian-12", "none", "torch-2.14"),
     ],
@@ -106,10 +116,11 @@ def test_a_new_b580_needs_a_kernel_then_its_driver_then_wheels() -> None:
     assert [step.commands for step in way("b580-healthy").steps] == [("xpusetup install",)]
 
 
-def test_a_b580_is_refused_by_releases_that_hold_no_code_for_it() -> None:
+def test_releases_without_code_for_a_b580_are_not_advised() -> None:
     found = refusals("b580-healthy")
-    assert {name for name, (firm, _) in found.items() if firm} == {"torch-2.4", "torch-2.5", "torch-2.6"}
-    assert "no bmg in its targets (pvc, xe-lpg, ats-m150)" in found["torch-2.5"][1]
+    assert set(found) == {"torch-2.4", "torch-2.5", "torch-2.6"}
+    assert not any(firm for firm, _ in found.values())
+    assert "no bmg in its targets (pvc, xe-lpg, ats-m150): kernels are compiled for Arc B580" in found["torch-2.5"][1]
     assert "torch-2.7" not in found
     assert all(refusal.source for refusal in way("b580-healthy").refusals)
 
@@ -118,7 +129,7 @@ def test_a_b580_is_refused_by_releases_that_hold_no_code_for_it() -> None:
     ("name", "asked", "profile", "why"),
     [
         ("b580-healthy", "torch-2.9", "torch-2.9", "published wheels"),
-        ("b580-healthy", "torch-2.5", "torch-2.14", "torch-2.5 is refused"),
+        ("b580-healthy", "torch-2.5", "torch-2.5", "torch-2.5 is not advised: no bmg in its targets"),
         ("max1550-sles-15", "torch-2.14", "torch-2.14", "published wheels"),
         ("max1550-sles-15", "torch-2.4", "torch-2.4", "no wheels of torch-2.4 are published"),
         ("no-gpu-debian-12", "torch-2.10", "torch-2.10", "no accelerator"),
@@ -131,6 +142,15 @@ def test_a_release_that_was_named(name: str, asked: str, profile: str, why: str)
     assert why in found.why
     if found.route != "none":
         assert found.commands[-1].endswith(f" --profile {profile}"), "settings that name another must not lead astray"
+
+
+def test_a_release_without_generic_code_is_refused() -> None:
+    old = shipped("torch-2.6")
+    assert old.arch is not None
+    bare = old.model_copy(update={"arch": old.arch.model_copy(update={"spirv": False})})
+    found = make_way(PLACES["b580-healthy"], [bare], known(), asked="torch-2.6")
+    assert (found.route, found.refusals[0].firm) == ("none", True)
+    assert "nothing runs on Arc B580" in found.refusals[0].why
 
 
 def test_why_a_max_does_not_take_the_newest() -> None:

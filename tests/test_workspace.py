@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import json
 import os
 from pathlib import Path
 from typing import Any
@@ -12,9 +13,9 @@ import pytest
 from data.profiles import SHIPPED, small_text
 from xpusetup.commands import workspace as module
 from xpusetup.commands.default import open_built
+from xpusetup.commands.places import check_folder
 from xpusetup.commands.workspace import (
     Where,
-    check_folder,
     load_device,
     load_profile,
     open_workspace,
@@ -79,7 +80,8 @@ def test_the_only_build_here_is_meant(here: Path, monkeypatch: pytest.MonkeyPatc
 
     def build(name: str) -> None:
         (roots / name).mkdir(parents=True)
-        (roots / name / "profile.lock.json").write_text("{}")
+        own = {"schema": 1, "profile": {"name": name}} if not name.startswith("notes") else {}
+        (roots / name / "profile.lock.json").write_text(json.dumps(own))
 
     assert chosen() == ("torch-2.14", "the newest release")
     build("sim")

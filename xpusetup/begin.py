@@ -11,6 +11,7 @@ from packaging.version import InvalidVersion, Version
 from xpusetup.errors import UsageError
 from xpusetup.profile import Profile
 from xpusetup.tomltext import TomlError, parse_toml
+from xpusetup.values import holds_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -56,6 +57,9 @@ def repo_of(device: Device, asked: Asked, origin: str) -> str:
     repo = asked.repo or (device.component.repo if device.component else "")
     if not repo:
         raise UsageError(f"{origin} does not say where the source of {device.name} is", fix="name it: --repo URL")
+    if holds_credentials(repo):
+        fix = "leave user and password out: git takes them from a credential helper, git config credential.helper store"
+        raise UsageError("--repo holds a user, a password or a token, which would stand in the profile", fix=fix)
     return repo
 
 

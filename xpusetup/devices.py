@@ -13,7 +13,19 @@ from pydantic import Field
 
 from xpusetup.load import parse_data
 from xpusetup.profile import PyTorch
-from xpusetup.values import Confidence, Environment, Inside, Name, Operand, Rev, Strict, Text, Variable
+from xpusetup.values import (
+    Confidence,
+    Environment,
+    GitRef,
+    Inside,
+    Name,
+    Operand,
+    Repository,
+    Rev,
+    Strict,
+    Text,
+    Variable,
+)
 
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
 Word = Annotated[str, Field(pattern=r"^([A-Za-z_][A-Za-z0-9_.-]*)?$")]
@@ -112,8 +124,8 @@ class SourceKnown(Known):
     `sparse`, `cmake` and `defines` are as in a profile.
     """
 
-    repo: Operand = Field(min_length=1)
-    ref: Operand = ""
+    repo: Repository
+    ref: GitRef = ""
     rev: Rev | None = None
     version: Text = ""
     directory: Inside = "."

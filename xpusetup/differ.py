@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 ALWAYS = (
     *(
         "taken",
+        "program",
         "notes.*",
         "kernel.version",
         "system.kernel",

@@ -47,6 +47,6 @@ class NoDeviceError(XpuError):
 
 
 class InterruptedRunError(XpuError):
-    """Someone pressed Ctrl-C or sent SIGTERM (exit 130)."""
+    """Someone pressed Ctrl-C, sent SIGTERM, or closed the terminal (exit 130)."""
 
     code = 130

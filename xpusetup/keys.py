@@ -16,12 +16,18 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Made:
-    """A file that a step left behind: its hash, size in bytes and time of change as `stat` prints it."""
+    """A file that a step left behind: its hash, size in bytes, and its times as `stat` prints them.
+
+    `changed` is when its contents were last written, which anyone can set; `touched` when anything of it was, which the
+    kernel alone sets. `inode`: which file it is. The last two are empty in stamps of before they were kept.
+    """
 
     sha256: str
     size: int
     changed: str
     path: str
+    touched: str = ""
+    inode: int = 0
 
 
 @dataclass(frozen=True)
@@ -66,8 +72,17 @@ def parse_stamp(text: str) -> Stamp | None:
 
 
 def _parse_made(line: str) -> Made:
-    digest, size, changed, path = line.split(" ", 3)
-    return Made(digest, int(size), changed, path)
+    digest, size, changed, rest = line.split(" ", 3)
+    if rest.startswith("/"):
+        return Made(digest, int(size), changed, rest)
+    touched, inode, path = rest.split(" ", 2)
+    return Made(digest, int(size), changed, path, touched, int(inode))
+
+
+def render_stamp(stamp: Stamp) -> str:
+    """Give a stamp as a step writes it."""
+    lines = (f"{made.sha256} {made.size} {made.changed} {made.touched} {made.inode} {made.path}" for made in stamp.made)
+    return "".join(f"{line}\n" for line in (stamp.key, *lines))
 
 
 def make_inputs(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], identities: Iterable[str]) -> str:

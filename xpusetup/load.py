@@ -14,6 +14,7 @@ from pydantic import BaseModel, ValidationError
 from xpusetup.errors import UsageError
 from xpusetup.order import find_cycle
 from xpusetup.profile import Profile, SkippedComponent, SourceComponent, WheelComponent
+from xpusetup.redact import without_credentials
 from xpusetup.tomltext import TomlError, parse_toml
 
 if TYPE_CHECKING:
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 Item = TypeVar("Item")
 Data = TypeVar("Data", bound=BaseModel)
 KINDS = ("source", "wheel", "skip")
+SHOWN = 200
+"""Characters of a wrong value that are shown."""
+MOST = 10**30
+"""A longer number takes Python long to write, or is refused."""
 CLASSES: dict[str, type[BaseModel]] = {
     "source": SourceComponent,
     "wheel": WheelComponent,
@@ -142,7 +147,12 @@ def _where(loc: tuple[int | str, ...], data: Any) -> Iterator[str]:
 
 
 def _given(value: Any) -> str:
-    return f" (here: {value!r})" if isinstance(value, str | int | float | bool) else ""
+    """Say what stands there, unless that is longer than anyone reads; a password is not said again."""
+    if isinstance(value, str):
+        plain, hidden = without_credentials(value[:SHOWN])
+        return f" (here: {plain!r}{' ...' if len(value) > SHOWN else ''})" if not hidden else ""
+    shown = isinstance(value, float) or (isinstance(value, int) and abs(value) < MOST)
+    return f" (here: {value!r})" if shown else ""
 
 
 def _nearest(word: str, known: Iterable[str]) -> str:

@@ -5,6 +5,7 @@ Words: a *cell* is one pair of the matrix; its *name* is that of its folder.
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
@@ -12,13 +13,15 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.errors import UsageError
+from xpusetup.refs import plain_name
+from xpusetup.targets import find_faults, what_works
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.gpus import GpuTable
     from xpusetup.model import Plan
     from xpusetup.profile import Profile
+    from xpusetup.targets import TargetTable
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -49,36 +52,28 @@ def make_places(
     profiles: Sequence[tuple[str, Profile]],
     pythons: Sequence[str],
     archs: Sequence[tuple[str, ...]],
-    gpus: GpuTable,
+    table: TargetTable,
 ) -> tuple[Place, ...]:
     """Give every pair once, in the order in which they were named. Raises UsageError where one is impossible."""
     pairs = product(dict(profiles).items(), dict.fromkeys(pythons or [""]), dict.fromkeys(archs or [()]))
     places = [Place(word=word, profile=profile, python=python, arch=arch) for (word, profile), python, arch in pairs]
     named = [replace(place, name=name) for place, name in zip(places, _make_names(places), strict=True)]
-    reasons = {place: reason for place in named if (reason := _impossible(place, gpus))}
+    reasons = {place: reason for place in named if (reason := _impossible(place, table))}
     if reasons:
         raise UsageError("\n".join(dict.fromkeys(reasons.values())), fix=_what_works(named, reasons))
     return tuple(named)
 
 
-def _impossible(place: Place, gpus: GpuTable) -> str:
+def _impossible(place: Place, table: TargetTable) -> str:
     """Say why a pair cannot be built; nothing where it can."""
     profile = place.profile
     if place.python and not SpecifierSet(profile.python).contains(place.python):
         return f"{profile.name} cannot be built for Python {place.python}: it takes {profile.python}"
     if place.arch and profile.arch is None:
         return f"{profile.name} has no list of device targets, so it cannot be built for {','.join(place.arch)}"
-    listed = profile.arch.default if profile.arch else []
-    if unknown := [target for target in place.arch if not _serves(target, listed, gpus)]:
-        there = f"its compiler is told {', '.join(listed)}"
-        return f"{profile.name} cannot be built for {', '.join(unknown)}: {there}"
+    if faults := find_faults(profile, place.arch, table):
+        return "; ".join((*faults, what_works(profile)))
     return ""
-
-
-def _serves(target: str, listed: Iterable[str], gpus: GpuTable) -> bool:
-    """Say whether a release knows a target, in any spelling; one that no table has is left to its compiler."""
-    families = [family for family in gpus.families if target in family.targets]
-    return not families or any(family.target_in(listed) for family in families)
 
 
 def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
@@ -92,7 +87,7 @@ def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
     named = [
         "-".join(
             [
-                _stem(place.word),
+                plain_name(_stem(place.word)) if place.profile.plain_path else _stem(place.word),
                 *([f"py{place.python}"] if len(pythons) > 1 else []),
                 *(["+".join(place.arch)] if len(archs) > 1 else []),
             ]
@@ -103,7 +98,9 @@ def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
 
 
 def _stem(word: str) -> str:
-    return word.rsplit("/", 1)[-1].removesuffix(".toml")
+    """Name a folder after a profile or its file, in letters that every form and tool takes as they are."""
+    name = word.rsplit("/", 1)[-1].removesuffix(".toml")
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "profile"
 
 
 def _unlike(names: Sequence[str], places: Sequence[Place]) -> Iterable[str]:

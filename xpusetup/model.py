@@ -58,6 +58,8 @@ class Request:
     sources: tuple[tuple[str, str], ...] = ()
     patches: tuple[Patch, ...] = ()
     editable: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+    ready: tuple[str, ...] = ()
     target: str = ""
 
 
@@ -148,10 +150,10 @@ class Step:
 
     `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
     are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
-    tree whose commit date becomes SOURCE_DATE_EPOCH. `launched`: its compilers are found on PATH alone, where
-    a compiler cache can stand before them; CMake is told by variables of its own. `always`: it runs each time, because
-    only its own tools see what changed in the tree that it works on. `held` are trees of the user's own, in which git
-    fetches and checks out nothing.
+    tree whose commit date becomes SOURCE_DATE_EPOCH, or a file `*.date` that holds it. `launched`: its compilers are
+    found on PATH alone, where a compiler cache can stand before them; CMake is told by variables of its own. `always`:
+    it runs each time, because only its own tools see what changed in the tree that it works on. `held` are trees of the
+    user's own, in which git fetches and checks out nothing.
     """
 
     id: str

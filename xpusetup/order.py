@@ -23,6 +23,17 @@ def make_order(components: Sequence[Component]) -> tuple[SourceComponent | Wheel
     return tuple(present[name] for name in TopologicalSorter(graph).static_order())
 
 
+def find_needed(components: Sequence[Component], names: Sequence[str]) -> tuple[str, ...]:
+    """Give what components build on, however deep, in the order in which it is built; without themselves."""
+    after = {part.name: part.after for part in components if part.kind != "skip"}
+    found, waiting = set(names), list(names)
+    while waiting:
+        more = set(after.get(waiting.pop(), ())) & after.keys() - found
+        found |= more
+        waiting += sorted(more)
+    return tuple(part.name for part in make_order(components) if part.name in found - set(names))
+
+
 def find_cycle(graph: Mapping[str, Sequence[str]]) -> list[str]:
     """Give the names of one cycle, the first of them also at the end; empty where there is none."""
     try:

@@ -54,7 +54,7 @@ def parse_proof(text: str, origin: str) -> Proof:
     """Read a saved `verify --json` or `status --json`, a results/verify.json or a manifest. Raises UsageError."""
     try:
         document = json.loads(text)
-    except json.JSONDecodeError as error:
+    except (ValueError, RecursionError) as error:
         raise UsageError(f"{origin} is not JSON: {error}", fix=f"what can be compared: {SAVED}") from error
     proof = make_proof(document) if isinstance(document, dict) else None
     if proof is None:

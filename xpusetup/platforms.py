@@ -17,7 +17,7 @@ from xpusetup.values import Name, Operand, Sourced, Specifiers, Strict, Text, Ve
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-Line = Literal["client", "data-center", "none"]
+Line = Literal["client", "data-center"]
 Route = Literal["wheel", "image", "build", "none"]
 Manager = Literal["apt", "dnf", "zypper"]
 Argv = list[Text]
@@ -44,13 +44,16 @@ class KeptToolkits(Sourced):
 
 
 class Platform(Sourced):
-    """GPU families that need the same. `too_old` are user-mode drivers that do not know it."""
+    """GPU families that need the same. `too_old` are user-mode drivers that do not know it.
+
+    `undocumented` says why no release is made for it, where none is.
+    """
 
     name: Text
     families: list[Name] = Field(min_length=1)
     line: Line
     drivers: list[Name]
-    why: Text = ""
+    undocumented: Text = ""
     too_old: list[VersionText] = []
     kernel: FirstKernel | None = None
     release: FirstRelease | None = None

@@ -12,15 +12,21 @@ from typing import Annotated, Literal
 from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from xpusetup.values import (
+    CMakeVariable,
+    DeviceTarget,
     Environment,
     Exact,
+    GitRef,
     Inside,
     Name,
+    Ocloc,
     Operand,
+    Repository,
     Rev,
     Sourced,
     Specifiers,
     Strict,
+    Summary,
     Text,
     Variable,
     VersionText,
@@ -33,6 +39,8 @@ PyTorch = Literal["fork", "public", "any"]
 """Whose PyTorch: the device maker's fork, the public one, or whichever the maker's installer brings."""
 Level = Literal["quick", "smoke", "full"]
 """How much is verified at the end of a build (docs/verify.md)."""
+MOST_GIB = 1 << 20
+"""Of memory and disk: nobody has more."""
 
 
 class Pins(Strict):
@@ -78,17 +86,41 @@ class ToolkitWanted(Sourced):
 
 
 class Arch(Sourced):
-    """Device targets of ahead-of-time compilation, in the toolkit's words, and the variable that carries them."""
+    """Device targets of ahead-of-time compilation, in the toolkit's words, and the variable that carries them.
 
-    default: list[Operand]
+    `ocloc`: the toolkit's, by the release of the compute runtime: later words are refused. `none`: the list may be that
+    word, for generic code alone. `spirv`: such code lies beside the targets', so that other GPUs compile what they use.
+    """
+
+    default: list[DeviceTarget]
     variable: Variable
+    ocloc: Ocloc | None = None
+    none: bool = False
+    spirv: bool = False
+
+
+class GccFault(Sourced):
+    """Versions of GCC that these sources fail with: surely where it `stops`, else perhaps, and then `flags` help."""
+
+    versions: Specifiers
+    why: Text
+    stops: bool = False
+    flags: Text = ""
 
 
 class Inspect(Strict):
-    """What the finished wheel has to show."""
+    """What the finished wheel has to show.
+
+    Without `device_code` it is built to hold host code alone, on purpose; the usual way is not said, as of patches.
+    """
 
     xpu: bool = False
+    device_code: bool = True
     abi: Literal[0, 1] | None = None
+
+    @model_serializer(mode="wrap")
+    def _say_device_code(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "device_code" or not value}
 
 
 class PatchFile(Sourced):
@@ -98,30 +130,43 @@ class PatchFile(Sourced):
     text: str = ""
 
 
+UNSAID = {"patches", "clones"}
+"""Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
+
+
 class Patched(Sourced):
-    """A source with its patches; where there are none nothing is said of them, so that its hash stays what it was."""
+    """A source with its patches."""
 
     patches: list[PatchFile] = []
 
     @model_serializer(mode="wrap")
-    def _say_patches(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "patches" or value}
+    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name not in UNSAID or value}
 
 
 class Vendored(Patched):
-    """A source that the component's configure would fetch.
+    """A source that the component's configure or build would fetch.
 
     `pin_file` is where the tree itself names the commit, `define` the CMake variable that says where the source lies.
+    Where no variable can say it, because the build clones with git by itself, `clones` are the addresses that it
+    clones: git is led from them to what was fetched, and the pin file is the CMake file that names the clone.
     """
 
     name: Name
     path: Inside
-    repo: Operand = Field(min_length=1)
+    repo: Repository
     rev: Rev | None = None
-    tag: Operand = ""
+    tag: GitRef = ""
     pin_file: Inside | None = None
-    define: Operand = ""
+    define: CMakeVariable = ""
+    clones: list[Repository] = []
     reason: Text = ""
+
+    @model_validator(mode="after")
+    def _cloned(self) -> Vendored:
+        if self.clones and (self.patches or self.define or self.pin_file is None):
+            raise ValueError("what the build clones needs a pin_file that names it; no patch and no define reaches it")
+        return self
 
     @model_validator(mode="after")
     def _findable(self) -> Vendored:
@@ -175,9 +220,9 @@ class SourceComponent(Patched):
     name: Name
     distribution: Name
     version: VersionText
-    repo: Operand = Field(min_length=1)
-    tag: Operand = ""
-    ref: Operand = ""
+    repo: Repository
+    tag: GitRef = ""
+    ref: GitRef = ""
     rev: Rev | None = None
     reason: Text = ""
     pin_file: Inside | None = None
@@ -245,13 +290,14 @@ Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field
 class Profile(Strict):
     """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
 
+    `plain_path`: its build fails below a folder with a number such as 2.4 in its name.
     `pytorch` and `modes` are for devices whose file has modes: whose PyTorch this is, and the modes that are verified,
     the first of which is that of the environment.
     """
 
     schema_: Literal[1] = Field(alias="schema")
     name: Name
-    summary: Text
+    summary: Summary
     tier: Tier
     tried: Text
     accelerator: Name
@@ -260,9 +306,11 @@ class Profile(Strict):
     modes: list[Name] = []
     python: Specifiers
     gcc: Specifiers = ""
+    gcc_faults: list[GccFault] = []
+    plain_path: bool = False
     cmake: Specifiers = ""
-    memory_per_job_gib: float = Field(default=2.0, gt=0)
-    disk_gib: float | None = Field(default=None, gt=0)
+    memory_per_job_gib: float = Field(default=2.0, gt=0, le=MOST_GIB)
+    disk_gib: float | None = Field(default=None, gt=0, le=MOST_GIB)
     verify_level: Level = "smoke"
     environment: Environment = {}
     toolkit: ToolkitWanted | None = None

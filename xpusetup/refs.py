@@ -108,6 +108,11 @@ def release_of(ref: str) -> str:
     return f"{found[1]}rc{found[2]}" if found[2] else found[1]
 
 
+def plain_name(name: str) -> str:
+    """Give a folder's name without dots, for a build that fails below one with a number such as 2.4."""
+    return name.replace(".", "_")
+
+
 def slug(ref: str) -> str:
     """Give a ref as a part of a folder's name."""
     text = ref[:12] if COMMIT.fullmatch(ref) else re.sub(r"[^A-Za-z0-9._]+", "-", ref.removeprefix("refs/"))

@@ -7,10 +7,14 @@ from typing import TYPE_CHECKING, get_args
 
 from xpusetup.errors import UsageError
 from xpusetup.model import ROOT, Request, VerifyMode
+from xpusetup.redact import hide
+from xpusetup.values import holds_credentials
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}")
+"""As `DeviceTarget` of profiles."""
 SET = re.compile(r"(.+?)\.([A-Za-z_][A-Za-z0-9_]*)=(.*)")
 
 
@@ -23,16 +27,26 @@ def make_request(
     return Request(
         only=tuple(only),
         until=until,
-        arch=() if arch == "auto" else parse_arch(arch),
+        arch=() if arch in ("", "auto") else _parse_targets(arch),
         set=tuple(_parse_set(text) for text in set_),
         verify=verify,  # type: ignore[arg-type]  # checked above
         target=_parse_target(target),
     )
 
 
+def _parse_targets(text: str) -> tuple[str, ...]:
+    found = parse_arch(text)
+    if not found:
+        raise UsageError(f"--arch {text!r} names no device target", fix="as in: --arch pvc,bmg; auto: what is here")
+    return found
+
+
 def parse_arch(text: str) -> tuple[str, ...]:
-    """Read a list of device targets."""
-    return tuple(part.strip() for part in text.split(",") if part.strip())
+    """Read a list of device targets. Raises UsageError for what none is called."""
+    targets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if odd := next((target for target in targets if not TARGET.fullmatch(target)), ""):
+        raise UsageError(f"--arch {odd!r} is no device target", fix="letters, digits and '-', as in: --arch bmg,pvc")
+    return targets
 
 
 def render_request(request: Request) -> tuple[str, ...]:
@@ -56,7 +70,10 @@ def _render_source(request: Request, name: str, folder: str) -> str:
 def _parse_set(text: str) -> tuple[str, str, str]:
     found = SET.fullmatch(text)
     if found is None or not text.isprintable() or ROOT in text:
-        raise UsageError(f"--set {text!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
+        raise UsageError(f"--set {hide(text)!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
+    if holds_credentials(text):
+        fix = "leave them out: git has a credential helper, pip and uv read ~/.netrc"
+        raise UsageError("--set holds a user, a password or a token, which would stand in scripts and logs", fix=fix)
     return found[1], found[2], found[3]
 
 

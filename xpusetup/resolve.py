@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.begin import project_version
+from xpusetup.bundles.cmake import find_tag
 from xpusetup.errors import UsageError
 from xpusetup.profile import Profile, SourceComponent, WheelComponent
 from xpusetup.refs import COMMIT, Found, release_of
@@ -28,11 +29,15 @@ SHOWN = 9
 
 @dataclass(frozen=True)
 class Tree:
-    """A commit and what some of its files hold; None for a file that is not in it."""
+    """A commit and what some of its files hold; None for a file that is not in it.
+
+    `named`: the commits of the names at which it clones something by itself, by source.
+    """
 
     found: Found
     asked: str
     files: Mapping[str, str | None] = field(default_factory=dict)
+    named: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -186,12 +191,26 @@ def _normal(text: str) -> str:
         return ""
 
 
+def names_cloned(part: SourceComponent, files: Mapping[str, str | None]) -> dict[str, tuple[str, str]]:
+    """Give address and name of what a tree clones by itself, by source, where that is a tag or branch and no commit."""
+    found = {item.name: (item.repo, _cloned_at(item, files)) for item in part.vendored if item.clones}
+    return {name: (repo, tag) for name, (repo, tag) in found.items() if tag and not COMMIT.fullmatch(tag)}
+
+
+def _cloned_at(item: Vendored, files: Mapping[str, str | None]) -> str:
+    """Give the tag, branch or commit at which a tree clones a source; empty where that is not clear."""
+    named = find_tag(files.get(item.pin_file or "") or "", item.clones)
+    return "" if "${" in named else named
+
+
 def _lock_vendored(item: Vendored, tree: Tree) -> Vendored:
-    rev = _commit(tree.files.get(item.pin_file or ""))
+    named = _cloned_at(item, tree.files) if item.clones else tree.files.get(item.pin_file or "")
+    rev = _commit(named) or tree.named.get(item.name, "")
     if not rev:
         return item
-    source = f"{item.pin_file} of {tree.found.rev[:SHOWN]}"
-    return item.model_copy(update={"rev": rev, "source": source, "confidence": "confirmed", "reason": ""})
+    update = {"rev": rev, "source": f"{item.pin_file} of {tree.found.rev[:SHOWN]}", "confidence": "confirmed"}
+    tag = {"tag": "" if named == rev else named} if item.clones else {}
+    return item.model_copy(update={**update, **tag, "reason": ""})
 
 
 def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
@@ -228,10 +247,19 @@ def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
         yield f"{part.name} stays at {part.version}: the tree has no {part.pin_file}"
 
 
+def _unclear(part: SourceComponent, torch: Tree) -> Iterator[str]:
+    """Say of what the build clones by itself, and the tree does not name, that it stays as it is."""
+    for item in part.vendored:
+        if item.clones and not _cloned_at(item, torch.files):
+            stays = item.tag or (item.rev or "")[:SHOWN]
+            yield f"{item.name} stays at {stays}: {item.pin_file} of the tree names no commit or tag of it"
+
+
 def _warnings(profile: Profile, torch: Tree | None) -> Iterator[str]:
     if torch is None:
         return
     old = next(part for part in _sources(profile) if part.name == "torch")
+    yield from _unclear(old, torch)
     new = Version(_version(old, torch))
     if new.release[:2] != Version(old.version).release[:2]:
         told = ".".join(map(str, new.release[:2]))

@@ -14,7 +14,7 @@ from xpusetup.jobs import STALL
 from xpusetup.load import describe
 from xpusetup.model import Provider
 from xpusetup.tomltext import TomlError, parse_toml
-from xpusetup.values import Operand, Strict, Text
+from xpusetup.values import DeviceTarget, Operand, Strict, Text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -56,7 +56,9 @@ class NetworkSettings(Strict):
     ca_bundle: Text = ""
 
 
-SlurmWord = Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+MOST = 1 << 30
+"""Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
+SlurmWord = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
 """What stands in a line of a job's header."""
 
 
@@ -72,8 +74,8 @@ class Scheduler(Strict):
     partition: SlurmWord | Literal[""] = ""
     gpu_partition: SlurmWord | Literal[""] = ""
     gres: SlurmWord | Literal[""] = "gpu:1"
-    cpus: int = Field(default=16, ge=1)
-    memory_gib: int | None = Field(default=None, ge=1)
+    cpus: int = Field(default=16, ge=1, le=MOST)
+    memory_gib: int | None = Field(default=None, ge=1, le=MOST)
     time: SlurmWord = "12:00:00"
     verify_time: SlurmWord = "00:30:00"
     modules: list[SlurmWord] = []
@@ -94,9 +96,9 @@ class SettingsFile(Strict):
     root: Text = ""
     build_dir: Text = ""
     prefix: Text = ""
-    jobs: int | None = Field(default=None, ge=1)
-    stall_seconds: float = Field(default=STALL, gt=0)
-    arch: list[Operand] = []
+    jobs: int | None = Field(default=None, ge=1, le=MOST)
+    stall_seconds: float = Field(default=STALL, gt=0, le=MOST)
+    arch: list[DeviceTarget] = []
     devices: list[Text] = []
     toolkit: ToolkitSettings = ToolkitSettings()
     compilers: Compilers = Compilers()

@@ -10,6 +10,12 @@ TomlError = tomli.TOMLDecodeError
 
 
 def parse_toml(text: str) -> dict[str, Any]:
-    """Read TOML. Raises TomlError with line and column."""
-    found: dict[str, Any] = tomli.loads(text)
+    """Read TOML. Raises TomlError, as a rule with line and column."""
+    try:
+        found: dict[str, Any] = tomli.loads(text)
+    except TomlError:
+        raise
+    except (ValueError, RecursionError) as error:  # a number of thousands of digits, or as many brackets
+        why = "it is nested too deeply" if isinstance(error, RecursionError) else "a number has too many digits"
+        raise TomlError(why, text, 0) from error
     return found

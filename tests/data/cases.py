@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from data.machines import GIB, KIT, NODE, without_tool
+from data.machines import GIB, KIT, NODE, with_gcc, without_tool
 from data.well import (
     ALCHEMIST,
     ASCEND,
@@ -136,8 +136,18 @@ DEVICES: list[Case] = [
     ("hw.gpu_supported_by_driver", {}, "ok: in the driver's table", "ok: in the driver's table"),
     ("hw.gpu_supported_by_driver", gpu({**CARD, "device": "fffe"}), "warn: not in the table", "warn: not in the table"),
     ("hw.release_has_code", {}, "", "ok: in the targets of torch-2.14"),
-    ("hw.release_has_code", gpu({**INTEGRATED, "device": "9a49"}), "", "fail: torch-2.14 holds no code for Iris Xe"),
-    ("hw.release_has_code", gpu(CARD, {**INTEGRATED, "device": "9a49"}), "", "info: torch-2.14 holds no code for Iris"),
+    (
+        "hw.release_has_code",
+        gpu({**INTEGRATED, "device": "9a49"}),
+        "",
+        "warn: torch-2.14 compiles its kernels for Iris Xe",
+    ),
+    (
+        "hw.release_has_code",
+        gpu(CARD, {**INTEGRATED, "device": "9a49"}),
+        "",
+        "info: torch-2.14 compiles its kernels for Iris",
+    ),
     ("hw.release_has_code", gpu({**CARD, "device": "fffe"}), "", ""),
     ("hw.no_native_fp64", {}, "", ""),
     ("hw.no_native_fp64", gpu(ALCHEMIST), "", "info: Arc A770"),
@@ -471,9 +481,14 @@ BUILDING: list[Case] = [
         "",
     ),
     ("cmake.stale_cache", {}, "", ""),
-    ("src.dir_name", {"tree": TREE}, "ok: pytorch", ""),
-    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.5.1", "version": "2.5.1"}}, "warn: /s/pytorch-2.5.1", ""),
-    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.9.1", "version": "2.9.1"}}, "ok: pytorch-2.9.1", ""),
+    ("src.dir_name", {"tree": TREE}, "ok: /home/me/pytorch", ""),
+    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.4.1", "version": "2.4.1"}}, "warn: /s/pytorch-2.4.1", ""),
+    ("src.dir_name", {"tree": {**TREE, "path": "/s/py3.11/pt", "version": "2.4.0"}}, "warn: /s/py3.11/pt", ""),
+    ("src.dir_name", {"tree": {**TREE, "path": "/s/pytorch-2.5.1", "version": "2.5.1"}}, "ok: /s/pytorch-2.5.1", ""),
+    ("src.path", {}, "", ""),
+    ("cc.gcc_fault", {}, "", ""),
+    ("cc.gcc_fault", {"tools": with_gcc("g++ (GCC) 16.1.1 20260430")}, "warn: 16.1.1", ""),
+    ("cc.gcc_warning", {}, "", ""),
     ("src.frontend", {"tree": TREE}, "info: /home/me/pytorch is 2.14.0a0", ""),
     ("src.frontend", {"tree": {**TREE, "version": "2.5.1"}}, "", ""),
     ("src.torch_dir_shadow", {"tree": TREE}, "", ""),

@@ -87,7 +87,7 @@ FACTS = {
         cmake="3.18",
         gcc="9.4",
         bundle=f"{ESSENTIALS}-2025.0",
-        scripts="compiler umf pti ccl mpi mkl",
+        scripts="compiler pti umf",
         arch=TO_2_9,
         abi="1",
     ),

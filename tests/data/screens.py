@@ -21,7 +21,11 @@ BUILT: dict[str, Any] = {
     "skipped": STEPS[:4],
     "failed": None,
     "wheels": WHEELS,
+    "left": [],
+    "only": [],
+    "go_on": "xpusetup build --profile torch-2.5",
     "verified": True,
+    "verify": "xpusetup verify --profile torch-2.5",
     "use": 'eval "$(xpusetup env --profile torch-2.5)"',
     "elsewhere": {"command": f"pip install {ROOT}/wheels/*.whl", "needs": "oneAPI 2024.1.4"},
     "report": "xpusetup report --profile torch-2.5 --open",
@@ -140,6 +144,7 @@ def step_rows() -> list[dict[str, Any]]:
 
 
 PLAN: dict[str, Any] = {
+    "fix": "xpusetup doctor --profile torch-2.5 --for build",
     "explain": False,
     "notes": [],
     "profile": "torch-2.5",
@@ -197,6 +202,7 @@ def check(name: str, level: str, seen: str, caused_by: str | None = None) -> dic
 
 
 VERIFY: dict[str, Any] = {
+    "fix": "xpusetup doctor --profile torch-2.5 --for run",
     "device": "simxpu",
     "devices": [{"name": "simulated accelerator"}],
     "versions": {"torch": "2.13.0+cpu"},
@@ -238,10 +244,15 @@ LISTED: dict[str, Any] = {
 }
 STATUS: dict[str, Any] = {
     **BUILT,
+    "void": False,
+    "checked": False,
     "ran": [],
     "skipped": STEPS,
     "seconds": 0.0,
-    "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio"} for wheel in WHEELS],
+    "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio", "installed": True} for wheel in WHEELS],
+    "steps": len(STEPS),
+    "at_work": None,
+    "follow": "xpusetup status --profile torch-2.5",
     "fix": "xpusetup build --profile torch-2.5",
     "made_by": "build",
     "replaced": [],
@@ -253,6 +264,17 @@ STATUS: dict[str, Any] = {
         "torch": {"rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e", "changed": True, "own": False},
         "vision": {"rev": "3ac97aa9120137381ed1060f37237e44485ac2aa", "changed": False, "own": False},
     },
+}
+HALF: dict[str, Any] = {
+    **STATUS,
+    "damaged": {},
+    "made_by": "install",
+    "verified": None,
+    "fix": "xpusetup install --profile torch-2.5",
+    "wheels": [{**wheel, "intact": True, "installed": False} for wheel in WHEELS],
+    "skipped": ["venv", "survey"],
+    "left": ["wheels.install", "guard"],
+    "sources": {},
 }
 ENV: dict[str, Any] = {
     "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
@@ -341,7 +363,10 @@ INSTALLED: dict[str, Any] = {
     "skipped": ["venv", "survey", "torch.download"],
     "failed": None,
     "wheels": [{"name": "torch", "version": "2.14.1+xpu", "path": f"{PUBLISHED}/published/t.whl", "sha256": SHA * 4}],
+    "left": [],
+    "go_on": "xpusetup install --profile torch-2.14",
     "verified": True,
+    "verify": "xpusetup verify --profile torch-2.14",
     "use": f"source {PUBLISHED}/venv/bin/activate",
     "elsewhere": {"command": f"pip install {PUBLISHED}/published/*.whl", "needs": ""},
     "report": "xpusetup report --profile torch-2.14 --open",

@@ -117,8 +117,19 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(tiny, root, folder / "online", bundle, bare(folder / "home"))
 
 
+GONE = """\
+[url "file:///gone"]
+	insteadOf = https://tiny.invalid/inner
+"""
+
+
 def bare(home: Path) -> dict[str, str]:
-    """Give a caller who knows neither mirror nor index, and whose git knows no other way."""
+    """Give a caller who knows no index, and whose own git settings have a mirror for one whole address, which is gone.
+
+    Of two that stand for the same beginning git takes the first that it reads, and it reads the user's file first.
+    """
+    home.mkdir(exist_ok=True)
+    (home / ".gitconfig").write_text(GONE)
     return {name: value for name, value in caller(home).items() if not name.startswith(("PIP_", "UV_", "GIT_"))}
 
 
@@ -136,7 +147,7 @@ def results(root: Path) -> dict[str, list[str]]:
     """Give the key of each step, and the hashes of what it made but for results: those hold times."""
     stamps = {path.name: path.read_text().splitlines() for path in (root / "stamps").iterdir()}
     made = {name: [line.split() for line in lines[1:]] for name, lines in stamps.items()}
-    kept = {name: [words[0] for words in rows if "/results/" not in words[3]] for name, rows in made.items()}
+    kept = {name: [words[0] for words in rows if "/results/" not in " ".join(words)] for name, rows in made.items()}
     return {name: [lines[0], *kept[name]] for name, lines in stamps.items()}
 
 

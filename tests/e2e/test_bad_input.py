@@ -41,6 +41,11 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
         (("build", "--profile", "sim", "--set", "simxpu"), 2, "is not COMPONENT.KEY=VALUE"),
         (("build", "--profile", "sim", "--set", "torch.A=1"), 2, "this profile has no component"),
         (("build", "--profile", "sim", "--arch", "pvc"), 2, "has no list of device targets"),
+        (("build", "--profile", "torch-2.14", "--arch", "xyz"), 2, "targets of torch-2.14: pvc, bmg, dg2, arl-h"),
+        (("plan", "--profile", "torch-2.14", "--arch", "bgm"), 2, "did you mean bmg?"),
+        (("build", "--profile", "torch-2.4", "--arch", "bmg"), 2, "targets of torch-2.4: pvc, xe-lpg"),
+        (("dockerfile", "--profile", "torch-2.4", "--arch", "bmg", "-o", "out"), 2, "targets of torch-2.4: pvc"),
+        (("emit", "slurm", "--profile", "torch-2.4", "--arch", "bmg", "-o", "out"), 2, "targets of torch-2.4: pvc"),
         (("build", "--profile", "sim", "--verify", "maybe"), 2, "--verify 'maybe' means nothing"),
         (("build", "--profile", "sim", "--python", "3.99"), 3, "there is no python3.99 here"),
         (("build", "--profile", "torch-2.5"), 3, "intel-for-pytorch-gpu-dev-0.5 intel-pti-dev-0.9"),
@@ -65,6 +70,37 @@ def test_refused_with_the_fix(tmp_path: Path, arguments: tuple[str, ...], code: 
     if document is not None:
         assert set(document["error"]) == {"message", "fix", "code"}
         assert (document["ok"], document["error"]["code"]) == (False, code)
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("build",),
+        ("plan",),
+        ("emit", "shell", "-o", "out"),
+        ("emit", "apptainer", "-o", "out"),
+        ("emit", "github", "--from", "source", "--label", "big", "-o", "out"),
+    ],
+)
+def test_a_device_target_that_a_variable_says(tmp_path: Path, arguments: tuple[str, ...]) -> None:
+    env = caller(tmp_path / "home", **{f"XPUSETUP_{arguments[0].upper()}_ARCH": "bmg"})
+    said = xpusetup(*arguments, "--profile", "torch-2.4", env=env, cwd=tmp_path)
+    assert said.code == 2
+    assert "targets of torch-2.4: pvc, xe-lpg" in said.err
+
+
+@pytest.mark.parametrize(
+    "arguments", [("build",), ("install",), ("doctor",), ("emit", "module", "-o", "out"), ("bundle", "create", "b.tar")]
+)
+@pytest.mark.parametrize("file", ["xpusetup.toml", "home/.config/xpusetup/site.toml"])
+def test_a_device_target_that_a_settings_file_says(tmp_path: Path, arguments: tuple[str, ...], file: str) -> None:
+    (tmp_path / file).parent.mkdir(parents=True, exist_ok=True)
+    (tmp_path / file).write_text('arch = ["pvc", "xyz"]\n')
+    env = caller(tmp_path / "home")
+    said = xpusetup(*arguments, "--profile", "torch-2.14", env=env, cwd=tmp_path)
+    assert said.code == 2, said.err
+    assert "no ocloc knows the device target 'xyz'" in said.err
+    assert "targets of torch-2.14: pvc, bmg" in said.err
 
 
 @pytest.mark.parametrize("missing", ["g++", "git"])

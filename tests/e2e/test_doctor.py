@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import caller, xpusetup
+from xpusetup import __version__
 
 if TYPE_CHECKING:
     from e2e.support import Said
@@ -56,6 +57,7 @@ def test_what_is_saved_here_is_judged_alike_elsewhere(tmp_path: Path) -> None:
     for name in ("secret", str(tmp_path / "home")):
         assert name not in saved + here.out
     assert json.loads(saved)["network"]["credentials"] == ["https_proxy"]
+    assert json.loads(saved)["program"].startswith(__version__)
 
 
 def test_a_machine_below_a_folder(tmp_path: Path) -> None:

@@ -126,7 +126,7 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("calls", [1, 4, 6], ids=["torch", "submodules", "torch-xpu-ops"])
+@pytest.mark.parametrize("calls", [1, 4, 8], ids=["torch", "submodules", "torch-xpu-ops"])
 def test_a_fetch_that_was_killed_goes_on(stand: Stand, tmp_path: Path, calls: int) -> None:
     folder = tmp_path / "calls"
     write_text(folder / "hold", "")

@@ -1,4 +1,4 @@
-"""The whole recipe of torch 2.5 on a real Ubuntu 24.04, with stand-ins for its sources and for what Intel serves."""
+"""The whole recipe of a release on a real Ubuntu 24.04, with stand-ins for its sources and for what Intel serves."""
 
 from __future__ import annotations
 
@@ -23,7 +23,8 @@ TOOLKIT = """#!/usr/bin/env bash
 set -eu
 mkdir -p /opt/intel
 cp -a {oneapi} /opt/intel/oneapi
-[ -e /opt/intel/oneapi/{bundle}/bin ] || ln -s ../compiler/2024.1/bin /opt/intel/oneapi/{bundle}/bin
+"""
+BUNDLE = """[ -e /opt/intel/oneapi/{bundle}/bin ] || ln -s ../compiler/2024.1/bin /opt/intel/oneapi/{bundle}/bin
 """
 RUNTIME = """#!/usr/bin/env bash
 set -eu
@@ -39,17 +40,18 @@ print(torch.__version__, torchvision.__version__, torchaudio.__version__, *names
 
 
 @pytest.fixture
-def folder(engine: Engine, eras: Eras, tmp_path: Path) -> tuple[Path, Stand]:
-    """Write the image of the re-pinned profile; what would ask Intel's repositories installs stand-ins."""
-    stand, base = eras.stand("torch-2.5"), "localhost/noble:base"
+def folder(engine: Engine, eras: Eras, tmp_path: Path, name: str) -> tuple[Path, Stand]:
+    """Write the image of a re-pinned profile; what would ask Intel's repositories installs stand-ins."""
+    stand, base = eras.stand(name), "localhost/noble:base"
     import_base(engine, base, "noble", UBUNTU)
-    words = ("--profile", str(stand.profile), "--dialect", "portable", "--base", base)
+    words = ("--profile", str(stand.profile), "--os", "ubuntu-24.04", "--dialect", "portable", "--base", base)
     said = xpusetup("dockerfile", *words, "-o", str(tmp_path / "out"), env=caller(tmp_path / "home"))
     assert said.code == 0, said.err
-    toolkit = TOOLKIT.format(oneapi=stand.oneapi, bundle="pytorch-gpu-dev-0.5")
-    for name, text in {"driver": "exit 0\n", "toolkit": toolkit, "runtime": RUNTIME}.items():
-        assert (tmp_path / f"out/system/{name}.sh").exists()
-        (tmp_path / f"out/system/{name}.sh").write_text(text)
+    toolkit = TOOLKIT.format(oneapi=stand.oneapi)
+    toolkit += BUNDLE.format(bundle="pytorch-gpu-dev-0.5") if name == "torch-2.5" else ""
+    for script, text in {"driver": "exit 0\n", "toolkit": toolkit, "runtime": RUNTIME}.items():
+        assert (tmp_path / f"out/system/{script}.sh").exists()
+        (tmp_path / f"out/system/{script}.sh").write_text(text)
     return tmp_path / "out", stand
 
 
@@ -70,12 +72,26 @@ def write_settings(stand: Stand, engine: Engine, place: Path) -> tuple[str, ...]
     return (*secrets, *(word for path in sorted(map(str, folders)) for word in ("-v", f"{path}:{path}")))
 
 
-def test_every_layer_of_torch_2_5(engine: Engine, folder: tuple[Path, Stand], tmp_path: Path) -> None:
-    """Nothing is switched on where it runs, and the toolkit's library is found all the same."""
+@pytest.mark.parametrize(
+    ("name", "versions", "runtime"),
+    [
+        ("torch-2.5", ["2.5.1+xpu", "0.20.1+xpu", "2.5.1+xpu"], "/opt/intel/oneapi/"),
+        ("torch-2.14", ["2.14.1+xpu", "0.29.1+xpu", "2.11.0+xpu"], "/opt/xpusetup/venv/lib/"),
+    ],
+)
+def test_every_layer(
+    engine: Engine, folder: tuple[Path, Stand], tmp_path: Path, name: str, versions: list[str], runtime: str
+) -> None:
+    """Nothing is switched on where it runs, and the library of SYCL is found all the same.
+
+    Layers that compile get none of the settings by which sources are found here, and ask for nothing.
+    """
     out, stand = folder
-    engine("bud", "--layers=false", *write_settings(stand, engine, tmp_path), "-t", "localhost/torch-2.5", str(out))
-    said = engine.run("localhost/torch-2.5", "env", "-u", "LD_LIBRARY_PATH", "python", "-c", LOADED)
-    assert said.out.split()[:3] == ["2.5.1+xpu", "0.20.1+xpu", "2.5.1+xpu"]
-    assert said.out.split()[3].startswith("/opt/intel/oneapi/")
-    verdict = engine.run("localhost/torch-2.5", "/opt/xpusetup/entry.sh", check=False)
+    image = f"localhost/{name}"
+    built = engine("bud", "--layers=false", *write_settings(stand, engine, tmp_path), "-t", image, str(out))
+    assert "git asked for" not in built.out + built.err
+    said = engine.run(image, "env", "-u", "LD_LIBRARY_PATH", "python", "-c", LOADED)
+    assert said.out.split()[:3] == versions
+    assert said.out.split()[3].startswith(runtime)
+    verdict = engine.run(image, "/opt/xpusetup/entry.sh", check=False)
     assert verdict.code in {1, 4}, verdict.out  # a stand-in has no device, and little of torch

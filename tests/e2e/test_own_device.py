@@ -14,7 +14,8 @@ import re
 import shlex
 import shutil
 import subprocess
-from dataclasses import dataclass
+import sys
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -28,7 +29,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
 PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
 (FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
-COMMANDS = [shlex.split(line)[1:] for line in re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE) if ">" not in line]
+LINES = re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE)
+MARKS = re.findall(r"^<!-- devices: .*-->$", PAGE, re.MULTILINE)
 REPO = parse_device(FILE).component.repo  # type: ignore[union-attr]
 PLACE = "test/extensions/acme"
 CMAKE = """
@@ -56,6 +58,16 @@ class Acme:
     def run(self, *words: str, **more: str) -> Said:
         """Run a command as somebody in the vendor's folder."""
         return xpusetup(*words, env={**self.env, **more}, cwd=self.folder)
+
+    def copy(self, line: str) -> subprocess.CompletedProcess[str]:
+        """Run a line of the page in a shell that finds the program."""
+        programs = self.folder.parent / "bin"
+        programs.mkdir(exist_ok=True)
+        (programs / "xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup.cli "$@"\n')
+        (programs / "xpusetup").chmod(0o755)
+        env = {**self.env, "PATH": f"{programs}:{self.env['PATH']}"}
+        words = ("bash", "-euc", line)
+        return subprocess.run(words, cwd=self.folder, env=env, check=False, capture_output=True, text=True)
 
     def options(self) -> tuple[str, ...]:
         """Give the options that mean the build."""
@@ -106,12 +118,13 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     device = Acme(place / "vendor", caller(place / "home", **redirect), place / "root")
     device.folder.mkdir()
     (device.folder / "acme.toml").write_text(FILE)
-    told = [words for words in COMMANDS if words[0] in ("profiles", "plan", "build")]
-    assert [words[0] for words in told] == ["profiles", "profiles", "plan", "build"]
-    for words in told:
-        said = device.run(*words, *(("--root", str(device.root)) if words[0] != "profiles" else ()))
-        assert said.code == 0, said.err
-    return device
+    verbs = ["profiles", "profiles", "plan", "build", "devices", "verify", "verify", "verify", "devices"]
+    assert [line.split()[1] for line in LINES] == verbs
+    for line in LINES:  # word by word, as who reads the page copies them
+        done = device.copy(line)
+        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    (root,) = (place / "home/.local/share/xpusetup").glob("acme.profile-*")
+    return replace(device, root=root)
 
 
 def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
@@ -161,6 +174,20 @@ def test_an_environment_is_verified_with_the_file_alone(acme: Acme) -> None:
     words = ("verify", "--into", str(acme.root / "venv"), "--device", "acme.toml", "--level", "quick", "--json")
     found = acme.run(*words).result
     assert (found["device"], found["verified"]) == ("acme:0", True)
+
+
+def test_the_page_of_the_table(acme: Acme) -> None:
+    """The page was made by the last line; a README that has the two comment lines of the page gets it there."""
+    page = (acme.folder / "DEVICES.md").read_text()
+    assert "|  | cpu | acme:0 |\n" in page
+    assert "\U0000274c" not in page.split("|  | cpu | acme:0 |")[1].split("\n\n")[0]
+    (acme.folder / "README.md").write_text("\n".join(["# Acme", *MARKS, "after", ""]))
+    line = next(line for line in LINES if "--page" in line).replace("DEVICES.md", "README.md")
+    assert acme.copy(line).returncode == 0
+    text = (acme.folder / "README.md").read_text()
+    assert text.startswith(f"# Acme\n{MARKS[0]}\n")
+    assert text.endswith(f"{MARKS[1]}\nafter\n")
+    assert "|  | cpu | acme:0 |\n" in text
 
 
 def test_results_side_by_side(acme: Acme) -> None:

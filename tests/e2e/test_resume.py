@@ -139,7 +139,7 @@ def test_two_builds_at_once(tiny: Tiny, built: Path, tmp_path: Path) -> None:
     assert process.wait() == 0
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Signals) -> None:
     """Ctrl-C ends the whole tree at once, and the next run goes on."""
     mark = tmp_path / "mark"
@@ -240,3 +240,68 @@ def test_later_commands_find_a_prefix_of_its_own(tiny: Tiny, tmp_path: Path) -> 
     assert xpusetup("env", *root, "--json", env=tiny.env).result["set"]["VIRTUAL_ENV"] == str(prefix)
     assert xpusetup("status", *root, "--json", env=tiny.env).result["sources"]["tiny"]["rev"] == tiny.rev
     assert not (tmp_path / "root/venv").exists()
+
+
+def flip(path: Path) -> None:
+    """Change one bit of a file, and set its times back; its size is as it was."""
+    seen = path.stat()
+    data = bytearray(path.read_bytes())
+    data[len(data) // 2] ^= 1
+    with path.open("r+b") as stream:
+        stream.write(data)
+    os.utime(path, ns=(seen.st_atime_ns, seen.st_mtime_ns))
+
+
+def test_one_bit_of_a_wheel_with_its_times_set_back(tiny: Tiny, built: Path) -> None:
+    xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
+    sha = _sha(built)
+    flip(next((built / "wheels").glob("tiny-*.whl")))
+    said = xpusetup("status", *tiny.options(built), "--json", env=tiny.env)
+    assert said.code == 1
+    assert "was changed after it was made" in said.document["result"]["damaged"]["tiny.build"]
+    by_hand = subprocess.run(
+        ("bash", str(built / "steps/tiny.build.sh")), env=tiny.env, capture_output=True, check=True
+    )
+    assert b"is done" not in by_hand.stdout
+    assert xpusetup("status", *tiny.options(built), env=tiny.env).code == 0
+    assert _sha(built) == sha
+
+
+def test_an_installed_file_that_was_changed(tiny: Tiny, built: Path) -> None:
+    """A look at lists does not see it, and says that it did not look; `--check` does, and its fix mends it."""
+    xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
+    library = next((built / "venv/lib").rglob("tiny*.so"))
+    flip(library)
+    quick = xpusetup("status", *tiny.options(built), "--json", env=tiny.env).result
+    assert (quick["checked"], quick["damaged"]) == (False, {})
+    said = xpusetup("status", *tiny.options(built), "--check", "--json", env=tiny.env)
+    assert said.code == 1
+    result = said.document["result"]
+    assert result["checked"] is True
+    assert result["damaged"] == {"tiny.install": f"{library} was changed after it was installed"}
+    first, again = result["fix"].splitlines()
+    subprocess.run(("bash", "-c", first), env=tiny.env, capture_output=True, check=True)
+    assert again.startswith("xpusetup build ")
+    assert xpusetup("status", *tiny.options(built), "--check", "--json", env=tiny.env).result["damaged"] == {}
+
+
+def test_what_was_merely_touched_is_hashed_once(tiny: Tiny, built: Path) -> None:
+    """As after a copy, or chmod: the kernel's own times differ, the hash decides, and the stamp learns of them."""
+    words = ("build", *tiny.options(built), "--verify", "off", "--json")
+    xpusetup(*words, env=tiny.env)
+    wheel = next((built / "wheels").glob("tiny-*.whl"))
+    wheel.chmod(0o600)
+    wheel.chmod(0o644)
+    assert xpusetup(*words, env=tiny.env).result["ran"] == []
+    stamped = next(line for line in (built / "stamps/tiny.build").read_text().splitlines() if line.endswith(".whl"))
+    assert int(stamped.split(" ")[4]) == wheel.stat().st_ino
+    seconds, rest = divmod(wheel.stat().st_ctime_ns, 10**9)
+    assert stamped.split(" ")[3] == f"{seconds}.{rest:09d}"
+    stamp = built / "stamps/tiny.build"
+    key, *lines = (line.split(" ") for line in stamp.read_text().splitlines())
+    stamp.write_text("".join(f"{' '.join(words)}\n" for words in (key, *([*line[:3], *line[5:]] for line in lines))))
+    assert xpusetup(*words, env=tiny.env).result["ran"] == []  # a stamp of before they were kept
+    by_hand = subprocess.run(
+        ("bash", str(built / "steps/tiny.build.sh")), env=tiny.env, capture_output=True, check=True
+    )
+    assert b"is done" in by_hand.stdout

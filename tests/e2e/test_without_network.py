@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import wait_until
+from e2e.support import CHECKOUT, wait_until
 from xpusetup.commands import airgap
 from xpusetup.effects import without_network
 
@@ -83,6 +83,52 @@ def test_a_signal_reaches_the_command() -> None:
         threading.Timer(0, process.send_signal, (signal.SIGTERM,)).start()
         wait_until(lambda: process.poll() is not None, seconds=60)
         assert process.returncode == 7
+
+
+STEP = """set -eu
+STEP=x AFTER= NEEDS={needs} KEEP='HOME PATH'
+. "$(dirname "${{BASH_SOURCE[0]}}")/../helpers/step.sh"
+MAKES=()
+begin
+{command} || true
+finish
+"""
+
+
+@pytest.mark.parametrize(
+    ("command", "told"),
+    [
+        (
+            "git ls-remote https://me:secret@nosuch.invalid/a/b",
+            "note: git asked for https://nosuch.invalid/a/b (1), and",
+        ),
+        (
+            "git ls-remote ssh://me@nosuch.invalid:22/a/b.git",
+            "note: git asked for ssh://me@nosuch.invalid/a/b.git (1), and",
+        ),
+        ("git ls-remote git@nosuch.invalid:a/b", "note: git asked for ssh://git@nosuch.invalid/a/b (1), and"),
+        ("/usr/bin/env git ls-remote http://nosuch.invalid/a", "note: git asked for http://nosuch.invalid/a (1), and"),
+        ("git -c url./nosuch.insteadOf=https://nosuch.invalid/ ls-remote https://nosuch.invalid/a", ""),
+        ("true", ""),
+    ],
+)
+@pytest.mark.parametrize("needs", ["compiler", "network"])
+def test_a_step_says_whom_git_asks(tmp_path: Path, command: str, told: str, needs: str) -> None:
+    """Whoever calls it, by whatever path, and without what is secret; nothing where the step has the network."""
+    for name in ("helpers", "steps", "stamps"):
+        (tmp_path / name).mkdir()
+    for name in ("step.sh", "lock.sh"):
+        (tmp_path / "helpers" / name).symlink_to(CHECKOUT / "xpusetup/helpers" / name)
+    script = tmp_path / "steps/x.sh"
+    script.write_text(STEP.format(command=command, needs=needs).replace("begin\n", "CXX=true\nbegin\n"))
+    env = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}
+    done = subprocess.run(("bash", str(script)), check=False, capture_output=True, text=True, env=env)
+    assert done.returncode == 0, done.stderr
+    asked = [line for line in done.stdout.splitlines() if line.startswith("note: git asked for")]
+    expected = [told] if told and needs != "network" else []
+    assert [line.partition(" this step")[0] for line in asked] == expected
+    assert "secret" not in done.stdout
+    assert not list((tmp_path / "inputs").glob(".git.*"))
 
 
 def test_where_it_cannot_be_taken_away_that_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

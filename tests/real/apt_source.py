@@ -25,9 +25,19 @@ APT_FOLDER = Path("/etc/apt")
 ONE_LINE = re.compile(r"deb(?:-src)?\s+(?:\[(?P<options>[^]]*)]\s+)?(?P<uris>\S+)\s+(?P<suites>\S+)(?P<components>.*)")
 OPTION = re.compile(r"([\w-]+)=(\S+)")
 FIELD = re.compile(r"^([\w-]+):(.*(?:\n[ \t].*)*)", re.MULTILINE)
-ORIG_ARCHIVE = re.compile(rf"{DEBIAN_PACKAGE}_{re.escape(VERSION)}\.orig\.tar\.\w+")
 TRUST_SETTINGS = ("Signed-By", "Trusted", "Check-Valid-Until")
 NO_WORDS = ("no", "false", "without", "off", "disable")
+
+
+class Package(NamedTuple):
+    """A source package of our suite and the version of upstream in it."""
+
+    name: str
+    version: str
+
+
+VISION = Package(DEBIAN_PACKAGE, VERSION)
+AUDIO = Package("pytorch-audio", "2.6.0")
 
 
 @dataclass(frozen=True)
@@ -79,14 +89,15 @@ def pick_entries(entries: Sequence[AptEntry], codename: str | None) -> list[AptE
     return list(dict.fromkeys(replace(entry, suite=DEBIAN_SUITE, components=("main",)) for entry in useful))
 
 
-def parse_archives(text: str) -> list[Archive]:
-    """Pick the original archives of our release from a Sources index."""
+def parse_archives(text: str, package: Package = VISION) -> list[Archive]:
+    """Pick the original archives of a release from a Sources index."""
+    original = re.compile(rf"{package.name}_{re.escape(package.version)}\.orig\.tar\.\w+")
     return [
         Archive(stanza.get("version", ""), name, sha256)
         for stanza in parse_stanzas(text)
-        if stanza.get("package") == DEBIAN_PACKAGE
+        if stanza.get("package") == package.name
         for sha256, _size, name in (line.split() for line in stanza.get("checksums-sha256", "").splitlines() if line)
-        if ORIG_ARCHIVE.fullmatch(name)
+        if original.fullmatch(name)
     ]
 
 
@@ -112,13 +123,13 @@ Acquire::http::Timeout "20";
 """
 
 
-def write_debian_archive(folder: Path) -> Path:
+def write_debian_archive(folder: Path, package: Package = VISION) -> Path:
     """Ask the machine's archives one after the other; a third party's may have a component main too."""
     codename = platform.freedesktop_os_release().get("VERSION_CODENAME")
     reasons = []
     for number, entry in enumerate(pick_entries(read_entries(), codename)):
         try:
-            return fetch_archive(folder / str(number), entry)
+            return fetch_archive(folder / str(number), entry, package)
         except UnavailableError as error:  # noqa: PERF203  (a process is started in each turn)
             reasons.append(f"{entry.uri}: {error}")
     raise UnavailableError("; ".join(reasons) or f"no archive with a component main in {APT_FOLDER}")
@@ -131,23 +142,23 @@ def read_entries() -> list[AptEntry]:
     return entries + [entry for path in deb822 for entry in parse_deb822_sources(path.read_text())]
 
 
-def fetch_archive(folder: Path, entry: AptEntry) -> Path:
+def fetch_archive(folder: Path, entry: AptEntry, package: Package) -> Path:
     for name in ("state/lists/partial", "cache/archives/partial"):
         (folder / name).mkdir(parents=True)
     (folder / "private.sources").write_text(render_apt_source(entry))
     (folder / "apt.conf").write_text(render_apt_conf(folder))
     run_apt("apt-get", folder, "update")
-    archives = parse_archives(run_apt("apt-cache", folder, "showsrc", "--only-source", DEBIAN_PACKAGE))
+    archives = parse_archives(run_apt("apt-cache", folder, "showsrc", "--only-source", package.name), package)
     if not archives:
-        raise UnavailableError(f"{DEBIAN_SUITE} has no {DEBIAN_PACKAGE} {VERSION}")
-    return download_archive(folder, archives[0])
+        raise UnavailableError(f"{DEBIAN_SUITE} has no {package.name} {package.version}")
+    return download_archive(folder, archives[0], package)
 
 
-def download_archive(folder: Path, archive: Archive) -> Path:
+def download_archive(folder: Path, archive: Archive, package: Package = VISION) -> Path:
     """apt-get fails where a mirror lacks the packaging files; we need the original alone, so its hash decides."""
     path = folder / archive.name
     try:
-        run_apt("apt-get", folder, "source", "--download-only", f"{DEBIAN_PACKAGE}={archive.version}")
+        run_apt("apt-get", folder, "source", "--download-only", f"{package.name}={archive.version}")
     except UnavailableError:
         if not path.is_file():
             raise

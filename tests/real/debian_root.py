@@ -19,7 +19,7 @@ PACKAGE = "pytorch"
 VERSION = "2.6.0+dfsg-7"
 TOOLS = ("dpkg-dev", "patch", "ccache", "python3-venv", "python3-dev", "procps", "util-linux")
 NEEDED = ("mmdebstrap", "unshare", "chroot")
-READY = "var/lib/xpusetup-ready"  # holds the packages' version once all are installed
+READY = "var/lib/xpusetup-ready"  # names what was installed once all is
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 PASSED_ON = re.compile(r"(?i)PIP_(?!CERT|FIND_LINKS|CONFIG_FILE|REQUIRE_VIRTUALENV)\w+|\w+_proxy")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -41,9 +41,13 @@ def why_not() -> str:
     return f"{', '.join(missing)} is not on PATH" if missing else ""
 
 
-def write_root(root: Path) -> None:
-    """Make the root, or go on where an earlier call stopped. Raises UnavailableError where a mirror does not answer."""
-    if (root / READY).is_file() and (root / READY).read_text() == VERSION:
+def write_root(root: Path, more: tuple[str, ...] = ()) -> None:
+    """Make the root with `more` packages, or go on where an earlier call stopped.
+
+    Raises UnavailableError where a mirror does not answer.
+    """
+    wanted = " ".join((VERSION, *more))
+    if (root / READY).is_file() and (root / READY).read_text() == wanted:
         return
     entries = pick_entries(read_entries(), platform.freedesktop_os_release().get("VERSION_CODENAME"))
     if not entries:
@@ -56,10 +60,10 @@ def write_root(root: Path) -> None:
     for words in (
         ("update",),
         ("build-dep", "-y", "--no-install-recommends", f"{PACKAGE}={VERSION}"),
-        ("install", "-y", "--no-install-recommends", *TOOLS),
+        ("install", "-y", "--no-install-recommends", *TOOLS, *more),
     ):
         run(enter(root, "apt-get", "-q", *words), env={**outer_environment(), "PATH": PATH}, seconds=1800)
-    (root / READY).write_text(VERSION)
+    (root / READY).write_text(wanted)
 
 
 def write_base(root: Path, mirror: str) -> None:

@@ -11,6 +11,7 @@ import time
 import zipfile
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
@@ -21,17 +22,19 @@ from real.torch_figures import Attempt, Built, share_done
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
 LOOK_EVERY = 5.0
 PROFILE = "torch-2.6-debian.toml"
+CACHE = {"CCACHE_DIR": "/build/ccache", "CCACHE_MAXSIZE": "20G"}
 
 
 @dataclass(frozen=True)
 class Work:
-    """The folder that everything lies in."""
+    """The folder that everything lies in, the profile that is built, and where in the Debian root that is done."""
 
     folder: Path
+    profile: str = PROFILE
+    roots: str = "/build"
 
     @property
     def root(self) -> Path:
@@ -48,16 +51,20 @@ class Work:
 
     def inside(self, *argv: str, seconds: int = 3600) -> str:
         """Run a program in the root to its end, and give what it says."""
-        return run(enter(self.root, *argv, CCACHE_DIR="/build/ccache"), env=outer_environment(), seconds=seconds)
+        return run(enter(self.root, *argv, **CACHE), env=outer_environment(), seconds=seconds)
 
     def place(self, place: str) -> Path:
         """Give the product's root of that name, as it is seen from outside."""
-        return self.root / "build" / place
+        return Path(f"{self.root}{self.inner(place)}")
+
+    def inner(self, place: str) -> str:
+        """Give the product's root of that name, as it is seen from inside."""
+        return f"{self.roots.rstrip('/')}/{place}"
 
     def xpusetup(self, command: str, place: str, *more: str) -> tuple[str, ...]:
         """Give the words of the product in the root."""
-        where = ("--profile", f"/opt/{PROFILE}", "--root", f"/build/{place}")
-        return ("/opt/xpusetup/bin/xpusetup", command, *where, *more)
+        where = ("--profile", f"/opt/{self.profile}", "--root", self.inner(place))
+        return ("/opt/xpusetup/bin/xpusetup", *command.split(), *where, *more)
 
 
 def build(work: Work, name: str, place: str, kill_at: Sequence[float] = ()) -> None:
@@ -107,15 +114,17 @@ def list_attempts(work: Work, name: str) -> list[Attempt]:
     return [Attempt(**json.loads(path.read_text())) for path in paths]
 
 
-def run_attempt(work: Work, before: Sequence[str], title: str, place: str, kill_at: float) -> Attempt:
+def run_attempt(
+    work: Work, before: Sequence[str], title: str, place: str, kill_at: float, more: Sequence[str] = ()
+) -> Attempt:
     """Start the build once, follow it, kill it where that is asked for, and write down what it took."""
     say(f"{title}{f', killed at {kill_at:.0%}' if kill_at else ''}; its events: {work.events(title)}")
     began = time.time()
     write_measure(work, Attempt(title, began=began))
-    words = work.xpusetup("build", place, "--launcher", "ccache", "--events", f"/build/{title}.events", "--json")
+    words = work.xpusetup("build", place, "--launcher", "ccache", "--events", f"/build/{title}.events", "--json", *more)
     out, err = (work.folder / f"measures/{title}.{kind}" for kind in ("out", "err"))
     with out.open("wb") as to_out, err.open("wb") as to_err:
-        entered = enter(work.root, *words, CCACHE_DIR="/build/ccache")
+        entered = enter(work.root, *words, **CACHE)
         process = subprocess.Popen(entered, env=outer_environment(), stdout=to_out, stderr=to_err)
     paths = [work.events(name) for name in (*before, title)]
     processor = follow(process, lambda: bool(kill_at) and share_done([read_lines(path) for path in paths]) >= kill_at)

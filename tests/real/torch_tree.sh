@@ -1,14 +1,19 @@
 #!/usr/bin/env bash
 # In a Debian trixie with the build dependencies of its PyTorch: that source package as a bare git repository of one
-# commit, which depends on the packages alone. Usage: torch_tree.sh VERSION WORK REPOSITORY; prints the commit.
+# commit, which depends on the packages alone. Usage: torch_tree.sh VERSION WORK REPOSITORY [PATCH...]; prints the
+# commit. PATCH is one more of Debian's that is left out.
 #
 # Debian's patches make the tree build with the distribution's libraries; three of them are left out, because they
 # would put Debian's version, paths and interpreter into the wheel. Two of its settings serve libraries in /usr/lib and
 # are put back to what upstream has: no SONAME with a version, and libraries that are found beside each other.
+#
+# Without 1030-use-system-dnnl.patch oneDNN is built from third_party/ideep/mkl-dnn as upstream does it; ideep, a folder
+# of headers that Debian's archive of the source lacks too, is then the one that Debian has as a package.
 set -euo pipefail
 export LC_ALL=C TZ=UTC
 version=$1 work=$2 repository=$3
-left_out=(2000-version.patch 2060-fix-wrong-shebang.patch 2080-fix-aten-config-cmake-path.patch)
+shift 3
+left_out=("$@" 2000-version.patch 2060-fix-wrong-shebang.patch 2080-fix-aten-config-cmake-path.patch)
 
 rm -rf "$work"
 mkdir -p "$work/tree"
@@ -23,6 +28,11 @@ grep -v '^#' debian/patches/series | while read -r name; do
   patch -p1 -s --no-backup-if-mismatch -i "debian/patches/$name" >&2
 done
 cp -r /usr/src/googletest third_party/
+case " ${left_out[*]} " in *" 1030-use-system-dnnl.patch "*)
+  mkdir -p third_party/ideep/include
+  cp -r /usr/include/ideep.hpp /usr/include/ideep_pin_singletons.hpp /usr/include/ideep third_party/ideep/include/
+  ;;
+esac
 (cd torch/csrc/jit/serialization && flatc --cpp --gen-mutable --scoped-enums mobile_bytecode.fbs) # fits the flatbuffers here
 
 upstream() { # FILE DEBIAN UPSTREAM

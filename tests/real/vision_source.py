@@ -19,6 +19,7 @@ from real.apt_source import DEBIAN_PACKAGE, VERSION, write_debian_archive
 from real.outside import UnavailableError, outer_environment, run
 
 TAG = f"v{VERSION}"
+TITLE = f"{DEBIAN_PACKAGE} {VERSION}"
 TAG_REFS = (f"refs/tags/{TAG}", f"refs/tags/{TAG}^{{}}")
 UPSTREAM = "https://github.com/pytorch/vision"
 UPSTREAM_REV = "7af698794eded568735f9519593603c1ec889eba"
@@ -52,7 +53,7 @@ def check_upstream() -> None:
         raise TagMovedError(f"{TAG} of {UPSTREAM} is at {hashes[-1]}, pinned at {UPSTREAM_REV}: compare, then pin anew")
 
 
-def write_repository(archive: Path, repository: Path) -> str:
+def write_repository(archive: Path, repository: Path, title: str = TITLE, tag: str = TAG) -> str:
     """Commit every file of the archive; the same archive gives the same commit on any machine, for any user."""
     with tempfile.TemporaryDirectory(dir=repository.parent) as name:
         tree = unpack(archive, Path(name) / "tree")
@@ -63,8 +64,8 @@ def write_repository(archive: Path, repository: Path) -> str:
 
         git("init", "--quiet", "--bare", "--template=", "--initial-branch=main")
         git("--work-tree=.", "add", "--all", "--force", ".")
-        git("--work-tree=.", "commit", "--quiet", "--message", f"{DEBIAN_PACKAGE} {VERSION}")
-        git("tag", TAG)
+        git("--work-tree=.", "commit", "--quiet", "--message", title)
+        git("tag", tag)
         return git("rev-parse", "HEAD").strip()
 
 

@@ -6,10 +6,12 @@ Words: a *stand* is one re-pinned profile with all that its build reaches: upstr
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -20,6 +22,7 @@ from standins.releases import RELEASES, Release
 from standins.repository import write_text
 from standins.upstreams import Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
+from xpusetup.effects import without_network
 from xpusetup.load import parse_profile
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
@@ -41,6 +44,14 @@ LEAKS = {
     "SOURCE_DATE_EPOCH": "1",
 }
 """What of a user's shell would ruin a build that it leaked into."""
+WITHOUT = (sys.executable, "-I", str(without_network.__file__))
+BASH = """#!/bin/bash -p
+# A bash that takes the network away from a step which has none, so that the kernel counts what it asks for.
+if [ -z "${{XPUSETUP_CLEAN-}}" ] && [[ "${{1-}}" == */steps/*.sh ]] && ! grep -q "^NEEDS=.*network" "$1"; then
+  exec {without} /bin/bash "$@"
+fi
+exec /bin/bash "$@"
+"""
 Done = subprocess.CompletedProcess[str]
 
 
@@ -54,12 +65,16 @@ class Stand:
     oneapi: Path
 
     def environment(self, *, site: str = "", **more: str) -> dict[str, str]:
-        """Give a user's environment, hostile to builds; `site` is the text of a site file."""
+        """Give a user's environment, hostile to builds; `site` is the text of a site file.
+
+        Steps that have no network are held to it wherever that can be done.
+        """
         config = self.base / "config" / (str(abs(hash(site))) if site else "none")
         write_text(config / "xpusetup/site.toml", site)
         links = f"{self.base}/links {os.environ.get('PIP_FIND_LINKS', '')}".strip()
         place = {"XDG_CONFIG_HOME": str(config), "PIP_FIND_LINKS": links, "ONEAPI_ROOT": str(self.oneapi)}
-        return os.environ | LEAKS | _traps(self.base / "traps") | git_environment(self.upstreams) | place | more
+        given = os.environ | LEAKS | _traps(self.base / "traps") | git_environment(self.upstreams) | place | more
+        return given | _held(self.base / "held", given["PATH"])
 
     def call(self, *args: str | Path, site: str = "", **more: str) -> Done:
         """Run xpusetup with this profile; `args` are a command and its arguments."""
@@ -85,8 +100,9 @@ class Built:
 
     @property
     def result(self) -> dict[str, Any]:
-        """Give the result of a build that ended well."""
+        """Give the result of a build that ended well; no step asked for a network that it does not have."""
         assert self.code == 0, f"{self.progress}\n{json.dumps(self.document, indent=1)}"
+        assert self.document["result"]["reached_out"] == []
         return dict(self.document["result"])
 
     @property
@@ -162,7 +178,10 @@ def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
 
 
 def repin(text: str, name: str, upstreams: Upstreams) -> str:
-    """Give a shipped profile with nothing but its pins replaced."""
+    """Give a shipped profile with nothing but its pins replaced.
+
+    Faults of compilers and of old sources go too: the stand-ins have none of those sources, the machine has any GCC.
+    """
     parts = [part for part in parse_profile(text, "shipped").components if part.kind == "source"]
     pins = [(part.rev, part.repo) for part in parts]
     pins += [(item.rev, item.repo) for part in parts for item in part.vendored]
@@ -172,6 +191,7 @@ def repin(text: str, name: str, upstreams: Upstreams) -> str:
     text = text.replace(f'version = "{rules_of(name).triton}"', f'version = "{triton_of(name)}"')
     runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)
     text = runtime.sub(rf'\1"intel-sycl-rt=={runtime_of(name)}"]', text)
+    text = re.sub(r"\[\[gcc_faults\]\]\n(?:\w.*\n)+\n", "", text).replace("plain_path = true\n", "")
     return "".join(_lines(text)).replace("disk_gib = 10\n", "")
 
 
@@ -188,6 +208,22 @@ def _lines(text: str) -> Iterator[str]:
         pin = re.fullmatch(r'  "(.+==.+)",\n', line)
         if pin is None or Requirement(pin[1]).name in KEPT:
             yield line
+
+
+@cache
+def can_be_taken_away() -> bool:
+    """Say whether this machine lets a process be without a network."""
+    return subprocess.run((*WITHOUT, "true"), check=False, capture_output=True).returncode == 0
+
+
+def _held(folder: Path, path: str) -> dict[str, str]:
+    """Give the search path with a bash before it that runs steps without a network."""
+    if not can_be_taken_away():
+        return {}
+    if not (folder / "bash").exists():
+        write_text(folder / "bash", BASH.format(without=shlex.join(WITHOUT)))
+        (folder / "bash").chmod(0o755)
+    return {"PATH": f"{folder}:{path}"}
 
 
 def _traps(folder: Path) -> dict[str, str]:

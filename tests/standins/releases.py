@@ -1,17 +1,40 @@
-"""What differs between the releases that the stand-ins stand for: versions, and the rules of their builds."""
+"""What differs between the releases that the stand-ins stand for: versions, and the rules of their builds.
+
+What has to be sourced and exported is what the ledger says of the release.
+"""
 
 from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Literal
 
+from standins.oneapi import COMPONENTS
+from xpusetup.ledger import ORIGIN, parse_ledger
+
 Era = Literal["setup.py", "scikit-build-core"]
+LEDGER = parse_ledger((Path(__file__).parents[2] / "xpusetup" / ORIGIN).read_text())
+SPOILING = ("USE_MPI", "BUILD_SOX", "USE_FFMPEG")
+"""What upstream lets pass, and then links a library that nothing brings, or downloads: a stand-in refuses it."""
+
+
+def ours_of(of: str, version: str, verb: str) -> list[str]:
+    """Give what the ledger says after a verb about one release of a source."""
+    release = version.rpartition(".")[0]
+    ours = [each.partition(" ") for row in LEDGER if (row.of, row.release) == (of, release) for each in row.ours]
+    return list(dict.fromkeys(rest for said, _, rest in ours if said == verb))
+
+
+def insisted(of: str, version: str) -> str:
+    """Give the variables with the values that a build must have been told, parted by spaces."""
+    return " ".join(each for each in ours_of(of, version, "env") if each.partition("=")[0] in SPOILING)
 
 
 @dataclass(frozen=True)
 class Release:
     """One torch release: what belongs to it, and what its configure insists on.
 
-    `oneapi` is the compiler it is tried with, `needs` are variables of the component scripts that have to be sourced,
-    `requirements` the file that names its build requirements, `setuptools` what that asks of it.
+    `oneapi` is the compiler it is tried with, `requirements` the file that names its build requirements, `setuptools`
+    what that asks of it. `onednn` is the tag that its build clones, of
+    `onednn_owner`; empty where a submodule of a submodule is the source.
     """
 
     torch: str
@@ -26,12 +49,20 @@ class Release:
     arch_default: str = "pvc,xe-lpg,ats-m150"
     pkg_resources: str = "import pkg_resources"
     sycl_tla: str = ""
+    onednn: str = ""
+    onednn_owner: str = "uxlfoundation"
+    onednn_cpu: str = "THREADPOOL"
     gcc: str = "9.3"
     cmake: str = "3.18"
     standard: str = "17"
-    needs: str = ""
     requirements: str = "requirements.txt"
     setuptools: str = "setuptools"
+
+    @property
+    def needs(self) -> str:
+        """The variables of the component scripts that have to be sourced, beside that of the compiler."""
+        names = [name for name in ours_of("torch", self.torch, "sources") if name in COMPONENTS]
+        return " ".join(COMPONENTS[name] for name in names if name != "compiler")
 
     @property
     def year(self) -> str:
@@ -43,18 +74,17 @@ V2_5 = Release("2.5.1", "0.20.1", "2.5.1", "3.1.0", "2024.1.4")
 V2_4 = replace(
     V2_5, torch="2.4.1", vision="0.19.1", audio="2.4.1", triton="3.0.0", new_abi=True, arch_default="pvc,xe-lpg"
 )
-V2_6 = replace(
-    V2_5, torch="2.6.0", vision="0.21.0", audio="2.6.0", triton="3.2.0", oneapi="2025.0.2", needs="UMF_ROOT PTI_ROOT"
-)
+V2_6 = replace(V2_5, torch="2.6.0", vision="0.21.0", audio="2.6.0", triton="3.2.0", oneapi="2025.0.2")
 V2_7 = replace(
     V2_6,
     torch="2.7.1",
     vision="0.22.1",
     audio="2.7.1",
     triton="3.3.1",
+    onednn="v3.7.1",
+    onednn_owner="oneapi-src",
     oneapi="2025.0.4",
     arch_default="pvc,bmg,dg2,arl-h,mtl-h,lnl-m",
-    needs="UMF_ROOT PTI_ROOT CCL_ROOT I_MPI_ROOT MKLROOT",
 )
 V2_8 = replace(
     V2_7,
@@ -62,11 +92,11 @@ V2_8 = replace(
     vision="0.23.0",
     audio="2.8.0",
     triton="3.4.0",
+    onednn="v3.8.1",
     triton_under="",
     oneapi="2025.1.1",
     arch_source="${TORCH_XPU_ARCH_LIST}",
     cmake="3.27",
-    needs="UMF_ROOT PTI_ROOT CCL_ROOT I_MPI_ROOT",
     setuptools="setuptools>=62.3.0,<80.0",
 )
 V2_9 = replace(
@@ -75,6 +105,8 @@ V2_9 = replace(
     vision="0.24.1",
     audio="2.9.1",
     triton="3.5.0",
+    onednn="v3.9.1",
+    onednn_owner="uxlfoundation",
     oneapi="2025.2.1",
     requirements="requirements-build.txt",
     setuptools="setuptools>=70.1.0,<80.0",
@@ -85,6 +117,7 @@ V2_10 = replace(
     vision="0.25.0",
     audio="2.10.0",
     triton="3.6.0",
+    onednn="v3.10.2",
     oneapi="2025.3.1",
     arch_default="pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u",
     sycl_tla="v0.6",
@@ -99,16 +132,28 @@ V2_11 = replace(
     oneapi="2025.3.2",
     pkg_resources="import packaging.version",
 )
-V2_12 = replace(V2_11, torch="2.12.1", vision="0.27.1", triton="3.7.1", sycl_tla="v0.8", gcc="11.3", standard="20")
-V2_13 = replace(V2_12, torch="2.13.0", vision="0.28.0", triton="3.7.2", oneapi="2026.0.0", sycl_tla="v0.9")
+V2_12 = replace(
+    V2_11,
+    torch="2.12.1",
+    vision="0.27.1",
+    triton="3.7.1",
+    sycl_tla="v0.8",
+    onednn="v3.11.2",
+    gcc="11.3",
+    standard="20",
+)
+V2_13 = replace(
+    V2_12, torch="2.13.0", vision="0.28.0", triton="3.7.2", oneapi="2026.0.0", sycl_tla="v0.9", onednn="v3.12"
+)
 V2_14 = replace(
     V2_13,
     torch="2.14.1",
     vision="0.29.1",
     triton="3.8.0",
+    onednn="v3.12.3",
+    onednn_cpu="NONE",
     oneapi="2026.1.0",
     era="scikit-build-core",
-    needs="UMF_ROOT PTI_ROOT TCM_ROOT CCL_ROOT I_MPI_ROOT",
 )
 RELEASES = {
     release.torch.rpartition(".")[0]: release

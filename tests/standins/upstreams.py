@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from standins.releases import RELEASES, Release
+from standins.releases import RELEASES, Release, insisted
 from standins.repository import Source, Submodule, write_repository
 
 GITHUB = "https://github.com/"
@@ -22,6 +22,9 @@ PYBIND11 = f"{GITHUB}pybind/pybind11"
 FBGEMM = f"{GITHUB}pytorch/FBGEMM"
 ASMJIT = f"{GITHUB}asmjit/asmjit"
 SYCL_TLA = f"{GITHUB}intel/sycl-tla"
+IDEEP = f"{GITHUB}intel/ideep"
+MKL_DNN = f"{GITHUB}intel/mkl-dnn"
+ONEDNN = f"{GITHUB}uxlfoundation/oneDNN"
 
 
 @dataclass(frozen=True)
@@ -55,6 +58,7 @@ def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Ups
     for component, source in _libraries(rules):
         add(component, source)
     add("fbgemm", Source(FBGEMM, ("fbgemm",), submodules=(Submodule("external/asmjit", ASMJIT, revs["asmjit"]),)))
+    add("ideep", Source(IDEEP, ("ideep",), submodules=(Submodule("mkl-dnn", MKL_DNN, revs["mkl-dnn"]),)))
     add("torch", _torch(rules, revs))
     return Upstreams(base, repos, revs, tags, refuse_sha)
 
@@ -91,10 +95,25 @@ def _libraries(release: Release) -> tuple[tuple[str, Source], ...]:
         ("asmjit", Source(ASMJIT, ("asmjit",))),
         ("torch-xpu-ops", Source(TORCH_XPU_OPS, ("torch-xpu-ops",), words=ops)),
         *((("sycl-tla", tla),) if release.sycl_tla else ()),
+        ("mkl-dnn", _onednn(release, MKL_DNN)),
+        *((("oneDNN", _onednn(release, ONEDNN)),) if release.onednn else ()),
         ("torchvision", _extension(release, VISION)),
         ("torchaudio", _extension(release, AUDIO)),
         ("triton", _triton(release)),
     )
+
+
+def _onednn_source(release: Release) -> str:
+    """Give where the build has oneDNN from, as FindMKLDNN.cmake of that release says it."""
+    if not release.onednn:
+        return "SOURCE_DIR ${PROJECT_SOURCE_DIR}/third_party/ideep/mkl-dnn"
+    return f"GIT_REPOSITORY {GITHUB}{release.onednn_owner}/oneDNN\n  GIT_TAG {release.onednn}"
+
+
+def _onednn(release: Release, url: str) -> Source:
+    """Give oneDNN under one of its names: the submodule of ideep has the CPU's, which up to 2.6 was the XPU's too."""
+    words = {"ONEDNN_VERSION": release.onednn.removeprefix("v") or "3.5.3", "ONEDNN_CPU_RUNTIME": release.onednn_cpu}
+    return Source(url, ("onednn",), words=words, tag=release.onednn if url == ONEDNN else "")
 
 
 def _extension(release: Release, url: str) -> Source:
@@ -106,6 +125,7 @@ def _extension(release: Release, url: str) -> Source:
         "SOURCE_DIR": "" if vision else "src/",
         "SOURCES": "torchvision/csrc/vision.cpp" if vision else "src/libtorchaudio/audio.cpp",
         "IMPORT_PKG_RESOURCES": release.pkg_resources,
+        "INSISTED": "" if vision else insisted("audio", version),
     }
     templates = ("extension", "vision" if vision else "audio")
     return Source(url, templates, words=words, files={"version.txt": f"{version}a0\n"}, tag=f"v{version}")
@@ -129,6 +149,7 @@ def _torch(release: Release, revs: Mapping[str, str]) -> Source:
     submodules = (
         Submodule("third_party/fbgemm", FBGEMM, revs["fbgemm"]),
         Submodule("third_party/fmt", f"{FMT}.git", revs["fmt"]),
+        Submodule("third_party/ideep", IDEEP, revs["ideep"]),
         Submodule("third_party/pybind11", f"{PYBIND11}.git", revs["pybind11"]),
     )
     words = {
@@ -137,7 +158,10 @@ def _torch(release: Release, revs: Mapping[str, str]) -> Source:
         "CXX_STANDARD": release.standard,
         "NEW_ABI_ALONE": "ON" if release.new_abi else "OFF",
         "NEEDED_VARIABLES": release.needs,
+        "INSISTED": insisted("torch", release.torch),
         "REQUIREMENTS": release.requirements,
+        "ONEDNN_SOURCE": _onednn_source(release),
+        "ONEDNN_CPU_RUNTIME": release.onednn_cpu,
     }
     templates = ("torch", f"torch-{release.era}")
     return Source(TORCH, templates, "", words, files, submodules, tag=f"v{release.torch}", annotated=True)

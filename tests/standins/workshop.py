@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from standins.oneapi import COMPONENTS
-from standins.upstreams import SYCL_TLA, TORCH_XPU_OPS, Upstreams, git_environment
+from standins.upstreams import ONEDNN, SYCL_TLA, TORCH_XPU_OPS, Upstreams, git_environment
 
 TOOLS = (
     "build",
@@ -86,23 +86,27 @@ def fetch(shop: Workshop, upstreams: Upstreams, component: str, url: str, target
 
 
 def torch_tree(shop: Workshop, upstreams: Upstreams, target: Path) -> Path:
-    """Torch with its submodules and torch-xpu-ops in its place, SYCL-TLA beside it where its era has one."""
+    """Torch with its submodules and torch-xpu-ops; beside it SYCL-TLA and oneDNN where its era has them."""
     fetch(shop, upstreams, "torch", "https://github.com/pytorch/pytorch", target)
     fetch(shop, upstreams, "torch-xpu-ops", f"{TORCH_XPU_OPS}.git", target / "third_party/torch-xpu-ops")
     if "sycl-tla" in upstreams.revs:
         fetch(shop, upstreams, "sycl-tla", SYCL_TLA, beside(target))
+    if "oneDNN" in upstreams.revs:
+        fetch(shop, upstreams, "oneDNN", ONEDNN, beside(target, "onednn"))
+        shop.run("git", "tag", upstreams.tags["oneDNN"], cwd=beside(target, "onednn"))
     return target
 
 
-def beside(tree: Path) -> Path:
-    """Give the folder of SYCL-TLA that belongs to a tree of torch."""
-    return tree.with_name(f"{tree.name}.sycl-tla")
+def beside(tree: Path, name: str = "sycl-tla") -> Path:
+    """Give the folder of SYCL-TLA, or of oneDNN, that belongs to a tree of torch."""
+    return tree.with_name(f"{tree.name}.{name}")
 
 
 def torch_environment(tree: Path, version: str, **more: str) -> dict[str, str]:
     """Set what a profile sets, for a wheel that is the same from every folder."""
     return {
         "USE_XPU": "1",
+        "USE_MPI": "0",
         "USE_CUDA": "0",
         "MAX_JOBS": "2",
         "TORCH_XPU_ARCH_LIST": "pvc,bmg",
@@ -126,7 +130,8 @@ def setup_py(shop: Workshop, tree: Path, *args: str, oneapi: Path | None = None,
 
 
 def frontend(shop: Workshop, tree: Path, *args: str, oneapi: Path | None = None, **env: str) -> Done:
-    environment = torch_environment(tree, "2.14.1+xpu", **env)
+    cloned = {"GIT_CONFIG_COUNT": "1", "GIT_CONFIG_KEY_0": f"url.{beside(tree, 'onednn')}.insteadOf"}
+    environment = torch_environment(tree, "2.14.1+xpu", **{**cloned, "GIT_CONFIG_VALUE_0": ONEDNN, **env})
     define = f"-Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA={beside(tree)}"
     command = (shop.python, "-m", "build", "--wheel", "--no-isolation", define, *args)
     return shop.run(*command, cwd=tree, env=environment, oneapi=oneapi)

@@ -56,6 +56,29 @@ def scan_cmake(text: str) -> Iterator[tuple[int, str, str]]:
             yield command.line, command.name, what
 
 
+def find_tag(text: str, addresses: Sequence[str]) -> str:
+    """Give the tag, branch or commit at which a file clones one of these addresses; empty where it clones none.
+
+    helpers/cmake_clones.py reads the same in a step, which imports nothing of ours; a test holds them together.
+    """
+    known: dict[str, str] = {}
+    wanted = {_plain(address) for address in addresses}
+    for command in _commands(text):
+        words = [word for each in command.arguments for word in _fill(each, known).split(";")]
+        if command.name == "set" and words:
+            end = next((place for place, word in enumerate(words) if word in {"CACHE", "PARENT_SCOPE"}), len(words))
+            known[words[0]] = ";".join(words[1:end])
+        elif command.name in DECLARING:
+            told = dict(pairwise(words))
+            if _plain(told.get("GIT_REPOSITORY", "")) in wanted:
+                return told.get("GIT_TAG", "")
+    return ""
+
+
+def _plain(address: str) -> str:
+    return address.rstrip("/").removesuffix(".git").lower()
+
+
 def _commands(text: str) -> Iterator[Command]:
     """Give the commands of a file; what stands in no brackets is none."""
     before: tuple[str, int] = ("", 0)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import re
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -13,7 +14,7 @@ from xpusetup.errors import UsageError
 from xpusetup.load import describe
 from xpusetup.profile import Profile
 from xpusetup.settings import number_git
-from xpusetup.values import Name, Rev, Strict
+from xpusetup.values import Exact, Name, Rev, Strict, VersionText
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -54,15 +55,15 @@ class Bundle(Strict):
     """
 
     schema_: Literal[1] = Field(alias="schema")
-    created_by: str
+    created_by: VersionText
     profile: Profile
     base: Profile
     file: str
     revs: dict[str, str] = {}
     parts: list[Name]
-    pins: list[str]
-    python: str = Field(pattern=r"^3\.\d+\.\d+")
-    machine: str
+    pins: list[Exact]
+    python: str = Field(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")
+    machine: str = Field(pattern=r"^[A-Za-z0-9_]{1,40}$")
     toolkit: str = ""
     repositories: list[Repository]
     members: list[Member]
@@ -96,7 +97,7 @@ def parse_bundle(text: bytes, origin: str) -> Bundle:
             fix = f"unpack its newer xpusetup: tar -xf {origin} {PROGRAM}"
             raise UsageError(f"{origin} was made by a newer xpusetup ({data.get('created_by')})", fix=fix) from error
         lines = [f"{origin}: {HEAD}: {line}" for line in describe(error, Bundle, data)]
-        raise UsageError("\n".join(lines), fix="create it again: xpusetup bundle create") from error
+        raise UsageError("\n".join(lines), fix="create it again: xpusetup bundle create FILE") from error
     except (ValueError, RecursionError) as error:
         raise UsageError(f"{origin} is no bundle of xpusetup: its {HEAD} is no JSON", fix="look at its name") from error
     for name in _odd_names(bundle):
@@ -120,7 +121,8 @@ def make_offline(bundle: Bundle, folder: str) -> dict[str, str]:
     """Give the variables by which git, pip and uv take everything from an unpacked bundle, and nothing from elsewhere.
 
     They stand for the whole of what the caller or a settings file says of the network: an address that the bundle does
-    not have is refused by name, also where the network is there.
+    not have is refused by name, also where the network is there. git's own files are not read (2.32 and later): of a
+    mirror there and ours that stand for the same address, git takes the one that it reads first.
     """
     wheels = f"{folder}/{WHEELS}"
     mirrors = [
@@ -132,7 +134,8 @@ def make_offline(bundle: Bundle, folder: str) -> dict[str, str]:
     only = [("protocol.allow", "never"), ("protocol.file.allow", "always")]
     nothing = dict.fromkeys(("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX"), "")
     places = dict.fromkeys(("PIP_FIND_LINKS", "UV_FIND_LINKS"), wheels)
-    return {**nothing, **places, "PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", **number_git([*mirrors, *only])}
+    alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    return {**nothing, **places, "PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", **alone, **number_git([*mirrors, *only])}
 
 
 def find_lacking(asked: Sequence[str], bundle: Bundle) -> list[str]:

@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 
 COUNTED = re.compile(r"note: it asked for the network (?:once|(\d+) times)\b")
 """How effects/without_network.py ends the log of a step that did; the kernel counts, so silence hides nothing."""
+ASKED = re.compile(r"note: git asked for (.+) \((\d+)\), and this step has no network")
+"""How helpers/step.sh ends it, also where a network was there and answered."""
 REFUSED = re.compile(
     r"Temporary failure in name resolution|Name or service not known|Could not resolve host|Network is unreachable"
     r"|nodename nor servname|unable to resolve host address|Failed to establish a new connection"
@@ -26,7 +28,10 @@ NEAR = 6
 
 @dataclass(frozen=True)
 class Attempt:
-    """A step that asked for the network: how often (0 where nobody counted), and the addresses that its log names."""
+    """A step that asked for the network: how often, and the addresses that its log names.
+
+    It is counted by the kernel where the network is taken away, else by git alone; 0 where the log tells it otherwise.
+    """
 
     step: str
     times: int
@@ -40,15 +45,16 @@ class Attempt:
         return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
 
 
-def find_attempt(step: str, lines: Sequence[str]) -> Attempt | None:
-    """Read a log; None where nothing asked for the network."""
+def find_attempt(step: str, lines: Sequence[str], *, heard: bool = True) -> Attempt | None:
+    """Read a log; None where nothing asked for the network. `heard`: what it says of refusals counts too."""
     times = sum(int(found[1] or 1) for line in lines if (found := COUNTED.match(line)))
-    places = [place for place, line in enumerate(lines) if REFUSED.search(line)]
-    if not times and not places:
+    asked = {found[1]: int(found[2]) for line in lines if (found := ASKED.match(line))}
+    places = [place for place, line in enumerate(lines) if REFUSED.search(line)] if heard else []
+    if not times and not asked and not places:
         return None
     near = [line for place in places for line in lines[max(0, place - NEAR) : place + 1]]
-    addresses = dict.fromkeys(_clean(found[0]) for line in near for found in ADDRESS.finditer(line))
-    return Attempt(step, times, tuple(addresses))
+    told = (_clean(found[0]) for line in near for found in ADDRESS.finditer(line))
+    return Attempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
 
 
 def _host(address: str) -> str:

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import re
-from pathlib import PurePosixPath
 
 from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.seen import numbers
 
-NAMED_LIKE_RELEASE = re.compile(r"pytorch-v?\d[\d.]*$")
-LAST_WITH_NAMES, FIRST_WITHOUT_INSTALL = (2, 5), (2, 9)
+LAST_WITH_NAMES, FIRST_WITHOUT_INSTALL = (2, 4), (2, 9)
+NUMBER = re.compile(r"\d+\.\d+")
+LEAST_GCC = (7, 4)
+"""What oneDNN wants of a host compiler; its file cmake/host_compiler_id.cmake, mended in 3.4.4 and 3.5.2."""
 
 
 def check_cmake_cache(question: Question) -> Answer | None:
@@ -28,9 +29,27 @@ def check_folder_name(question: Question) -> Answer | None:
     tree = question.facts.tree
     if tree is None:
         return None
-    name = PurePosixPath(tree.path).name
     old = tree.version is None or numbers(tree.version) <= LAST_WITH_NAMES
-    return Answer("warn", tree.path) if old and NAMED_LIKE_RELEASE.match(name) else Answer("ok", name)
+    return Answer("warn" if old and _taken_for_gcc(tree.path) else "ok", tree.path)
+
+
+def check_path(question: Question) -> Answer | None:
+    """Look for a number in the path of the sources that an old oneDNN takes for the version of GCC."""
+    resources = question.facts.resources
+    if not question.profile.plain_path or resources is None or question.goal == "run":
+        return None
+    places = [disk.path for disk in resources.disks if "sources" in disk.holds]
+    bad = [(place, found) for place in places if (found := _taken_for_gcc(place))]
+    words = {"profile": question.profile.name}
+    if bad:
+        return Answer("fail", f"{bad[0][0]} holds {bad[0][1]}", words)
+    return Answer("ok", ", ".join(places), words) if places else None
+
+
+def _taken_for_gcc(path: str) -> str:
+    """Give the number that stands for a GCC that is too old; nothing where none does."""
+    found = NUMBER.search(path)
+    return found[0] if found and numbers(found[0]) < LEAST_GCC else ""
 
 
 def check_shadow(question: Question) -> Answer | None:

@@ -26,6 +26,8 @@ def check_gcc(question: Question) -> Answer | None:
     tool = question.facts.tool("g++")
     if tool is None:
         return Answer("fail", "no g++ on PATH")
+    if "/" not in tool.path:
+        return Answer("fail", f"the settings name {tool.path} as cxx, and it is not on PATH")
     if "clang" in (tool.version or "").lower() or "intel" in (tool.version or "").lower():
         return Answer("fail", f"{tool.path} is not GCC: {tool.version}")
     return Answer("ok", f"{tool.path}: {tool.version}")
@@ -41,6 +43,30 @@ def check_gcc_version(question: Question) -> Answer | None:
         return Answer("warn", "its version cannot be read", {"gcc": wanted})
     fits = SpecifierSet(wanted).contains(version)
     return Answer("ok" if fits else "fail", f"{version} (needed: {wanted})", {"gcc": wanted})
+
+
+def check_gcc_faults(question: Question) -> Answer | None:
+    """Look for a version of GCC that fails on these sources, or that they treat too strictly."""
+    return _check_faults(question, with_flags=False)
+
+
+def check_gcc_warnings(question: Question) -> Answer | None:
+    """Look for a version of GCC whose warnings these sources take for errors, where flags help."""
+    return _check_faults(question, with_flags=True)
+
+
+def _check_faults(question: Question, *, with_flags: bool) -> Answer | None:
+    tool = question.facts.tool("g++")
+    version = gcc_version(tool.version or "") if tool else None
+    faults = [each for each in question.profile.gcc_faults if bool(each.flags) == with_flags]
+    if question.goal == "run" or version is None or not faults:
+        return None
+    found = [each for each in faults if SpecifierSet(each.versions).contains(version)]
+    if not found:
+        return None
+    worst = next((each for each in found if each.stops), found[0])
+    words = {"why": worst.why, "flags": worst.flags, "profile": question.profile.name}
+    return Answer("fail" if worst.stops else "warn", version, words)
 
 
 def check_git(question: Question) -> Answer | None:

@@ -6,6 +6,7 @@ Everything but Typer is imported inside the commands, so that `--help` costs no 
 from __future__ import annotations
 
 import sys
+from typing import Annotated, Any
 
 import typer
 
@@ -25,7 +26,9 @@ from xpusetup.cli import (
     verifying,
     wheels,
 )
+from xpusetup.cli.command import Command
 from xpusetup.cli.finish import Finished
+from xpusetup.cli.signals import end_early, heed_signals
 from xpusetup.errors import UsageError
 
 app = typer.Typer(
@@ -36,19 +39,40 @@ app = typer.Typer(
 )
 
 
+def _show_version(asked: bool) -> None:
+    if asked:
+        from xpusetup.effects.program import describe_version
+
+        typer.echo(f"xpusetup {describe_version()}")
+        raise typer.Exit
+
+
+Version = Annotated[
+    bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.")
+]
+
+
 @app.callback()
-def start(context: typer.Context, json: options.Json = False, verbose: options.Verbose = False) -> None:
+def start(
+    context: typer.Context,
+    json: options.Json = False,
+    verbose: options.Verbose = False,
+    version: Version = False,  # noqa: ARG001 - its callback has ended the program
+) -> None:
     """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
 
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
         preparing.bare(json=json, verbose=verbose)
-        return
-    for name in ("json", "verbose"):  # a variable is no mistake: XPUSETUP_JSON may be meant for the bare command
-        source = context.get_parameter_source(name)
-        if source is not None and source.name == "COMMANDLINE":
-            raise typer.BadParameter("belongs behind the command", param_hint=f"--{name}")
+    asked = {name: True for name, given in (("json", json), ("verbose", verbose)) if given}
+    context.default_map = _for_all(context.command, asked)
+
+
+def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
+    """Give values as the defaults of every command: what stands before the command, or in a variable, holds for it."""
+    below = getattr(command, "commands", {})
+    return {name: _for_all(each, values) for name, each in below.items()} if below else dict(values)
 
 
 app.command()(building.build)
@@ -94,12 +118,28 @@ cache_app.command("prune")(caches.cache_prune)
 app.add_typer(cache_app, name="cache")
 
 
+for each in (app, profiles_app, devices_app, bundle_app, cache_app):
+    for registered in each.registered_commands:
+        registered.cls = Command
+
+
+def _is_set(name: str) -> bool:
+    from xpusetup.effects.environment import variable
+
+    return bool(variable(name))
+
+
 def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
+    heed_signals(end_early)
     try:
         app(auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:
-        if end.code == UsageError.code and not isinstance(end, Finished) and "--json" in sys.argv:
+        if (
+            end.code == UsageError.code
+            and not isinstance(end, Finished)
+            and ("--json" in sys.argv or _is_set("XPUSETUP_JSON"))
+        ):
             from xpusetup.commands.result import make_error_document
 
             error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")

@@ -25,7 +25,7 @@ def build(
     rev: options.Rev = None,
     source: options.Source = None,
     patch: options.Patch = None,
-    into: options.Into = "",
+    into: options.IntoNew = "",
     only: options.Only = None,
     until: options.Until = "",
     target: options.Target = "",
@@ -41,7 +41,7 @@ def build(
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
     def work() -> Result:
         from xpusetup.commands import build as command
@@ -63,14 +63,15 @@ def install(
     name: options.Name = "",
     prefix: options.Prefix = "",
     python: options.Python = "",
-    into: options.Into = "",
+    into: options.IntoNew = "",
     verify: options.Verify = "auto",
     events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Install the published wheels of a profile's release instead of compiling, and verify them."""
-    where = make_where(profile=profile, root=root, name=name, prefix=prefix, python=python, into=into)
+    folders = {"prefix": prefix, "into": into}
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
 
     def work() -> Result:
         from xpusetup.commands.build import BuildOptions
@@ -94,7 +95,7 @@ def plan(
     rev: options.Rev = None,
     source: options.Source = None,
     patch: options.Patch = None,
-    into: options.Into = "",
+    into: options.IntoNew = "",
     only: options.Only = None,
     until: options.Until = "",
     target: options.Target = "",
@@ -107,7 +108,7 @@ def plan(
 ) -> None:
     """Show the steps of a build and the state each is in."""
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, **folders)
+    where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
     def work() -> Result:
         from xpusetup.commands.plan import plan as make

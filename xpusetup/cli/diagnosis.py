@@ -43,7 +43,7 @@ def doctor(
             return list_checks()
         asked = Asked(goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=tuple(facts or ()))
         folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-        where = make_where(profile=profile, root=root, name=name, python=python, rev=None, **folders)
+        where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
         result = examine_machine(where, asked)
         return redact_result(result) if json else result
 

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import io
-import signal
 import sys
+from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
+
+from xpusetup.cli.command import situation
+from xpusetup.cli.signals import heed_signals, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,10 +22,10 @@ class Finished(SystemExit):
     """The end of a command that has said all it has to say."""
 
 
-def where(*, rev: list[str] | None = None, **values: str) -> Where:
+def where(*, rev: list[str] | None = None, may_make: bool = False, **values: str) -> Where:
     from xpusetup.commands.workspace import Where
 
-    return Where(rev=tuple(rev or ()), **values)
+    return Where(rev=tuple(rev or ()), may_make=may_make, **values)
 
 
 def request(
@@ -43,15 +46,18 @@ def request(
     if sources or patches:
         from dataclasses import replace
 
-        from xpusetup.commands.sources import find_editable, find_patches, find_sources
+        from xpusetup.commands.sources import find_archives, find_editable, find_patches, find_sources
 
         asked = replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
-        return replace(asked, editable=find_editable(sources or ()))
+        return replace(asked, editable=find_editable(sources or ()), archives=find_archives(asked.sources))
     return asked
 
 
 def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
+    from dataclasses import replace
+
+    from xpusetup.advice import again, complete, complete_result
     from xpusetup.commands.result import make_document, make_error_document
     from xpusetup.errors import InterruptedRunError, NotReadyError, XpuError
     from xpusetup.show import show_error, show_result
@@ -59,7 +65,7 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a build
-    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    heed_signals(interrupt)
     try:
         result = work()
     except KeyboardInterrupt:
@@ -72,13 +78,28 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
             f"{where}{caught.strerror or caught}", fix="look at the space and the modes of that place"
         )
     else:
-        if json:
-            sys.stdout.write(make_document(result) + "\n")
-        else:
-            show_result(result, verbose=verbose)
+        told = replace(result, data=complete_result(result.data, situation()))
+        _say(lambda: sys.stdout.write(make_document(told) + "\n") if json else show_result(told, verbose=verbose))
         raise Finished(result.code)
-    if json:
-        sys.stdout.write(make_error_document(command, error) + "\n")
-    else:
-        show_error(error)
+    error.fix = complete(again(error.fix, sys.argv[1:]), situation())
+    _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))
     raise Finished(error.code)
+
+
+def _say(write: Callable[[], object]) -> None:
+    """Say something, where it can be said: a reader that has gone has had enough, a full disk is told of on stderr."""
+    from xpusetup.cli.signals import leave
+    from xpusetup.errors import NotReadyError
+
+    try:
+        write()
+        for stream in (sys.stdout, sys.stderr):
+            stream.flush()
+    except BrokenPipeError:
+        leave(sys.stdout, sys.stderr)
+    except OSError as error:
+        leave(sys.stdout)
+        with suppress(OSError):
+            sys.stderr.write(f"xpusetup: the answer could not be written: {error.strerror}\n")
+            sys.stderr.flush()
+        raise Finished(NotReadyError.code) from error

@@ -19,6 +19,7 @@ Name = Annotated[str, typer.Option("--name", help="Another name for the folder o
 BuildDir = Annotated[str, typer.Option("--build-dir", help="Where sources are compiled (scratch).", metavar="DIR")]
 Prefix = Annotated[str, typer.Option("--prefix", help="Where the environment goes.", metavar="DIR")]
 Into = Annotated[str, typer.Option("--into", help="An environment that is there: venv, conda.", metavar="ENV")]
+IntoNew = Annotated[str, typer.Option("--into", help="A venv or conda prefix, or a new folder for one.", metavar="ENV")]
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
 Rev = Annotated[
     list[str] | None,

@@ -53,15 +53,17 @@ def setup(
 
 
 def _apply(prepared: Prepared, *, yes: bool, json: bool) -> Result:
+    from rich.markup import escape
+
     from xpusetup.commands.setup import apply_setup, show_setup
     from xpusetup.errors import UsageError
-    from xpusetup.show.console import make_console
+    from xpusetup.show.console import literal, make_console
     from xpusetup.show.setup import show_commands
 
     if not yes and not sys.stdin.isatty():
         raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
     console = make_console(stderr=json)
-    show_commands(console, show_setup(prepared).data)
+    show_commands(console, literal(show_setup(prepared).data))
     if not yes and not typer.confirm(" Run these commands?", err=json):
         return show_setup(prepared)
-    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{title}[/]"), quiet=json)
+    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=json)

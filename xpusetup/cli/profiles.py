@@ -27,15 +27,15 @@ def profiles_list(json: options.Json = False) -> None:
     finish("profiles list", work, json=json)
 
 
-def profiles_show(name: Name, json: options.Json = False) -> None:
-    """Show all that a profile says, with the source of each pin."""
+def profiles_show(name: Name, json: options.Json = False, verbose: options.Verbose = False) -> None:
+    """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
 
     def work() -> Result:
         from xpusetup.commands.profiles import show_profile
 
         return show_profile(name)
 
-    finish("profiles show", work, json=json)
+    finish("profiles show", work, json=json, verbose=verbose)
 
 
 def profiles_check(name: Name, json: options.Json = False) -> None:

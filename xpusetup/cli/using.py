@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 
 def _say(text: str) -> None:
     """Say something beside what a shell evaluates."""
-    typer.echo(f"xpusetup: {text}", err=True)
+    from xpusetup.show.console import write_text
+
+    write_text(f"xpusetup: {text}\n", stderr=True)
 
 
 def run(
@@ -28,13 +30,17 @@ def run(
     into: options.Into = "",
     json: options.Json = False,
 ) -> None:
-    """Run a command in the built environment: xpusetup run -- python train.py."""
+    """Run a command in the built environment: xpusetup run -- python train.py.
+
+    With --json what the command says goes to stderr, and stdout gets how it ended.
+    """
 
     def work() -> Result:
         from xpusetup.commands.inspecting import run as become
+        from xpusetup.commands.inspecting import run_and_tell
 
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
-        become(where, context.args, say=_say)
+        return run_and_tell(where, context.args) if json else become(where, context.args, say=_say)
 
     finish("run", work, json=json)
 
@@ -82,6 +88,7 @@ def status(
         typer.Option("--log", help="What this step says or said.", metavar="STEP", autocompletion=complete.steps),
     ] = "",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
+    check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -91,15 +98,16 @@ def status(
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
         if log:
             from xpusetup.commands.following import show_log
+            from xpusetup.show.console import write_text
 
-            return show_log(where, log, more=follow, say=lambda text: typer.echo(text, nl=False, err=json))
+            return show_log(where, log, more=follow, say=lambda text: write_text(text, stderr=json))
         if diff:
             from xpusetup.commands.comparing import diff as compare
 
             return compare(where, diff)
         from xpusetup.commands.inspecting import status as make
 
-        return make(where)
+        return make(where, check=check)
 
     finish("status", work, json=json, verbose=verbose)
 

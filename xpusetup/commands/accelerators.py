@@ -44,7 +44,7 @@ def _must_be(name: str, device: Device, file: str) -> Device:
 
 def read_device(file: str) -> Device:
     """Read a device file of someone's own. Raises UsageError."""
-    text = files.read_text(Path(file).expanduser())
+    text = files.read_input(Path(file).expanduser())
     if text is None:
         raise UsageError(
             f"there is no device file {file} that can be read", fix="docs/devices.md says how to write one"

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.bundles.contents import find_lacking, make_offline
-from xpusetup.bundles.reach import find_attempt
-from xpusetup.commands.workspace import check_folder, load_profile, open_workspace, profile_names
-from xpusetup.effects import files, without_network
+from xpusetup.commands.places import check_folder
+from xpusetup.commands.workspace import load_profile, open_workspace, profile_names
+from xpusetup.effects import without_network
 from xpusetup.effects.bundle_file import hash_head, read_head, unpack
 from xpusetup.effects.environment import cache_folder, short_path
 from xpusetup.effects.probe_system import read_machine
@@ -22,11 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.bundles.contents import Bundle
-    from xpusetup.bundles.downloads import Download
-    from xpusetup.bundles.reach import Attempt
-    from xpusetup.commands.result import Result
     from xpusetup.commands.workspace import Where, Workspace
-    from xpusetup.effects.root import Root
     from xpusetup.model import Request, Step
 
 PATIENCE = 30
@@ -53,20 +49,6 @@ class AirGap:
         made = ".".join(self.bundle.python.split(".")[:2])
         if made != python:
             raise UsageError(f"the bundle holds wheels for Python {made}, and this is {python}", fix=f"--python {made}")
-
-    def describe_attempts(self, root: Root, result: Result) -> Result:
-        """Give the result with the steps that ran now and asked for the network, and what of their source may have."""
-        found = [attempt for step in result.data["ran"] if (attempt := _read_attempt(root, step)) is not None]
-        told = [attempt.document(self._may(attempt)) for attempt in found]
-        return replace(result, data={**result.data, "reached_out": told})
-
-    def _may(self, attempt: Attempt) -> list[Download]:
-        component = attempt.step.partition(".")[0]
-        return [item for item in self.bundle.downloads if item.file.startswith(f"{component}/")]
-
-
-def _read_attempt(root: Root, step: str) -> Attempt | None:
-    return find_attempt(step, (files.read_text(root.log(step)) or "").splitlines())
 
 
 def enter(where: Where, request: Request, file: str, say: Callable[[str], None]) -> tuple[Workspace, AirGap]:

@@ -24,6 +24,7 @@ from xpusetup.effects.git import list_refs, read_files
 from xpusetup.effects.process import run_logged
 from xpusetup.errors import UsageError, WorkFailedError
 from xpusetup.events import Event
+from xpusetup.order import find_needed
 from xpusetup.refs import COMMIT, Found, choose, names_to_ask
 from xpusetup.search import Trial, decide, judge
 from xpusetup.settings import make_network
@@ -117,7 +118,8 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     by_wheels = names_nightlies(hunt.good, hunt.bad)
     good, bad = (ref if by_wheels else _resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
     asked = {"component": part.name, "good": good, "bad": bad, "command": list(hunt.command)}
-    request = replace(request, verify="off", only=request.only or (part.name,))
+    only = request.only or (part.name,)
+    request = replace(request, verify="off", only=(*find_needed(base.profile.components, only), *only))
     notebook = Notebook(root / "results/bisect.json", asked)
     bench = Bench(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
     wheels = search_nightlies(base, bench) if by_wheels else None
@@ -197,7 +199,7 @@ def _look_inside(bench: Bench, line: Line, culprit: str) -> dict[str, Any] | Non
 
 
 def _pin(bench: Bench, item: Vendored, rev: str) -> str:
-    if not item.pin_file or not rev:
+    if not item.pin_file or not rev or item.clones:  # what the build clones by itself has no tree to be tried
         return ""
     text = read_files(bench.part.repo, Found(rev), [item.pin_file], bench.env)[item.pin_file] or ""
     return next((word for word in text.split() if COMMIT.fullmatch(word)), "")

@@ -8,17 +8,19 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.ending import (
     describe_elsewhere,
+    describe_end,
     describe_full,
     describe_going_on,
-    describe_proof,
     describe_target,
     describe_time,
     describe_tried,
     record_end,
 )
 from xpusetup.commands.observing import with_file, with_forecast
-from xpusetup.commands.prepare import Prepared, forget_replaced, prepare, write_prepared
-from xpusetup.commands.purpose import BUILD, Purpose, purpose_of_build
+from xpusetup.commands.prepare import Prepared, forget_damaged, forget_replaced, prepare, write_prepared
+from xpusetup.commands.purpose import BUILD, INSTALL, Purpose, purpose_of_build
+from xpusetup.commands.reaching import describe_attempts
+from xpusetup.commands.ready import find_ready
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import (
     cache_variables,
@@ -93,6 +95,8 @@ def run_purpose(
         from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+    if request.only:
+        request = find_ready(workspace, request)
     prepared = prepare(workspace, request, purpose)
     launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
@@ -102,15 +106,15 @@ def run_purpose(
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe = with_forecast(observe, prepared)
     observe(_plan_event(workspace, prepared, tuned))
-    engines = (engine,) if engine else ()
-    for text in (*prepared.notes, *engines, *_left_out(prepared), *_adopted(workspace, prepared)):
+    for text in (*prepared.notes, *filter(None, [engine]), *_left_out(prepared), *_adopted(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
         write_engine(prepared, launcher)
-        for text in forget_replaced(prepared):
+        damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
+        for text in (*damaged, *forget_replaced(prepared)):
             observe(_note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
         run = _run(prepared, request, lock, {**tuned, **network}, observe)
@@ -119,8 +123,9 @@ def run_purpose(
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(_note(text))
+    reached = describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
     result = _make_result(workspace, prepared, outcome, request, options)
-    return gap.describe_attempts(prepared.root, result) if gap else result
+    return replace(result, data={**result.data, "reached_out": reached})
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:
@@ -207,7 +212,7 @@ def _make_result(
     workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
 ) -> Result:
     purpose = prepared.purpose
-    verified = read_manifest(prepared.root).get("verified")
+    tuned = render_options(options)
     data: dict[str, Any] = {
         "profile": workspace.profile.name,
         "root": str(prepared.root.path),
@@ -217,10 +222,9 @@ def _make_result(
         "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile, purpose.command)],
         "editable": {name: folder for name, folder in request.sources if name in request.editable},
         "target": describe_target(prepared, request),
-        "verified": verified,
+        **describe_end(workspace, prepared, request, tuned),
         "use": _use(workspace, prepared),
         "elsewhere": describe_elsewhere(prepared),
-        "proof": describe_proof(prepared.root) if verified else None,
         **describe_time(outcome),
         "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,
@@ -230,7 +234,6 @@ def _make_result(
     if outcome.failed:
         from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
 
-        tuned = render_options(options)
         going_on = describe_going_on(workspace, request, outcome, tuned=tuned, command=purpose.command)
         told = describe_failure(prepared.root, outcome.failed, going_on)
         data["failure"] = {**told, **describe_tried(outcome), "full": describe_full(workspace, prepared, told)}
@@ -239,7 +242,7 @@ def _make_result(
         done = "built" if purpose is BUILD else "installed"
         raise NoDeviceError(
             f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on",
-            fix="verify it on a machine that has one: xpusetup verify",
+            fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}",
         )
     return Result(purpose.command, data)
 

@@ -12,7 +12,7 @@ from xpusetup.bundles.installers import ORIGIN, choose_installer, parse_installe
 from xpusetup.commands.collecting import collect
 from xpusetup.commands.explain import describe_failure
 from xpusetup.commands.locking import ensure_locked
-from xpusetup.commands.prepare import preview, write_prepared
+from xpusetup.commands.prepare import forget_damaged, preview, write_prepared
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects import files
@@ -69,6 +69,8 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
     with hold_lock(root / "lock", say) as lock:
         prepared = _prepare(workspace, request)
         write_prepared(workspace, request, prepared)
+        for text in forget_damaged(prepared.root):
+            say(f"{text}: it is fetched again")
         _fetch(workspace, prepared, lock, options)
         place = root / "bundle"
         if installer is None:
@@ -146,7 +148,9 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         )
     )
     if outcome.failed:
-        told = describe_failure(prepared.root, outcome.failed, {"command": "xpusetup bundle create"})
+        told = describe_failure(
+            prepared.root, outcome.failed, {"command": f"xpusetup bundle create FILE {workspace.options}"}
+        )
         causes = [cause["cause"] for cause in told["causes"]]
         why = next(text for text in (*causes, told["first_error"], *told["last_lines"][-1:], "see its log") if text)
         raise WorkFailedError(

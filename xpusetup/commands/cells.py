@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.aim import make_target
 from xpusetup.commands.gate import probe_all
-from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.knowledge import target_table
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.purpose import BUILD, INSTALL
 from xpusetup.commands.workspace import load_profile, open_workspace
@@ -17,6 +17,7 @@ from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
 from xpusetup.matrix import Cell, make_places
 from xpusetup.model import Layout
+from xpusetup.targets import check_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -61,6 +62,8 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     """Make the builds of a matrix. Raises UsageError where one of its pairs is impossible."""
     spaces = _open(where, axes)
     purpose = SOURCES[axes.source]
+    for place, space in spaces.items():
+        check_targets(space.profile, place.arch, space.settings, target_table())
     facts = probe_all(next(iter(spaces.values())), ("python", "toolkits"))  # what targets are made from
     cells: list[Cell] = []
     texts: dict[str, str] = {}
@@ -78,7 +81,7 @@ def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
         raise UsageError("--into names an environment of this machine", fix="leave it out: each build makes its own")
     words = axes.profiles or (open_workspace(where).profile.name,)
     named = [(word, load_profile(word)) for word in words]
-    places = make_places(named, [_version(text) for text in axes.pythons], axes.archs, gpu_table())
+    places = make_places(named, [_version(text) for text in axes.pythons], axes.archs, target_table())
     return {place: _workspace(where, place, f"{where.root}/{axes.folder}{place.name}") for place in places}
 
 

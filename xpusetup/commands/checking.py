@@ -6,6 +6,7 @@ import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.bundles.cmake import find_tag
 from xpusetup.bundles.contents import PROGRAM, WHEELS
 from xpusetup.bundles.submodules import resolve_address
 from xpusetup.bundles.wheels import missing_wheels
@@ -13,8 +14,8 @@ from xpusetup.commands.bundling import describe, describe_file
 from xpusetup.commands.result import Result
 from xpusetup.effects.bundle_file import read_head, unpack
 from xpusetup.effects.repositories import find_broken, make_repository, read_commit_file, submodules_of
-from xpusetup.plan.context import PACKAGED
 from xpusetup.refs import COMMIT
+from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -76,8 +77,11 @@ def _vendored(
     """Give address and commit of what lies in a tree besides; the tree's own file rules, as it does when fetching."""
     for item in part.vendored:
         text = read_commit_file(top, rev, item.pin_file) if top is not None and item.pin_file else ""
-        named = next((word for word in text.split() if COMMIT.fullmatch(word)), "")
-        yield item.repo, named or item.rev or _ref(known.get(item.repo), f"refs/tags/{item.tag}")
+        words = [find_tag(text, item.clones)] if item.clones else text.split()
+        named = next((word for word in words if COMMIT.fullmatch(word)), "")
+        tag = words[0] if item.clones and words[0] and not named else item.tag
+        tagged = _ref(known.get(item.repo), f"refs/tags/{tag}")
+        yield item.repo, named or (tagged if tag != item.tag else "") or item.rev or tagged
 
 
 def _missing_tree(

@@ -13,13 +13,13 @@ from xpusetup.bundles.contents import PROGRAM, TOOLKIT, WHEELS, Bundle, Member
 from xpusetup.bundles.wheels import missing_wheels
 from xpusetup.effects import files
 from xpusetup.effects.manifest import list_wheels
-from xpusetup.effects.repositories import hash_members, list_trees, write_pack
+from xpusetup.effects.repositories import hash_members, list_trees, tags_at, write_pack
 from xpusetup.effects.scanning import scan_tree
 from xpusetup.emit.profile import render_profile
 from xpusetup.errors import WorkFailedError
 from xpusetup.model import ROOT
 from xpusetup.plan.bundle import GATHERED, bundled_parts, bundled_pins
-from xpusetup.plan.context import PACKAGED
+from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -120,7 +120,8 @@ def _repositories(
         for item in part.vendored:
             for one in list_trees(tree / item.path, item.repo):
                 top = one.path == tree / item.path
-                _add(found, one, {f"refs/tags/{item.tag}"} if item.tag and top else set(), place, say)
+                tags = tags_at(one.path) if item.clones else [item.tag] if item.tag else []
+                _add(found, one, {f"refs/tags/{tag}" for tag in tags if top}, place, say)
     return list(found.values())
 
 

@@ -39,7 +39,7 @@ def _read(name: str) -> Proof:
     text = files.read_text(Path(name).expanduser())
     if text is None:
         raise UsageError(
-            f"there is no file {name} that can be read", fix="xpusetup verify --json > FILE saves a result"
+            f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"
         )
     return parse_proof(text, name)
 

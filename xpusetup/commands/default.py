@@ -6,26 +6,23 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.commands.workspace import load_settings, open_workspace, profile_names, roots_folder
-from xpusetup.effects import files
+from xpusetup.effects.root import find_roots, read_lock
+from xpusetup.refs import plain_name
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from xpusetup.commands.workspace import Where, Workspace
 
 ONLY = "the only build here"
 
 
 def open_built(where: Where) -> Workspace:
-    """Open the workspace of what is built: where nothing is named and just one shipped profile is built, that one."""
+    """Open the workspace of what is built: where nothing is named and just one build is here, that one."""
     settings = load_settings()
     if where.profile or where.root or where.name or where.rev or settings.profile:
         return open_workspace(where)
-    built = _built(roots_folder(settings))
+    built = [root.path.name for root in find_roots(roots_folder(settings)) if read_lock(root)]
     if len(built) != 1:
         return open_workspace(where)
-    return replace(open_workspace(replace(where, profile=built[0])), chosen_by=ONLY)
-
-
-def _built(parent: Path) -> list[str]:
-    return [name for name in profile_names() if files.read_text(parent / name / "profile.lock.json") is not None]
+    shipped = next((name for name in profile_names() if built[0] in {name, plain_name(name)}), "")
+    named = replace(where, profile=shipped) if shipped else replace(where, name=built[0])
+    return replace(open_workspace(named), chosen_by=ONLY)

@@ -86,6 +86,7 @@ def describe(
     """Give the result for an environment as it was seen; None where there was none to look at."""
     return {
         "environment": _environment(look, chosen_by),
+        "next": "xpusetup devices check",
         "checked": look is not None and look.loads is not None,
         "devices": [asdict(row) for row in make_rows(devices, seen, look)],
         "compile_backends": [entry.model_dump(include=KEPT) for entry in look.compilers] if look else [],

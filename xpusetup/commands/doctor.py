@@ -12,7 +12,7 @@ from pydantic import ValidationError
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
 from xpusetup.commands.gate import probe_all, probe_for
-from xpusetup.commands.knowledge import check_texts, every_profile, gpu_table, known
+from xpusetup.commands.knowledge import check_texts, every_profile, gpu_table, known, target_table
 from xpusetup.commands.result import Result
 from xpusetup.commands.way import about_intel, accelerator_names, find_way, way_data
 from xpusetup.commands.workspace import load_device, open_workspace
@@ -23,6 +23,7 @@ from xpusetup.errors import UsageError
 from xpusetup.facts import Facts
 from xpusetup.model import Goal
 from xpusetup.redact import Redactor
+from xpusetup.targets import check_targets
 from xpusetup.way.machine import other_gpus
 from xpusetup.way.release import is_release
 from xpusetup.way.solve import has_own_pytorch
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     from xpusetup.way.answer import Way
 
 
+NO_BUILD = ("wheel", "image")
+"""Routes on which nothing is compiled here."""
 WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
 
 
@@ -65,6 +68,7 @@ def examine_machine(where: Where, asked: Asked) -> Result:
     _must_be_checks((*asked.only, *asked.skip))
     read = read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
+    check_targets(workspace.profile, (), workspace.settings, target_table())
     if len(asked.facts) > 1:
         return compare_machines(workspace, asked)
     facts = read or _probe(workspace, asked)
@@ -75,13 +79,30 @@ def examine_machine(where: Where, asked: Asked) -> Result:
     by_goal = _findings(workspace, facts, asked)
     findings = _merge(by_goal)
     data = _data(workspace, facts, findings)
-    stops = {goal: list(root_causes(found)) for goal, found in by_goal.items()}
-    return Result("doctor", {**data, "stops": stops}, code=1 if root_causes(findings) else 0)
+    stops = {goal: list(root_causes(found)) for goal, found in _in_order(by_goal, data["way"]["route"]).items()}
+    matters = wanted_goals(tuple(by_goal), data["way"]["route"])
+    told = {**data, "stops": stops, "saved": asked.save or None}
+    return Result("doctor", told, code=1 if any(stops[goal] for goal in matters) else 0)
+
+
+def wanted_goals(goals: tuple[Goal, ...], route: str) -> tuple[Goal, ...]:
+    """Give the goals that the way of a machine takes: where it needs no build, nothing that a build lacks is amiss."""
+    return ("run",) if route in NO_BUILD and "run" in goals else goals
+
+
+def _in_order(by_goal: Mapping[Goal, tuple[Finding, ...]], route: str) -> dict[Goal, tuple[Finding, ...]]:
+    """Put the goals that the way takes first."""
+    matters = wanted_goals(tuple(by_goal), route)
+    return {goal: by_goal[goal] for goal in (*matters, *(goal for goal in by_goal if goal not in matters))}
 
 
 def _probe(workspace: Workspace, asked: Asked) -> Facts:
     """Look at this machine: at all of it where that is saved, else at what the checks read."""
-    return probe_all(workspace) if asked.save else probe_for(workspace, _goals(asked), asked.only)
+    if not asked.save:
+        return probe_for(workspace, _goals(asked), asked.only)
+    from xpusetup.effects.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
+
+    return probe_all(workspace).model_copy(update={"program": describe_version()})
 
 
 def _goals(asked: Asked) -> tuple[Goal, ...]:
@@ -152,15 +173,18 @@ def _must_be_checks(names: Iterable[str]) -> None:
 
 def read_facts(name: str) -> Facts:
     """Read facts that were saved. Raises UsageError for a file that is none."""
-    text = files.read_text(Path(name))
+    text = files.read_input(Path(name))
     if text is None:
-        raise UsageError(f"there is no file {name} that can be read", fix="xpusetup doctor --save FILE writes one")
+        raise UsageError(f"there is no file {name} that can be read", fix="write one: xpusetup doctor --save FILE")
     try:
         return Facts.model_validate_json(text)
     except ValidationError as error:
         first = error.errors()[0]
         where = ".".join(map(str, first["loc"])) or "(file)"
-        raise UsageError(f"{name}: {where}: {first['msg']}", fix="xpusetup doctor --save FILE writes one") from error
+        raise UsageError(f"{name}: {where}: {first['msg']}", fix="write one: xpusetup doctor --save FILE") from error
+    except (ValueError, RecursionError) as error:
+        fix = "write one: xpusetup doctor --save FILE"
+        raise UsageError(f"{name} holds what no facts hold: {error}", fix=fix) from error
 
 
 def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tuple[Finding, ...]]:

@@ -7,13 +7,15 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.prepare import python_words, whole_of
 from xpusetup.commands.purpose import BUILD
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.history import DISK, read_history
-from xpusetup.effects.manifest import Origin, read_document, write_manifest
+from xpusetup.effects.manifest import Origin, read_document, read_manifest, still_verified, write_manifest
 from xpusetup.effects.process import run_process
 from xpusetup.effects.room import read_rooms
+from xpusetup.effects.standing import read_standing
 from xpusetup.errors import NotReadyError
 from xpusetup.model import ROOT
 from xpusetup.plan.install import PUBLISHED
@@ -45,6 +47,23 @@ def describe_tried(outcome: Outcome) -> dict[str, Any]:
     return {"tried": outcome.tried.get(outcome.failed, []), "heaviest": outcome.heaviest}
 
 
+def describe_end(workspace: Workspace, prepared: Prepared, request: Request, tuned: Sequence[str]) -> dict[str, Any]:
+    """Give how far the whole profile is, what was proven of it, and the commands that go on and that prove it.
+
+    Nothing is verified of what is installed by half.
+    """
+    standing = read_standing(prepared.root)
+    verified = still_verified(prepared.root, read_manifest(prepared.root)) if standing.installed else None
+    return {
+        "left": list(standing.left),
+        "only": [] if request.until else list(request.only),
+        "go_on": render_command(workspace, whole_of(request), tuned=tuned, command=prepared.purpose.command),
+        "verified": verified,
+        "verify": f"xpusetup verify {workspace.options}",
+        "proof": describe_proof(prepared.root) if verified else None,
+    }
+
+
 def describe_proof(root: Root) -> dict[str, Any]:
     """Give what was verified last: the device's name and the number of checks."""
     seen = read_document(root / "results/verify.json")
@@ -71,14 +90,17 @@ def describe_going_on(
     workspace: Workspace, request: Request, outcome: Outcome, *, tuned: Sequence[str] = (), command: str = "build"
 ) -> dict[str, Any]:
     """Give the command that goes on after a failure, and how far the failed step came."""
-    words = [*render_request(request), *tuned]
-    python = ("--python", workspace.python) if workspace.python and "--into" not in workspace.options else ()
-    more = shlex.join((*python, *words))
     return {
-        "command": f"xpusetup {command} {workspace.options} {more}".rstrip(),
+        "command": render_command(workspace, request, tuned=tuned, command=command),
         "reached": list(outcome.reached),
         "seconds": outcome.took.get(outcome.failed, outcome.seconds),
     }
+
+
+def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:
+    """Give the whole command that asks for the same again."""
+    words = (*python_words(workspace), *render_request(request), *tuned)
+    return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
 
 
 def describe_full(workspace: Workspace, prepared: Prepared, told: Mapping[str, Any]) -> list[dict[str, Any]]:

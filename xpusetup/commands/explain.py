@@ -6,9 +6,11 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.advice import complete_result
 from xpusetup.commands.result import Result
 from xpusetup.effects.files import package_text
 from xpusetup.effects.logs import STDIN, read_log, read_stdin
+from xpusetup.effects.root import Root, read_lock
 from xpusetup.explain.rank import explain as explain_chunks
 from xpusetup.explain.signatures import parse_signatures
 from xpusetup.explain.watch import Watcher
@@ -16,7 +18,6 @@ from xpusetup.explain.watch import Watcher
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.effects.root import Root
     from xpusetup.explain.signatures import Signature
     from xpusetup.model import Step
 
@@ -27,7 +28,18 @@ def explain(log: str) -> Result:
     """Explain a log; `-` and nothing mean stdin. Says so where it knows no cause; that too is a result."""
     chunks = read_log(Path(log)) if log not in {"", STDIN} else read_stdin()
     name = log if log not in {"", STDIN} else "stdin"
-    return Result("explain", {"log": name, **explain_chunks(chunks, known_signatures()).document()})
+    told = explain_chunks(chunks, known_signatures()).document()
+    return Result("explain", {"log": name, **complete_result(told, _situation(Path(log)))})
+
+
+def _situation(log: Path) -> dict[str, list[str]]:
+    """Give the options that mean the root of which a log is; empty for any other log."""
+    root = log.absolute().parent.parent
+    lock = read_lock(Root(root)) if log.absolute().parent.name == "logs" else None
+    if lock is None:
+        return {}
+    named = str(lock.get("named") or lock.get("profile", {}).get("name", ""))
+    return {"--profile": [named], "--root": [str(root)]}
 
 
 def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[str, Any]:

@@ -57,6 +57,7 @@ def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, ho
         adopted=workspace.layout.adopted,
         environments=_environments(workspace),
         hosts=hosts,
+        compilers={"gcc": workspace.settings.compilers.cc, "g++": workspace.settings.compilers.cxx},
     )
     return with_toolkit_of_shell(probe(sections, about), workspace.settings)
 

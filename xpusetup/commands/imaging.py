@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.commands.forms import FOLDER, Form
-from xpusetup.commands.knowledge import image_table, known
+from xpusetup.commands.knowledge import image_table, known, target_table
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import helper_files, lock_document
@@ -15,6 +15,7 @@ from xpusetup.emit.image import Described, Image, ImageOrder, make_image, notes_
 from xpusetup.errors import UsageError
 from xpusetup.images import Dialect, Origin, Stage, parse_package_pins
 from xpusetup.platforms import Line
+from xpusetup.targets import check_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -25,7 +26,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
     "target": get_args(Stage),
     "from": get_args(Origin),
     "dialect": get_args(Dialect),
-    "driver": ("", *(line for line in get_args(Line) if line != "none")),
+    "driver": ("", *get_args(Line)),
 }
 """The words that an option takes, by its name."""
 
@@ -60,6 +61,7 @@ def decide_image(order: Order) -> Image:
     workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
     if workspace.layout.adopted:
         raise UsageError("an image has an environment of its own", fix="leave --into out")
+    check_targets(workspace.profile, order.request.arch, workspace.settings, target_table())
     about = Described(known=known(), images=image_table(), device=workspace.device)
     return make_image(workspace.profile, order.request, make_image_order(order), about)
 

@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from xpusetup.commands.default import ONLY, open_built
 from xpusetup.commands.prepare import parse_target
-from xpusetup.commands.replaced import list_replaced
+from xpusetup.commands.replaced import find_altered_steps, list_replaced
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import Workspace, options_of
+from xpusetup.effects.clock import now
 from xpusetup.effects.environment import become, variable, variables
 from xpusetup.effects.git import read_tree
-from xpusetup.effects.manifest import list_wheels, read_manifest
+from xpusetup.effects.lock import is_held
+from xpusetup.effects.manifest import list_wheels, read_manifest, still_verified
+from xpusetup.effects.process import run_attached
 from xpusetup.effects.root import Root, find_damage, find_roots, read_lock
+from xpusetup.effects.standing import INSTALLING, Standing, read_standing
 from xpusetup.effects.toolkit import Change, capture, capture_scripts, holds_runtime
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
@@ -24,13 +29,17 @@ from xpusetup.plan.verify import parse_variables
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     Say: TypeAlias = Callable[[str], None]
 
     from xpusetup.commands.workspace import Where
     from xpusetup.model import Target, Wheel
+
+
+SIGNALS = 128
+"""What a shell adds to the number of the signal that ended a command."""
 
 
 @dataclass(frozen=True)
@@ -68,7 +77,18 @@ def find_built(workspace: Workspace) -> Built:
             return built
         if (root / "stamps/venv").exists():
             raise _gone(workspace, built)
-    raise NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
+    raise _nothing(workspace, root)
+
+
+def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
+    if is_held(root / "lock"):
+        message = f"a build is at work in {root.path}, and there is no environment yet"
+        return NotReadyError(message, fix=f"xpusetup status {workspace.options} --log venv -f")
+    others = [each.path.name for each in find_roots(root.path.parent) if read_lock(each)]
+    if workspace.chosen_by.startswith("the newest") and others:
+        message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
+        return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")
+    return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
 
 
 def _must_be_that(workspace: Workspace, built: Built) -> None:
@@ -85,31 +105,23 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
     )
 
 
-def status(where: Where) -> Result:
-    """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each."""
+def status(where: Where, *, check: bool = False) -> Result:
+    """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each.
+
+    `check`: every file that was made or installed is hashed, also one that looks as it was.
+    """
     if where.root and (roots := find_roots(Path(where.root))):
         from xpusetup.commands.several import status_of_several  # noqa: PLC0415 - one root is the usual case
 
-        return status_of_several(where.root, roots)
+        return status_of_several(where.root, roots, check=check)
     workspace = open_built(where)
     built = find_built(workspace)
-    root = built.root
-    manifest = read_manifest(root)
-    damaged = find_damage(root)
-    made_by = manifest.get("made_by", "build")
-    wheels = list_wheels(root, workspace.profile, made_by)
+    manifest = read_manifest(built.root)
     data: dict[str, Any] = {
         **_whose(workspace),
-        "root": str(root.path),
+        "root": str(built.root.path),
         "ran": [],
-        "skipped": sorted(path.name for path in (root / "stamps").iterdir() if not path.name.startswith(".")),
-        "failed": manifest.get("failed"),
-        "wheels": [{**asdict(wheel), "intact": not _is_damaged(wheel, damaged)} for wheel in wheels],
-        "damaged": damaged,
-        "replaced": list_replaced(root),
-        "made_by": made_by,
-        "fix": f"xpusetup {made_by} {options_of(workspace, built.layout)}",
-        "verified": manifest.get("verified"),
+        **_state(workspace, built, manifest, check=check),
         "verification": manifest.get("verification"),
         "machine": describe_machine(manifest.get("facts") or {}),
         "seconds": 0.0,
@@ -117,7 +129,57 @@ def status(where: Where) -> Result:
         "patches": manifest.get("patches", []),
         "pins": manifest.get("pins", []),
     }
-    return Result("status", data, code=1 if data["failed"] or data["damaged"] or data["replaced"] else 0)
+    bad = data["failed"] or data["damaged"] or data["replaced"] or data["verified"] is False
+    return Result("status", data, code=1 if bad else 0)
+
+
+def _state(workspace: Workspace, built: Built, manifest: dict[str, Any], *, check: bool) -> dict[str, Any]:
+    """Say how far a root is, what of it is as it was made, what that proves, and the commands that lead on."""
+    root, standing = built.root, read_standing(built.root)
+    altered = find_altered_steps(root) if check else {}
+    damaged, replaced = {**altered, **find_damage(root, check=check)}, list_replaced(root)
+    intact = standing.installed and not damaged and not replaced
+    stands = still_verified(root, manifest) if intact else None
+    options = options_of(workspace, built.layout)
+    return {
+        "skipped": list(standing.done),
+        "left": list(standing.left),
+        "steps": len(standing.steps),
+        "at_work": list(standing.at_work) if standing.held else None,
+        "failed": None if standing.held else manifest.get("failed"),
+        "wheels": _wheels(workspace, root, standing, damaged),
+        "damaged": damaged,
+        "checked": check,
+        "replaced": replaced,
+        "made_by": standing.command,
+        "fix": "\n".join([*_repeat(root, altered), _again(standing, options)]),
+        "verified": stands,
+        "void": standing.installed and manifest.get("verified") is not None and stands is None,
+        "verify": f"xpusetup verify {options}",
+        "follow": f"xpusetup status {options}",
+    }
+
+
+def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[dict[str, Any]]:
+    """Give the wheels that are there, whether each is as it was made, and whether it is in the environment."""
+    steps = {part.distribution: f"{part.name}.install" for part in workspace.profile.components if part.kind != "skip"}
+    wheels = list_wheels(root, workspace.profile, standing.command)
+    waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
+    there = {each.name: waits.get(each.name) not in standing.left for each in wheels}
+    return [
+        {**asdict(each), "intact": not _is_damaged(each, damaged), "installed": there[each.name]} for each in wheels
+    ]
+
+
+def _again(standing: Standing, options: str) -> str:
+    return f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
+
+
+def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
+    """Give the commands that install again what was altered: a build looks at lists of files, not into each."""
+    for step in steps:
+        begun, script = (shlex.quote(str(root / name)) for name in (f"inputs/.begun.{step}", f"steps/{step}.sh"))
+        yield f"touch {begun} && XPUSETUP_FORCE=1 bash {script}"
 
 
 def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
@@ -129,12 +191,19 @@ def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
     editable = [name for name, one in own.items() if one.get("editable")]
     places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
-    found = {name: read_tree(place) for name, place in places.items()}
+    found = {name: _tree(place, own.get(name, {})) for name, place in places.items()}
     return {
         name: {**tree, "own": name in own, "editable": name in editable}
         for name, tree in found.items()
         if tree is not None
     }
+
+
+def _tree(place: Path, own: Mapping[str, Any]) -> dict[str, Any] | None:
+    """Give where a tree stands now; of an unpacked archive the hash of its files when it was last built."""
+    if "archive" in own:
+        return {"rev": "", "changed": False, "archive": own["archive"]}
+    return read_tree(place)
 
 
 def _whose(workspace: Workspace) -> dict[str, str]:
@@ -197,9 +266,24 @@ def run_environment(built: Built) -> dict[str, str]:
 
 def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoReturn:
     """Become a command in the built environment, and say whose where none was named."""
+    workspace, environment = _ready(where, command)
+    _say_whose(workspace, say)
+    become(command, environment)
+
+
+def run_and_tell(where: Where, command: Sequence[str]) -> Result:
+    """Run a command in the built environment, and tell how it ended: with its own exit code."""
+    workspace, environment = _ready(where, command)
+    began = now()
+    code = run_attached(command, quiet=True, env=environment)
+    if code is None:
+        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
+    data = {**_whose(workspace), "root": str(workspace.root), "argv": list(command), "code": code}
+    return Result("run", {**data, "seconds": round(now() - began, 3)}, code=code if code >= 0 else SIGNALS - code)
+
+
+def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
     if not command:
         raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
     workspace = open_built(where)
-    environment = run_environment(find_built(workspace))
-    _say_whose(workspace, say)
-    become(command, environment)
+    return workspace, run_environment(find_built(workspace))

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING
 from xpusetup.commands.workspace import load_profile, profile_names
 from xpusetup.effects import files
 from xpusetup.gpus import parse_gpus
+from xpusetup.targets import parse_targets
 
 if TYPE_CHECKING:
     from xpusetup.catalog import CheckText
     from xpusetup.gpus import GpuTable
     from xpusetup.images import ImageTable
     from xpusetup.profile import Profile
+    from xpusetup.targets import TargetTable
     from xpusetup.way.machine import Known
 
 
@@ -21,6 +23,12 @@ if TYPE_CHECKING:
 def gpu_table() -> GpuTable:
     """Read data/gpus.toml."""
     return parse_gpus(files.package_text("data/gpus.toml"))
+
+
+@cache
+def target_table() -> TargetTable:
+    """Read data/targets.toml."""
+    return parse_targets(files.package_text("data/targets.toml"))
 
 
 @cache

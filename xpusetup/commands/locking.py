@@ -17,7 +17,7 @@ from xpusetup.effects.root import open_root, write_locked_profile
 from xpusetup.emit.profile import render_profile
 from xpusetup.errors import UsageError
 from xpusetup.refs import choose, names_to_ask, unsure
-from xpusetup.resolve import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, pins_in
+from xpusetup.resolve import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.settings import make_network
 
 if TYPE_CHECKING:
@@ -76,7 +76,12 @@ def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tr
     env = make_network(workspace.settings.network, variables())
     names = names_to_ask(ref)
     found = choose(ref, part.repo, list_refs(part.repo, names, env) if names else {})
-    return Tree(found, ref, read_files(part.repo, found, files_to_read(workspace.base, part.name), env))
+    held = read_files(part.repo, found, files_to_read(workspace.base, part.name), env)
+    named: dict[str, str] = {}
+    for name, (repo, tag) in names_cloned(part, held).items():
+        say(f"asking {repo} for {tag}")
+        named[name] = choose(tag, repo, list_refs(repo, names_to_ask(tag), env)).rev
+    return Tree(found, ref, held, named)
 
 
 def lock(where: Where, out: str, say: Say) -> Result:

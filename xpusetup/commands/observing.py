@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.effects import files
+from xpusetup.redact import hide_all
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -50,7 +51,7 @@ def with_file(observe: Callable[[Event], None], file: str) -> Callable[[Event], 
     path = Path(file)
 
     def tell(event: Event) -> None:
-        files.append_line(path, json.dumps(event.document()))
+        files.append_line(path, json.dumps(hide_all(event.document())))
         observe(event)
 
     return tell

@@ -8,12 +8,14 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.purpose import purpose_of_build
+from xpusetup.commands.ready import find_ready
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects.environment import variable, which
 from xpusetup.effects.history import read_history
 from xpusetup.emit.recipe import recipe_of
+from xpusetup.errors import NotReadyError
 from xpusetup.estimate import make_estimate
 from xpusetup.jobs import GIB
 from xpusetup.model import ROOT
@@ -32,6 +34,11 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     notes: list[str] = []
     workspace = ensure_locked(open_workspace(where), notes.append)
+    if request.only:
+        try:
+            request = find_ready(workspace, request)
+        except NotReadyError as error:
+            notes.append(f"{error.message}; {error.fix}")
     seen = preview(workspace, request, purpose_of_build(workspace.profile))
     root = str(workspace.root)
     steps = [
@@ -45,6 +52,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "explain": explain,
         "notes": [*notes, *seen.notes],
         "missing": list(seen.missing),
+        "fix": f"xpusetup doctor {workspace.options} --for build",
         "estimate": _estimate(workspace, seen).document(),
         "savings": [asdict(saving) for saving in _savings(workspace, seen)],
         "chosen_by": _origins(workspace, where, request, seen.plan.target),

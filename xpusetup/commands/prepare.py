@@ -7,21 +7,26 @@ the root's lock, and only when something turns out to be stale is the machine pr
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
+from pydantic import TypeAdapter, ValidationError
+
 from xpusetup.commands.purpose import BUILD, Purpose
+from xpusetup.commands.replaced import GUARDED, find_altered_steps
 from xpusetup.effects import files
 from xpusetup.effects.distributions import read_damage
 from xpusetup.effects.environment import variable
 from xpusetup.effects.manifest import read_document, read_manifest
 from xpusetup.effects.root import (
     Root,
+    find_damage,
     helper_files,
     lock_document,
     read_identities,
     read_lock,
     read_stamps,
+    refresh_stamps,
     see,
     write_plan,
 )
@@ -30,6 +35,8 @@ from xpusetup.keys import Status, installs, make_statuses
 from xpusetup.model import Mode, Plan, Target, Toolkit
 from xpusetup.plan.own import other_forms
 from xpusetup.plan.patches import left_out, patch_texts
+from xpusetup.request import render_request
+from xpusetup.targets import check_targets, foreign_targets
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,8 +46,6 @@ if TYPE_CHECKING:
     from xpusetup.facts import Facts
     from xpusetup.keys import Stamp
     from xpusetup.model import Request
-
-GUARDED = "results/guard.json"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,6 +77,7 @@ class Prepared:
 
 def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
     """Make a plan, writing nothing. Raises NotReadyError when the machine isn't ready for it."""
+    _check(workspace, request)
     target = _target_of_lock(workspace, request, purpose)
     if target is not None:
         prepared = _prepare(workspace, request, target, purpose)
@@ -92,14 +98,24 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     """
     from xpusetup.aim import Aimed, make_target  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.commands.gate import failing, probe_to_begin  # noqa: PLC0415
+    from xpusetup.commands.knowledge import gpu_table, target_table  # noqa: PLC0415
 
+    _check(workspace, request)
     facts = probe_to_begin(workspace, purpose)
     aimed = _aim(workspace, request, facts) if here else Aimed(request.arch)
     asked = replace(request, arch=aimed.targets)
     target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
-    notes = (*((aimed.note,) if aimed.note else ()), *left_out(workspace.profile, request))
+    foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
+    notes = (*filter(None, (aimed.note, foreign)), *left_out(workspace.profile, request))
     return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
+
+
+def _check(workspace: Workspace, request: Request) -> None:
+    from xpusetup.commands.knowledge import target_table  # noqa: PLC0415 - most builds name no target
+
+    if request.arch or workspace.settings.arch:
+        check_targets(workspace.profile, request.arch, workspace.settings, target_table())
 
 
 def _aim(workspace: Workspace, request: Request, facts: Facts) -> Aimed:
@@ -141,8 +157,23 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     for name in other_forms(workspace.profile, request):
         files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan
-    document = lock_document(workspace.profile, plan.target, plan.layout, _asked(workspace, request, prepared.purpose))
+    refresh_stamps(prepared.root)
+    steps = prepared.purpose.make(workspace.profile, whole_of(request), plan.target, plan.layout).steps
+    words = [*python_words(workspace), *render_request(whole_of(request))]
+    known = {**workspace.known, "words": words, "steps": [step.id for step in steps]}
+    asked = _asked(workspace, request, prepared.purpose)
+    document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
+
+
+def python_words(workspace: Workspace) -> tuple[str, ...]:
+    """Give the option that asks for the same interpreter again; an environment that is there has its own."""
+    return ("--python", workspace.python) if workspace.python and not workspace.layout.adopted else ()
+
+
+def whole_of(request: Request) -> Request:
+    """Give the request for all of a profile, where only a part of it was asked for."""
+    return replace(request, only=(), until="", target="")
 
 
 def forget_replaced(prepared: Prepared) -> list[str]:
@@ -159,6 +190,20 @@ def forget_replaced(prepared: Prepared) -> list[str]:
     guard = ("guard",) if damaged else ()  # what mends it may give the same result, after which nothing would run
     for name in (*damaged, *foreign, *guard):
         files.remove(root / f"stamps/{name}")
+    return list(damaged.values())
+
+
+def forget_damaged(root: Root) -> list[str]:
+    """Take away the stamps of what is not as it was made or installed, every file hashed; say why for each.
+
+    The caller holds the root's lock.
+    """
+    altered = find_altered_steps(root)
+    damaged = {**altered, **find_damage(root, check=True)}
+    for name in damaged:
+        files.remove(root / f"stamps/{name}")
+    for name in altered:
+        files.write_text(root / f"inputs/.begun.{name}", "")  # what is there is not what is to be there
     return list(damaged.values())
 
 
@@ -195,8 +240,9 @@ def parse_target(values: dict[str, object]) -> Target | None:
         toolkit = Toolkit(**_tuples(kit)) if isinstance(kit, dict) else None  # type: ignore[arg-type]
         found = values.get("modes")
         modes = tuple(_mode(each) for each in found) if isinstance(found, list) else ()
-        return Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
-    except TypeError:
+        target = Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
+        return TypeAdapter(Target).validate_python(asdict(target))
+    except (TypeError, AttributeError, ValidationError):
         return None
 
 

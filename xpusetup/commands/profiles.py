@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import asdict
 from itertools import dropwhile
 from pathlib import Path
 from typing import Any, get_args
@@ -13,6 +14,8 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_profile, load_settings, profile_names
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
+from xpusetup.ledger import ORIGIN as LEDGER
+from xpusetup.ledger import SEEN, Row, parse_ledger, rows_of
 from xpusetup.load import parse_profile
 from xpusetup.pairing import make_modes, torch_of
 from xpusetup.profile import Profile, Tier
@@ -52,8 +55,19 @@ def _row(profile: Profile) -> dict[str, Any]:
 
 
 def show_profile(name: str) -> Result:
-    """Give all that a profile says, with the source and confidence of each pin."""
-    return Result("profiles show", load_profile(name).model_dump(by_alias=True, mode="json"))
+    """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
+    profile = load_profile(name)
+    said = profile.model_dump(by_alias=True, mode="json")
+    return Result("profiles show", {**said, "upstream": [_rule(row) for row in rows_of(load_ledger(), profile)]})
+
+
+def load_ledger() -> list[Row]:
+    """Read the ledger that ships."""
+    return parse_ledger(files.package_text(LEDGER))
+
+
+def _rule(row: Row) -> dict[str, Any]:
+    return {**asdict(row), "place": row.place, "told": SEEN[row.seen]}
 
 
 def check_profile(name: str) -> Result:

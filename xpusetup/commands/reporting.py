@@ -10,11 +10,12 @@ from xpusetup.commands.result import Result
 from xpusetup.effects import files
 from xpusetup.effects.environment import open_page, short_path
 from xpusetup.effects.journal import read_records
-from xpusetup.effects.manifest import read_manifest
+from xpusetup.effects.manifest import read_manifest, still_verified
 from xpusetup.effects.root import Root, read_lock
 from xpusetup.effects.samples import read_samples
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import ROOT, Layout
+from xpusetup.redact import hide_all
 from xpusetup.report.contents import Material, make_report
 from xpusetup.report.ninja import parse_ninja_log
 from xpusetup.report.page import make_page
@@ -35,7 +36,7 @@ def report(where: Where, *, out: str, show: bool) -> Result:
     """Write the page, and give what it shows. `show`: open it in a browser too."""
     workspace = open_built(where)
     root = Root(workspace.root)
-    document = read_report(root)
+    document = hide_all(read_report(root))
     if document is None:
         raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
     path = Path(out) if out else root / "report.html"
@@ -52,6 +53,7 @@ def read_report(root: Root) -> dict[str, Any] | None:
     if not spans:
         return None
     manifest, samples = read_manifest(root), read_samples(root)
+    manifest["verified"] = still_verified(root, manifest)
     return make_report(
         Material(
             root=short_path(str(root.path)),

@@ -6,10 +6,14 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.redact import hide, hide_all
+
 if TYPE_CHECKING:
     from xpusetup.errors import XpuError
 
 SCHEMA = 1
+AS_IT_IS = {"env", "profiles schema"}
+"""Read by a shell and by editors: each text as it is."""
 
 
 @dataclass(frozen=True)
@@ -23,12 +27,11 @@ class Result:
 
 def make_document(result: Result) -> str:
     """Give a result as one JSON document."""
-    return json.dumps(
-        {"schema": SCHEMA, "command": result.command, "ok": result.code == 0, "result": result.data}, indent=2
-    )
+    data = result.data if result.command in AS_IT_IS else hide_all(result.data)
+    return json.dumps({"schema": SCHEMA, "command": result.command, "ok": result.code == 0, "result": data}, indent=2)
 
 
 def make_error_document(command: str, error: XpuError) -> str:
     """Give an error as one JSON document."""
-    told = {"message": error.message, "fix": error.fix, "code": error.code}
+    told = {"message": hide(error.message), "fix": hide(error.fix), "code": error.code}
     return json.dumps({"schema": SCHEMA, "command": command, "ok": False, "error": told}, indent=2)

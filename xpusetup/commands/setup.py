@@ -2,28 +2,33 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
+from xpusetup.checks.question import Question
+from xpusetup.checks.registry import about_machine, examine, root_causes
 from xpusetup.commands.doctor import read_facts
-from xpusetup.commands.knowledge import known, shipped
+from xpusetup.commands.knowledge import check_texts, gpu_table, known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.way import machine_line
-from xpusetup.commands.workspace import load_profile, load_settings
+from xpusetup.commands.workspace import load_device, load_profile, load_settings
 from xpusetup.effects import files
 from xpusetup.effects.probe import Ask, probe
 from xpusetup.effects.process import run_attached
 from xpusetup.emit.system import render_system
 from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.model import Goal
-from xpusetup.way.setup import make_setup
+from xpusetup.way.setup import make_setup, with_lists
 from xpusetup.way.solve import choose_release, make_way
+from xpusetup.way.steps import MENDS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.facts import Facts, Section
+    from xpusetup.model import Finding
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Note, Setup, Task
 
@@ -54,6 +59,7 @@ class Prepared:
     profile: Profile
     goal: Goal
     setup: Setup
+    named: str
     options: str
 
 
@@ -65,10 +71,12 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     about = Ask(imports=False, toolkit=settings.toolkit.root)
     facts = read_facts(options.facts) if options.facts else probe(ASKED, about)
     asked = options.profile or settings.profile
-    profile = load_profile(asked or choose_release(facts, shipped(), known())[0])
+    named = asked or choose_release(facts, shipped(), known())[0]
+    profile = load_profile(named)
     goal = _goal(options, facts, profile)
-    setup = make_setup(facts, profile, known(), goal=goal, root=options.root)
-    return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, options=_again(options))
+    setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
+    again = _again(options)
+    return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
 
 
 def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
@@ -82,7 +90,7 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
 
 
 def _again(options: SetupOptions) -> str:
-    words = [f"--profile {options.profile}"] if options.profile else []
+    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     return " ".join(["xpusetup setup", *words])
@@ -108,11 +116,43 @@ def _data(prepared: Prepared) -> dict[str, Any]:
         "goal": prepared.goal,
         "commands": [row for task in prepared.setup.tasks for row in _rows(task)],
         "notes": [_note(note) for note in prepared.setup.notes],
+        "left": [_left(finding, prepared.facts) for finding in find_left(prepared)],
+        "checks": f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
+        "next": _next(prepared),
         "apply": f"{prepared.options} --apply",
         "collected": known().distributions.collected.isoformat(),
         "ran": [],
         "stopped": "",
     }
+
+
+def _next(prepared: Prepared) -> str:
+    """Give the command that follows: what was never published can only be built."""
+    published = prepared.profile.published or prepared.profile.installer
+    verb = "install" if prepared.goal == "run" and published else "build"
+    return f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"
+
+
+def find_left(prepared: Prepared) -> tuple[Finding, ...]:
+    """Find what stops the goal and no command here mends, as a GPU that is not there.
+
+    What a build lacks is looked at where there is nothing to install: which step mends what is known of runs alone.
+    """
+    setup = prepared.setup
+    if prepared.goal == "build" and (setup.tasks or setup.notes):
+        return ()
+    device = load_device(prepared.profile.accelerator, prepared.profile.device)
+    question = Question(prepared.facts, prepared.profile, device, prepared.goal, gpu_table())
+    found = examine(question, check_texts(), only=about_machine())
+    done = [task.step.id for task in setup.tasks] + [note.id for note in setup.notes]
+    mended = {check for name in done for check in MENDS.get(name, ())}
+    return tuple(each for each in found if each.id in root_causes(found) and each.id not in mended)
+
+
+def _left(finding: Finding, facts: Facts) -> dict[str, Any]:
+    commands = finding.fix.commands_for(tuple(facts.system.families) if facts.system else ())
+    told = {"id": finding.id, "seen": finding.seen, "why": finding.why, "say": finding.fix.say}
+    return {**told, "commands": list(commands)}
 
 
 def _note(note: Note) -> dict[str, Any]:

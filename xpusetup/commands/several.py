@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.commands.replaced import find_altered_steps
 from xpusetup.commands.result import Result
 from xpusetup.effects import files
 from xpusetup.effects.manifest import list_wheels, read_document, read_manifest
@@ -20,14 +21,16 @@ COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""
 
 
-def status_of_several(folder: str, roots: Sequence[Root]) -> Result:
+def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result:
     """Say of each root how far it is, what it made and whether that was verified."""
-    rows = [row for root in roots if root.path.name != COLLECTED and (row := _row(root))]
-    bad = any(row["failed"] or row["damaged"] for row in rows)
-    return Result("status", {"root": str(Path(folder).absolute()), "builds": rows}, code=1 if bad else 0)
+    rows = [row for root in roots if root.path.name != COLLECTED and (row := _row(root, check=check))]
+    bad = any(row["failed"] or row["damaged"] or row["verified"] is False for row in rows)
+    return Result(
+        "status", {"root": str(Path(folder).absolute()), "builds": rows, "checked": check}, code=1 if bad else 0
+    )
 
 
-def _row(root: Root) -> dict[str, Any]:
+def _row(root: Root, *, check: bool) -> dict[str, Any]:
     """Describe a root from its files alone: it may be at work on another machine."""
     lock = read_lock(root)
     if lock is None:
@@ -36,6 +39,7 @@ def _row(root: Root) -> dict[str, Any]:
     steps = [path.stem for path in (root / "steps").glob("*.sh")]
     made_by = "install" if "wheels.install" in steps else "build"
     wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
+    damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
     return {
         "name": root.path.name,
         "profile": lock["profile"]["name"],
@@ -44,9 +48,9 @@ def _row(root: Root) -> dict[str, Any]:
         "steps": len(steps),
         "done": len(stamps.keys() & set(steps)),
         "failed": (files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
-        "damaged": find_damage(root),
+        "damaged": damaged,
         "wheels": [{"name": wheel.name, "version": wheel.version, "sha256": wheel.sha256} for wheel in wheels],
-        "verified": _verified(root, "verify.smoke" in stamps),
+        "verified": None if damaged else _verified(root, "verify.smoke" in stamps),
     }
 
 

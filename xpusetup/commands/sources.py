@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.commands.workspace import check_folder
+from xpusetup.commands.places import check_folder
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.model import Patch
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 EDITABLE = ":editable"
 """What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
 
+SIGNS = (".git", "setup.py", "pyproject.toml", "CMakeLists.txt", "python/setup.py")
+"""What a source tree has one of: the last is Triton's before 3.4."""
+
 
 def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
     """Give name and folder of each source tree. Raises UsageError where there is none."""
@@ -27,6 +30,11 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 def find_editable(words: Sequence[str]) -> tuple[str, ...]:
     """Give the names of the source trees that are to be installed as they lie."""
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
+
+
+def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
+    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
 
 
 def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
@@ -79,8 +87,9 @@ def _split(word: str, option: str, what: str) -> tuple[str, str]:
 
 def _find_source(name: str, folder: str) -> tuple[str, str]:
     path = check_folder(Path(folder).expanduser().absolute())
-    if not (path / ".git").exists():
-        raise UsageError(f"{path} is no git checkout", fix=f"git clone it first, or leave --source {name} out")
+    if not any((path / sign).exists() for sign in SIGNS):
+        why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
+        raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
     return name, str(path)
 
 

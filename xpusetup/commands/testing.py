@@ -93,7 +93,7 @@ def list_suites() -> Result:
     published = [
         {"id": one.id, "markdown": one.markdown.strip() + "\n", "source": one.source} for one in known.published
     ]
-    return Result("test", {"list": rows, "published": published})
+    return Result("test", {"list": rows, "published": published, "next": f"xpusetup test {rows[0]['name']} --install"})
 
 
 def run_suite(where: Where, asked: Asked, say: Say) -> Result:
@@ -143,7 +143,7 @@ def _prepare(suite: Suite, subject: Subject, asked: Asked, say: Say) -> Mapping[
     if asked.install:
         said, last = effects.install_needs(subject.python, required, subject.env, say)
         if said.code == REPLACED:
-            raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup build, or install, mends it")
+            raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup status")
         if said.code:
             raise NotReadyError(
                 f"what the suite needs cannot be installed: {last or said.err.strip()}",
@@ -153,7 +153,7 @@ def _prepare(suite: Suite, subject: Subject, asked: Asked, say: Say) -> Mapping[
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
         raise NotReadyError(
             f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}",
-            fix=f"xpusetup test {suite.name} --install installs it, and lets it replace no torch",
+            fix=f"install it; no torch is replaced: xpusetup test {suite.name} --install",
         )
     return versions
 

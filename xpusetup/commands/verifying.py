@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING
 from xpusetup.commands.accelerators import is_device_file, read_device
 from xpusetup.commands.default import open_built
 from xpusetup.commands.inspecting import find_built, run_environment
+from xpusetup.commands.places import check_folder
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import check_folder, describe_device
+from xpusetup.commands.workspace import describe_device
 from xpusetup.effects import verifier
 from xpusetup.effects.environment import variables
 from xpusetup.effects.manifest import record_verification
@@ -70,6 +71,10 @@ class Subject:
     modes: tuple[Mode, ...] = ()
 
 
+LACKS = "xpusetup doctor --for run"
+"""What says why a device that should be here is not."""
+
+
 def list_checks() -> Result:
     """Say which checks there are, in order."""
     return Result("verify", {"list": verifier.list_checks()})
@@ -91,13 +96,15 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
     if code == NO_DEVICE:
         raise NoDeviceError(
             f"there is no {device.title if device else 'device'} here to verify {subject.whose} on",
-            fix="verify it on a machine that has one; xpusetup doctor says what is missing",
+            fix="verify it on a machine that has one; what is missing here: xpusetup doctor --for run",
         )
     if not document:
         raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
     if subject.root is not None and asked.whole and chosen["device"] == subject.device:
         record_verification(subject.root, document)
-    return Result("verify", {**document, "chosen_by": chosen["why"], "environment": subject.whose}, code=code)
+    return Result(
+        "verify", {**document, "chosen_by": chosen["why"], "environment": subject.whose, "fix": LACKS}, code=code
+    )
 
 
 def find_subject(where: Where, asked: Asked) -> Subject:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.default import open_built
 from xpusetup.commands.inspecting import find_built
+from xpusetup.commands.knowledge import target_table
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_profile
 from xpusetup.effects import files
@@ -21,6 +22,7 @@ from xpusetup.effects.sysroot import Sysroot
 from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.outputs.packages import system_packages
 from xpusetup.plan.component import inspect_options
+from xpusetup.targets import check_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -48,6 +50,8 @@ def verify_wheel(wheel: str, asked: Asked) -> Result:
     path = Path(wheel).expanduser()
     if not path.is_file():
         raise UsageError(f"there is no wheel {wheel}", fix="name a file that ends with .whl")
+    if asked.arch:
+        check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *_named(asked)]
     document = _inspect(path, words)
     return Result("verify-wheel", {**document, "profile": asked.profile or None}, code=0 if document["ok"] else 1)
@@ -108,7 +112,9 @@ def closure(where: Where) -> Result:
     found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)
     if isinstance(found, str):
         raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
-    return Result("env --closure", {**found, "system_packages": system_packages(found)})
+    return Result(
+        "env --closure", {**found, "system_packages": system_packages(found), "fix": "xpusetup doctor --for run"}
+    )
 
 
 def _prefix(where: Where) -> Path:

@@ -4,33 +4,40 @@ from __future__ import annotations
 
 import difflib
 import hashlib
+import re
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
 from xpusetup.commands.accelerators import UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.commands.places import check_folder, make_layout
 from xpusetup.devices import Device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
-from xpusetup.effects.root import Root, read_locked_profile
+from xpusetup.effects.root import Root, read_lock, read_locked_profile
 from xpusetup.errors import UsageError
 from xpusetup.load import parse_profile
-from xpusetup.model import ROOT, Layout
-from xpusetup.refs import floating, parse_revs, slug
+from xpusetup.model import ROOT
+from xpusetup.profile import Profile
+from xpusetup.refs import floating, parse_revs, plain_name, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
     from xpusetup.facts import Facts
-    from xpusetup.model import Request
-    from xpusetup.profile import Profile
+    from xpusetup.model import Layout, Request
+
+VERSION = re.compile(r"\d+(?:\.\d+)*")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Where:
-    """The options that say which profile and which folders; empty means not given."""
+    """The options that say which profile and which folders; empty means not given.
+
+    `may_make`: the command makes the environment that `into` names, where there is none yet.
+    """
 
     profile: str = ""
     root: str = ""
@@ -40,6 +47,7 @@ class Where:
     python: str = ""
     into: str = ""
     rev: tuple[str, ...] = ()
+    may_make: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,7 +55,8 @@ class Workspace:
     """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again.
 
     `base` is the profile as its file says it, `profile` the same where this root has pinned the `revs` that were asked
-    for (component -> ref); `locked` says whether it has.
+    for (component -> ref); `locked` says whether it has. `known` is by which words this root is asked for: `named`, the
+    profile's name or file, and `rev`.
     """
 
     profile: Profile
@@ -61,6 +70,7 @@ class Workspace:
     python: str
     chosen_by: str
     options: str
+    known: dict[str, object] = field(default_factory=dict)
 
     @property
     def asked(self) -> dict[str, object]:
@@ -74,13 +84,14 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
     Raises UsageError for what can't be read.
     """
     settings = load_settings()
-    name, chosen_by = _choose_profile(where, settings, facts)
-    profile = load_profile(name)
+    where, chosen_by = _choose_profile(where, settings, facts)
+    name = where.profile
+    profile = _load(where, settings)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
-    root = check_folder(_root(where, settings, where.name or root_name(name, given)))
+    root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
-    layout = _layout(where, settings, root.name)
+    layout = make_layout(where, settings, root)
     return Workspace(
         profile=pinned or profile,
         base=profile,
@@ -93,18 +104,44 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
         python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
+        known={"named": str(Path(name).absolute()) if _is_path(name) else name, "rev": list(where.rev)},
     )
 
 
-def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[str, str]:
-    """Give the profile's name and where it came from."""
+def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
+    """Give where the profile is named, and from where its name came: a root that is named knows its own."""
     if where.profile:
-        return where.profile, "--profile"
+        return where, "--profile"
+    lock = _lock_of(where, settings)
+    if lock:
+        rev = where.rev or tuple(map(str, lock.get("rev", ())))
+        named = str(lock.get("named", "")) or str(lock["profile"]["name"])
+        return replace(where, profile=named, rev=rev), "--root" if where.root else "--name"
     if settings.profile:
-        return settings.profile, settings.origins["profile"]
+        return replace(where, profile=settings.profile), settings.origins["profile"]
     from xpusetup.commands.newest import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
-    return newest_that_fits(facts)
+    name, why = newest_that_fits(facts)
+    return replace(where, profile=name), why
+
+
+def _lock_of(where: Where, settings: Settings) -> dict[str, Any]:
+    """Give what the root that an option names was last built from; empty where none is named, or nothing is there."""
+    if not where.root and not where.name:
+        return {}
+    lock = read_lock(Root(_root(where, settings, where.name))) or {}
+    return lock if isinstance(lock.get("profile"), dict) and "name" in lock["profile"] else {}
+
+
+def _load(where: Where, settings: Settings) -> Profile:
+    """Load the profile; where its file is gone since, or came from elsewhere, as the root that is named holds it."""
+    try:
+        return load_profile(where.profile)
+    except UsageError:
+        lock = _lock_of(where, settings)
+        if lock and where.profile in (lock.get("named"), lock["profile"]["name"]):
+            return Profile.model_validate(lock["profile"])
+        raise
 
 
 def _options(where: Where, name: str) -> str:
@@ -144,7 +181,7 @@ def load_settings() -> Settings:
     """Merge the site files and the project's xpusetup.toml."""
     home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
     places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
-    found = ((place, files.read_text(place)) for place in places)
+    found = ((place, files.read_input(place)) for place in places)
     return merge_settings([(str(place), text) for place, text in found if text is not None])
 
 
@@ -159,15 +196,28 @@ def newest_profile() -> str:
     return max(names, key=lambda name: Version(name.removeprefix("torch-")))
 
 
+def _nearest(name: str) -> str:
+    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
+    series, _, version = name.rpartition("-")
+    same = [
+        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
+    ]
+    if same and VERSION.fullmatch(version):
+        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
+        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
+        return (older or ordered[:1])[-1]
+    return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
+
+
 def load_profile(name: str) -> Profile:
     """Load a profile by its name or its file."""
     path = Path(name) if _is_path(name) else files.package_file("profiles") / f"{name}.toml"
-    text = files.read_text(path)
+    text = files.read_input(path)
     if text is None and _is_path(name):
         raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
     if text is None:
-        close = difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)
-        hint = f"; did you mean {close[0]}?" if close else ""
+        close = _nearest(name)
+        hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
     profile = parse_profile(text, name if _is_path(name) else f"{name}.toml")
     from xpusetup.commands.sources import read_patches  # noqa: PLC0415 - it imports this module
@@ -184,16 +234,16 @@ def _is_path(name: str) -> bool:
     return name.endswith(".toml") or "/" in name
 
 
-def root_name(name: str, revs: dict[str, str] | None = None) -> str:
+def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
     """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
 
-    Revisions that were asked for are part of it, so that an experiment does not replace the build of a release.
+    Revisions that were asked for are part of it, so that an experiment does not replace the build of a release. A
+    `plain` one holds no dot, because of which a release would not build there.
     """
     added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
-    if not _is_path(name):
-        return f"{name}{added}"
     path = Path(name).resolve()
-    return f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}{added}"
+    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if _is_path(name) else name
+    return plain_name(f"{own}{added}") if plain else f"{own}{added}"
 
 
 def _root(where: Where, settings: Settings, name: str) -> Path:
@@ -209,48 +259,8 @@ def roots_folder(settings: Settings) -> Path:
     return Path(variable("XPUSETUP_ROOT") or settings.root or _data_home()).expanduser().absolute()
 
 
-def check_folder(path: Path) -> Path:
-    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold."""
-    if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
-        raise UsageError(
-            f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
-            fix="choose a plainer one: --root DIR",
-        )
-    return path
-
-
 def _data_home() -> str:
     return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
-
-
-def _layout(where: Where, settings: Settings, name: str) -> Layout:
-    """Give the folders: an option names just that one, a settings file the parent of one for each root."""
-    default = Layout()
-    into = _find_environment(where) if where.into else ""
-    return Layout(
-        src=_folder(where.build_dir, settings.build_dir, name) or default.src,
-        venv=into or _folder(where.prefix, settings.prefix, name) or default.venv,
-        adopted=bool(into),
-    )
-
-
-def _find_environment(where: Where) -> str:
-    """Give the prefix of an environment that was named by its folder or its interpreter. Links stay as they are."""
-    for option, given in {"--prefix": where.prefix, "--python": where.python}.items():
-        if given:
-            fix = f"leave {option} out: the environment that is there has its own place and its own Python"
-            raise UsageError(f"--into and {option} exclude each other", fix=fix)
-    path = Path(where.into).expanduser().absolute()
-    prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
-    if not (prefix / "bin/python").is_file():
-        fix = "name a venv, a conda prefix or its bin/python; this makes one: python3 -m venv DIR"
-        raise UsageError(f"{path} is no environment: there is no {prefix}/bin/python", fix=fix)
-    return str(check_folder(prefix))
-
-
-def _folder(option: str, setting: str, name: str) -> str:
-    chosen = option or (f"{setting}/{name}" if setting else "")
-    return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
 
 
 def describe_device(name: str, settings: Settings | None = None) -> Device:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 BLOCK = 1 << 20
 LARGEST_HEAD = 64 << 20
-AGAIN = "copy it again, or create it again: xpusetup bundle create"
+AGAIN = "copy it again, or create it again: xpusetup bundle create FILE"
 
 
 def write_bundle(path: Path, head: str, files: Mapping[str, Path]) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import csv
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,6 +63,31 @@ def read_damage(document: dict[str, object], stamps: Iterable[Stamp], steps: Seq
     """Say which steps of a plan have to be repeated, because what they installed was replaced since."""
     found = read_changes(document, stamps)
     return find_steps(found[1], steps) if found else {}
+
+
+def find_altered(document: dict[str, object]) -> dict[str, str]:
+    """Hash every file of what an environment keeps against its own list; say what became of the first that differs.
+
+    Gives a reason by the path of that list. The scripts of bin/ are left out: they are made to compute their place.
+    """
+    guard = parse_guard(document)
+    kept = [each for each in guard.kept if each.record and not each.editable] if guard else []
+    return {each.record: why for each in kept if (why := _altered(Path(each.record)))}
+
+
+def _altered(record: Path) -> str:
+    packages = record.parent.parent
+    for row in csv.reader((files.read_text(record) or "").splitlines()):
+        name, listed = row[0], row[1] if len(row) > 1 else ""
+        if not listed.startswith("sha256=") or "/bin/" in name:
+            continue
+        path = packages / name
+        if not path.is_file():
+            return f"{path} is missing"
+        digest = base64.urlsafe_b64encode(bytes.fromhex(files.hash_file(path))).rstrip(b"=").decode()
+        if digest != listed.removeprefix("sha256="):
+            return f"{path} was changed after it was installed"
+    return ""
 
 
 def _own(stamps: Iterable[Stamp]) -> Iterable[tuple[str, str]]:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import hashlib
 import os
+import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -16,6 +18,8 @@ if TYPE_CHECKING:
     import io
 
 PACKAGE = Path(__file__).resolve().parent.parent
+LARGEST_INPUT = 64 << 20
+"""Bytes; profiles have thousands, facts of a machine a million."""
 FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
@@ -51,6 +55,21 @@ def read_text(path: Path) -> str | None:
         return None
     except OSError:  # /sys and /proc answer some reads with EIO or EINVAL: the kernel has nothing to say
         return None
+
+
+def read_input(path: Path) -> str | None:
+    """Read a text file that someone named; None where there is none that may be read.
+
+    Raises UsageError for what has no end, or waits for one: a device, a pipe.
+    """
+    with suppress(OSError):
+        seen = path.stat()
+        if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
+            raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
+        if seen.st_size > LARGEST_INPUT:
+            size = f"{seen.st_size >> 20} MiB"
+            raise UsageError(f"{path} has {size}: no such file is that long", fix="look at its name")
+    return read_text(path)
 
 
 def write_text(path: Path, text: str, *, executable: bool = False) -> None:
@@ -101,10 +120,10 @@ def _write_all(stream: io.FileIO, data: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def make_folder(path: Path) -> None:
-    """Make a folder and those above it."""
+def make_folder(path: Path, *, private: bool = False) -> None:
+    """Make a folder and those above it; `private`: others may not look into it."""
     try:
-        path.mkdir(parents=True, exist_ok=True)
+        path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from error
 

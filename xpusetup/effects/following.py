@@ -15,7 +15,17 @@ PAUSE = 0.2
 
 
 def follow(path: Path, goes_on: Callable[[], bool]) -> Iterator[str]:
-    """Give the text of a log as it comes, for as long as it goes on; one that is begun anew is read from its start."""
+    """Give the lines of a log as they come, for as long as it goes on; one begun anew is read from its start."""
+    rest = ""
+    for piece in _pieces(path, goes_on):
+        lines, end, rest = (rest + piece).rpartition("\n")
+        if end:
+            yield f"{lines}\n"
+    if rest:
+        yield rest
+
+
+def _pieces(path: Path, goes_on: Callable[[], bool]) -> Iterator[str]:
     stream = path.open(errors="replace")
     try:
         while True:

@@ -112,7 +112,7 @@ def _call(repo: str, env: Mapping[str, str], *words: str) -> str:
     try:
         import git  # noqa: PLC0415 - slow to import, and locks alone ask
     except ImportError as error:  # which is how GitPython says that there is no git on PATH
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor") from error
+        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
     try:
         done = git.Git().execute(["git", *words], env={**env, **QUIET}, kill_after_timeout=PATIENCE)
     except git.GitCommandError as error:

@@ -17,7 +17,7 @@ from xpusetup.plan.install import published_wheels
 from xpusetup.plan.patches import patches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
@@ -26,16 +26,49 @@ if TYPE_CHECKING:
     from xpusetup.profile import Profile
 
 
+KINDS: Mapping[str, tuple[type, ...]] = {
+    "verified": (bool, type(None)),
+    "failed": (str, type(None)),
+    "made_by": (str,),
+    **dict.fromkeys(("own", "target", "inspected", "steps", "proven"), (dict,)),
+    **dict.fromkeys(("facts", "verification"), (dict, type(None))),
+    **dict.fromkeys(("pins", "patches", "wheels", "build_requirements"), (list,)),
+}
+"""What kind of value each key of a manifest has, and, below, what each of its rows holds."""
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "own": ("folder",),
+    "patches": ("source", "file", "sha256"),
+    "wheels": ("name", "version", "path", "sha256"),
+}
+
+
 def read_manifest(root: Root) -> dict[str, Any]:
     """Read manifest.json; empty where there is none."""
-    return read_document(root / "manifest.json")
+    found = read_document(root / "manifest.json")
+    return {name: value for name, value in found.items() if _fits(name, value)}
+
+
+def _fits(name: str, value: object) -> bool:
+    """Say whether a value of a manifest is of the kind that it has to be; any other is as good as absent."""
+    if not isinstance(value, KINDS.get(name, object)):
+        return False
+    rows = value.values() if name == "own" and isinstance(value, dict) else value if isinstance(value, list) else ()
+    if name == "made_by":
+        return value in {"build", "install"}
+    if name == "build_requirements":
+        return all(isinstance(row, str) for row in rows)
+    return all(isinstance(row, dict) and _holds(row, ROWS.get(name, ())) for row in rows)
+
+
+def _holds(row: dict[str, object], names: Iterable[str]) -> bool:
+    return all(isinstance(row.get(name), str) for name in names)
 
 
 def read_document(path: Path) -> dict[str, Any]:
     """Read a JSON document; empty where there is none, or none that can be read."""
     try:
         found = json.loads(files.read_text(path) or "{}")
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
     return found if isinstance(found, dict) else {}
 
@@ -88,11 +121,12 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "target": asdict(origin.target),
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "made_by": origin.made_by,
-        "own": {name: _own(name, folder, own) for name, folder in own.sources},
+        "own": {name: _own(root, name, folder, own) for name, folder in own.sources},
         "patches": [_patch(patch) for patch in patches_of(profile, own)],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
         "verified": _verified(root, outcome, verification, old),
+        "proven": read_proof(root),
         "verification": verification or None,
         "failed": outcome.failed or None,
         "steps": read_keys(root),
@@ -117,23 +151,46 @@ def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: d
     keys, told = read_keys(root), old.get("steps", {})
     since = [name for name in keys if told and told.get(name) != keys[name]]
     changed = outcome.failed or any(map(installs, [*outcome.ran, *since]))
-    return None if changed else old.get("verified")
+    return None if changed else still_verified(root, old)
 
 
 def record_verification(root: Root, verification: dict[str, Any]) -> None:
     """Write the result of a verification by itself into the manifest; one that failed is repeated by the next build."""
     document = {**read_manifest(root), "verified": verification.get("verified"), "verification": verification}
+    document["proven"] = read_proof(root)
     files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
     if not verification.get("verified"):
         (root / "stamps/verify.smoke").unlink(missing_ok=True)
+
+
+def read_proof(root: Root) -> dict[str, list[str]]:
+    """Give the hashes of what a verification is about: the wheels, and the lists of what was installed."""
+    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
+    made = {name: stamp for name, stamp in sorted(stamps.items()) if stamp is not None}
+    return {name: [each.sha256 for each in stamp.made] for name, stamp in made.items() if _is_proven(name)}
+
+
+def _is_proven(step: str) -> bool:
+    return installs(step) or step.endswith((".build", ".download"))
+
+
+def still_verified(root: Root, manifest: Mapping[str, Any]) -> bool | None:
+    """Say what a manifest proves of what is in a root now: nothing, where that is not what was verified."""
+    proven = manifest.get("proven")
+    return manifest.get("verified") if proven is not None and proven == read_proof(root) else None
 
 
 def _inspections(root: Root) -> list[Path]:
     return sorted((root / "results").glob("*.inspect.json"))
 
 
-def _own(name: str, folder: str, request: Request) -> dict[str, Any]:
-    return {"folder": folder, "editable": name in request.editable, **(read_tree(Path(folder)) or {})}
+def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
+    """Say which tree of the user's own it was: its commit, or the hash of an archive's files when it was built."""
+    seen = read_tree(Path(folder)) or {}
+    if name in request.archives:
+        told = read_document(root / f"results/{name}.source.json")
+        seen = {"archive": told.get("archive", ""), "missing": told.get("missing", [])}
+    return {"folder": folder, "editable": name in request.editable, **seen}
 
 
 def _patch(patch: Patch) -> dict[str, str]:

@@ -55,7 +55,7 @@ class Ask:
     `places` are folders that a build writes to with what each holds, `toolkit` one more place to look in.
     `adopted`: `python` is the interpreter of an environment into which a build installs. `environments` are prefixes
     that may hold a torch, looked at before those that are active; `imports`: it may be imported, which takes seconds.
-    `hosts` are those whose answer is asked for.
+    `hosts` are those whose answer is asked for, `compilers` what a site has instead of gcc and g++.
     """
 
     places: Mapping[Path, Sequence[Held]] = field(default_factory=dict)
@@ -65,6 +65,7 @@ class Ask:
     environments: tuple[str, ...] = ()
     imports: bool = True
     hosts: tuple[str, ...] = ()
+    compilers: Mapping[str, str] = field(default_factory=dict)
 
 
 def probe(sections: Iterable[Section] = EVERYTHING, about: Ask | None = None) -> Facts:
@@ -89,7 +90,7 @@ def _probes(sysroot: Sysroot, about: Ask, notes: Notes) -> Mapping[Section, Call
         "container": lambda: probe_places.probe_container(sysroot),
         "network": lambda: probe_network.probe_network(sysroot, about.hosts, notes),
         "toolkits": lambda: probe_tools.probe_toolkits(sysroot, about.toolkit, notes),
-        "tools": probe_tools.probe_programs,
+        "tools": lambda: probe_tools.probe_programs(about.compilers),
         "python": lambda: adopt(about.python),
         "torch": lambda: probe_torch.probe_torch(about.environments, sysroot, notes, imports=about.imports),
         "tree": probe_places.probe_tree,

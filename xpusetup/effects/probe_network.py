@@ -39,7 +39,7 @@ def probe_network(sysroot: Sysroot, hosts: tuple[str, ...], notes: Notes) -> Net
     return Network(
         proxies=_plain(proxies),
         credentials=sorted({without_credentials(name)[0] for name, value in named if without_credentials(value)[1]}),
-        redirects={without_credentials(address)[0]: old for address, old in redirects.items()},
+        redirects={without_credentials(address)[0]: without_credentials(old)[0] for address, old in redirects.items()},
         indexes=_plain(indexes),
         reach=_reach(hosts, notes) if hosts else None,
     )

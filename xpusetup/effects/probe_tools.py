@@ -13,7 +13,7 @@ from xpusetup.facts import Tool, Toolkits, ToolkitSeen
 from xpusetup.outputs.tools import parse_compiler_version, parse_ocloc_targets
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
     from xpusetup.effects.notes import Notes
     from xpusetup.effects.sysroot import Sysroot
@@ -24,9 +24,13 @@ PROGRAMS = ("gcc", "g++", "clang++", "git", "cmake", "ninja", "uv", "ccache")
 PARTS = ("compiler", "mkl", "pti", "ccl", "mpi", "umf", "tcm", "tbb", "dnnl", "ocloc", "dpl")
 
 
-def probe_programs() -> list[Tool]:
-    """Find the programs of a build on PATH, with the first line that each says of its version."""
-    found = [(name, path) for name in PROGRAMS if (path := shutil.which(name))]
+def probe_programs(compilers: Mapping[str, str] | None = None) -> list[Tool]:
+    """Find the programs of a build on PATH, with the first line that each says of its version.
+
+    `compilers` are those that a site has instead of gcc and g++, under whose names they are told, also where they lack.
+    """
+    own = {name: word for name, word in (compilers or {}).items() if word != name}
+    found = [(name, path) for name in PROGRAMS if (path := shutil.which(own.get(name, name)) or own.get(name))]
     with ThreadPoolExecutor(len(PROGRAMS)) as pool:
         versions = pool.map(lambda pair: _first_line(pair[1]), found)
         return [
@@ -35,9 +39,9 @@ def probe_programs() -> list[Tool]:
 
 
 def _first_line(path: str) -> str | None:
-    output = run_process((path, "--version"), seconds=PATIENCE)
-    lines = output.out.splitlines()
-    return lines[0] if output.code == 0 and lines else None
+    output = run_process((path, "--version"), seconds=PATIENCE) if "/" in path else None  # else it is not on PATH
+    lines = output.out.splitlines() if output else []
+    return lines[0] if output and output.code == 0 and lines else None
 
 
 def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:

@@ -116,13 +116,13 @@ def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int
     return done.returncode if done.returncode >= 0 else SIGNALLED - done.returncode
 
 
-def run_attached(argv: Sequence[str], *, quiet: bool) -> int | None:
+def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int | None:
     """Run a command on the caller's terminal and give its exit code; None where it is not there.
 
     `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
     """
     try:
-        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None)
+        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env)
     except (FileNotFoundError, PermissionError):
         return None
     return done.returncode

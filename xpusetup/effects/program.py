@@ -14,13 +14,23 @@ from packaging.utils import canonicalize_name
 
 from xpusetup import __version__
 from xpusetup.effects.files import PACKAGE, make_folder, read_text, write_text
+from xpusetup.effects.git import read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 NAME = "xpusetup"
 WRITTEN_BY_INSTALLERS = {"RECORD", "INSTALLER", "REQUESTED", "direct_url.json", "uv_cache.json"}
+COMMIT = 12
 DATE = (1980, 1, 1, 0, 0, 0)
+
+
+def describe_version() -> str:
+    """Give this program's version and the commit it was made from, as far as that is known."""
+    tree = read_tree(PACKAGE.parent) if (PACKAGE.parent / "pyproject.toml").exists() else None
+    own = f"{tree['rev'][:COMMIT]}{' with changes' if tree['changed'] else ''}" if tree else ""
+    commit = own or (read_text(PACKAGE / "_shipped/commit") or "").strip()
+    return f"{__version__} ({commit})" if commit else __version__
 
 
 def describe_program(folder: Path) -> tuple[str, str, str]:

@@ -50,6 +50,11 @@ def _list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = 
         yield from _list_trees(folder, tuple(known))
 
 
+def tags_at(path: Path) -> list[str]:
+    """Name the tags of the commit that a tree is at."""
+    return _git(path, "tag", "--points-at", "HEAD").split()
+
+
 def submodules_of(repository: Path, rev: str, sparse: Sequence[str] = ()) -> list[Submodule]:
     """Give the submodules of one commit that a fetch brings; of a sparse tree those in its folders."""
     links = [line for line in _git(repository, "ls-tree", "-r", "-z", rev).split("\0") if line.startswith("160000 ")]
@@ -124,7 +129,7 @@ def _run(place: Path, arguments: tuple[str, ...], text: str) -> subprocess.Compl
         sent = text.encode(errors="surrogateescape")
         return subprocess.run(words, input=sent, capture_output=True, check=False, env={**kept, **PLAIN})
     except FileNotFoundError as error:
-        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor") from error
+        raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
 
 
 def _last(words: bytes) -> str:

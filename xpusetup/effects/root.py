@@ -5,23 +5,27 @@ from __future__ import annotations
 import json
 import os
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from pydantic import ValidationError
+
 from xpusetup.effects import files
 from xpusetup.effects.process import run_process
-from xpusetup.errors import NotReadyError
-from xpusetup.keys import Made, Seen, Stamp, parse_stamp
-from xpusetup.model import Request
-from xpusetup.plan.context import HELPER_KINDS, PACKAGED
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.keys import Made, Seen, Stamp, parse_stamp, render_stamp
+from xpusetup.load import describe
+from xpusetup.model import Layout, Request
+from xpusetup.plan.context import HELPER_KINDS
 from xpusetup.plan.patches import patch_texts, patches_of
 from xpusetup.profile import Profile
+from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from xpusetup.model import Layout, Plan, Target
+    from xpusetup.model import Plan, Target
 
 FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
 HELPERS = "helpers"
@@ -52,7 +56,7 @@ class Root:
 def open_root(path: Path) -> Root:
     """Make the folders of a root. Raises NotReadyError where that can't be done."""
     for name in FOLDERS:
-        files.make_folder(path / name)
+        files.make_folder(path / name, private=name == "logs")  # a tool may print what it should not
     if not os.access(path, os.W_OK):
         raise NotReadyError(f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)")
     return Root(path.resolve())
@@ -109,7 +113,7 @@ def clear_drafts(root: Root) -> None:
 def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:
     """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
     stamps = dict(_read_stamps(root, plan))
-    damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp))}
+    damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp, check=False))}
     return Seen(
         root=str(root.path),
         scripts=scripts,
@@ -121,9 +125,23 @@ def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[
     )
 
 
-def find_damage(root: Root) -> dict[str, str]:
-    """Say of each finished step whose files are missing or were changed what happened to them."""
-    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp))}
+def find_damage(root: Root, *, check: bool = False) -> dict[str, str]:
+    """Say of each finished step whose files are missing or were changed what happened to them.
+
+    `check`: every file is hashed, also one that looks as it was.
+    """
+    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp, check=check))}
+
+
+def refresh_stamps(root: Root) -> None:
+    """Write down how files look now that were moved or copied and hold what they held, so that they are hashed once.
+
+    The caller holds the root's lock.
+    """
+    for name, stamp in read_stamps(root).items():
+        made = tuple(_look(each) or each for each in stamp.made)
+        if made != stamp.made and not _damage(stamp, check=False):
+            files.write_text(root / f"stamps/{name}", render_stamp(Stamp(stamp.key, made)))
 
 
 def read_stamps(root: Root) -> dict[str, Stamp]:
@@ -137,10 +155,10 @@ def read_absent(root: Root) -> dict[str, str]:
     """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
     try:
         document = json.loads(files.read_text(root / ABSENT) or "{}")
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return {}
-    steps = document.get("steps", {})
-    return steps if document.get("devices") == _devices() else {}
+    steps = document.get("steps", {}) if isinstance(document, dict) else None
+    return steps if isinstance(steps, dict) and document.get("devices") == _devices() else {}
 
 
 def write_absent(root: Root, step: str, key: str) -> None:
@@ -163,20 +181,27 @@ def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:
             yield step.id, stamp
 
 
-def _damage(stamp: Stamp) -> str:
-    return next((why for made in stamp.made if (why := _change(made))), "")
+def _damage(stamp: Stamp, *, check: bool) -> str:
+    return next((why for made in stamp.made if (why := _change(made, check=check))), "")
 
 
-def _change(made: Made) -> str:
-    path = Path(made.path)
-    try:
-        seen = path.stat()
-    except OSError:
+def _change(made: Made, *, check: bool) -> str:
+    seen = _look(made)
+    if seen is None:
         return f"{made.path} is missing"
-    seconds, rest = divmod(seen.st_mtime_ns, 10**9)
-    if (seen.st_size, f"{seconds}.{rest:09d}") == (made.size, made.changed):
+    if seen == made and not check:
         return ""
-    return "" if files.hash_file(path) == made.sha256 else f"{made.path} was changed after it was made"
+    return "" if files.hash_file(Path(made.path)) == made.sha256 else f"{made.path} was changed after it was made"
+
+
+def _look(made: Made) -> Made | None:
+    """Give a file as it looks now, its hash taken on trust; None where it is not there."""
+    try:
+        seen = Path(made.path).stat()
+    except OSError:
+        return None
+    times = (f"{time // 10**9}.{time % 10**9:09d}" for time in (seen.st_mtime_ns, seen.st_ctime_ns))
+    return Made(made.sha256, seen.st_size, next(times), made.path, next(times), seen.st_ino)
 
 
 def read_identities(target: Target) -> dict[str, str]:
@@ -189,10 +214,17 @@ def read_identities(target: Target) -> dict[str, str]:
     return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
 
 
-def lock_document(profile: Profile, target: Target, layout: Layout, asked: Mapping[str, object]) -> str:
-    """Give profile.lock.json; `asked` is what the target follows from beside the profile and the machine."""
+def lock_document(
+    profile: Profile, target: Target, layout: Layout, asked: Mapping[str, object], **known: object
+) -> str:
+    """Give profile.lock.json; `asked` is what the target follows from beside the profile and the machine.
+
+    `known` is what later commands want to know of the root: `named` and `rev`, by which words it was asked for, and
+    `steps`, all that the whole profile takes.
+    """
     resolved = profile.model_dump(by_alias=True, mode="json")
-    document = {"schema": 1, "profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
+    own = {"profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
+    document = {"schema": 1, **known, **own}
     return json.dumps(document, indent=2, sort_keys=True) + "\n"
 
 
@@ -210,13 +242,28 @@ def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | No
     before = document.get("asked") or {}
     if any(before.get(name) != value for name, value in asked.items()):
         return None
-    return Profile.model_validate(document["profile"])
+    try:
+        return Profile.model_validate(document["profile"])
+    except ValidationError as error:
+        lines = [f"{root / LOCKED}: {line}" for line in describe(error, Profile, document["profile"])]
+        fix = f"pin anew: rm {root / LOCKED}, then the same command"
+        raise UsageError("\n".join(lines), fix=fix) from error
 
 
 def read_lock(root: Root) -> dict[str, Any] | None:
     """Read profile.lock.json; None where there is none, or none that can be read."""
     try:
         document = json.loads(files.read_text(root / "profile.lock.json") or "null")
-    except json.JSONDecodeError:
+    except (ValueError, RecursionError):
         return None
-    return document if isinstance(document, dict) and document.get("schema") == 1 else None
+    return document if isinstance(document, dict) and document.get("schema") == 1 and _is_lock(document) else None
+
+
+def _is_lock(document: dict[str, Any]) -> bool:
+    """Say whether the parts of a lock are of the kind that they have to be."""
+    layout = document.get("layout", {})
+    tables = (document.get("profile"), document.get("target", {}), document.get("asked") or {}, layout)
+    if not all(isinstance(table, dict) for table in tables):
+        return False
+    kinds = {each.name: bool if each.name == "adopted" else str for each in fields(Layout)}
+    return all(name in kinds and isinstance(value, kinds[name]) for name, value in layout.items())

@@ -109,5 +109,5 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
 def _by_hand(toolkit: Toolkit) -> str:
     first = next(iter((*toolkit.prelude, *(f"source {script}" for script in toolkit.scripts))), "")
     if not first:
-        return "xpusetup doctor"
+        return "xpusetup doctor --for build"
     return f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c '{first}; env'"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.words import render_word
+from xpusetup.emit.words import bash_sentence, render_word
 
 if TYPE_CHECKING:
     from xpusetup.model import Toolkit
@@ -42,14 +42,15 @@ def render_first(scripts: tuple[str, ...]) -> str:
 
 def _without(scripts: tuple[str, ...]) -> tuple[str, str]:
     fix = "install the device's software, or name its script in a device file"
-    return "else", f'  fail "there is no {scripts[0]}" "{fix}" 4'
+    return "else", f'  fail {bash_sentence(f"there is no {scripts[0]}")} "{fix}" 4'
 
 
 def _checks(toolkit: Toolkit) -> list[str]:
     fix = "run it by hand and read what it says"
-    lines = [f'[ -n "${{{name}-}}" ] || fail "the toolkit did not set {name}" "{fix}" 3' for name in toolkit.sets]
-    compiler = render_word(toolkit.compiler.rsplit("/", 1)[-1])
-    there = f'command -v {compiler} >/dev/null || fail "the toolkit has no {compiler}" "{fix}" 3'
+    lines = [f'[ -n "${{{each}-}}" ] || fail "the toolkit did not set {each}" "{fix}" 3' for each in toolkit.sets]
+    name = toolkit.compiler.rsplit("/", 1)[-1]
+    compiler = render_word(name)
+    there = f'command -v {compiler} >/dev/null || fail {bash_sentence(f"the toolkit has no {name}")} "{fix}" 3'
     return [*lines, there, *_version_check(compiler, toolkit.version)]
 
 
@@ -57,7 +58,6 @@ def _version_check(compiler: str, version: str) -> list[str]:
     """Hold what was switched on against what was chosen: setvars.sh takes the newest of several."""
     if not version:
         return []
-    wrong = (
-        f'fail "the toolkit that was switched on is not {version}" "choose another one: [toolkit] in the site file" 3'
-    )
+    other = bash_sentence(f"the toolkit that was switched on is not {version}")
+    wrong = f'fail {other} "choose another one: [toolkit] in the site file" 3'
     return [f"{compiler} --version | grep -qF -- {render_word(version)} || {wrong}"]

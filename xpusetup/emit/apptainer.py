@@ -6,9 +6,10 @@ from typing import TYPE_CHECKING
 
 from xpusetup.emit.image import PREFIX
 from xpusetup.emit.image_files import render_around
-from xpusetup.emit.image_labels import BASE, label_values
+from xpusetup.emit.image_labels import OF_BASE, label_values
 from xpusetup.emit.image_readme import render_definition_readme
 from xpusetup.emit.image_stages import split_stages
+from xpusetup.emit.words import apptainer_text
 from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -40,14 +41,14 @@ def render_apptainer(image: Image) -> dict[str, str]:
     Raises UsageError for an image to compile in: a definition keeps its last stage alone.
     """
     if image.order.target == "devel":
-        fix = "xpusetup emit shell builds in any container; or leave --target out"
+        fix = "leave --target out; what builds in any container: xpusetup emit shell --out DIR"
         raise UsageError("an Apptainer image holds what runs, and nothing to compile with", fix=fix)
     text = "\n".join([*_build(image), *_runtime(image)])
     return {**render_around(image), "README.md": render_definition_readme(image, FILE), FILE: f"{text}\n"}
 
 
 def _build(image: Image) -> Iterator[str]:
-    yield f"# {image.profile.name} on {image.system.name}. README.md says how to build and run it."
+    yield f"# {apptainer_text(f'{image.profile.name} on {image.system.name}')}. README.md says how to build and run it."
     yield HEAD.format(stage="build") + ARGUMENTS.format(base=image.base) + SETUP
     yield "%files"
     yield from (f"    {name} {PREFIX}/{name}" for name in ("steps", "helpers", "system"))
@@ -77,5 +78,5 @@ def _runtime(image: Image) -> Iterator[str]:
     yield f'\n%runscript\n    exec {PREFIX}/entry.sh "$@"'
     yield f'\n%test\n    {PREFIX}/venv/bin/python -c "import torch; print(torch.__version__)"'
     yield "\n%labels"
-    yield from (f"    {name} {value}" for name, value in label_values(image).items() if value != BASE)
-    yield f"\n%help\n    {image.profile.summary}.\n    Without a command it verifies what is in it."
+    yield from (f"    {name} {apptainer_text(text)}" for name, text in label_values(image).items() if name != OF_BASE)
+    yield f"\n%help\n    {apptainer_text(image.profile.summary)}.\n    Without a command it verifies what is in it."

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.activation import render_activation
-from xpusetup.emit.words import render_long_command
+from xpusetup.emit.words import comment, render_long_command, render_word
 from xpusetup.model import ROOT
 from xpusetup.plan.verify import verify_options
 
@@ -35,7 +34,7 @@ rm -rf check
 
 def render_check(cell: Cell) -> str:
     """Give the script. Exit codes are those of verify: 4 where there is no device."""
-    return "\n".join([HEAD.format(name=cell.name), *_lines(cell)]) + "\n"
+    return "\n".join([HEAD.format(name=comment(cell.name)), *_lines(cell)]) + "\n"
 
 
 def _lines(cell: Cell) -> Iterator[str]:
@@ -52,7 +51,7 @@ def _lines(cell: Cell) -> Iterator[str]:
         "--quiet",
         *options,
     )
-    yield f"{shlex.quote(target.python)} -m venv check"
+    yield f"{render_word(target.python)} -m venv check"
     if any("compiler" in step.needs for step in cell.plan.steps):  # published wheels name what they need themselves
         yield f"cat >check/constraints.txt <<'END'\n{_constraints(cell)}END"
         pip = (*pip, "--constraint", "check/constraints.txt")

@@ -10,6 +10,7 @@ from xpusetup.emit.image_files import CACHES, IGNORED, USER, render_around
 from xpusetup.emit.image_labels import labels_of
 from xpusetup.emit.image_readme import render_readme
 from xpusetup.emit.image_stages import Built, split_stages
+from xpusetup.emit.words import comment
 from xpusetup.plan.context import HELPER_KINDS
 
 if TYPE_CHECKING:
@@ -77,8 +78,10 @@ def render_dockerfile(image: Image) -> dict[str, str]:
 
 
 def _lines(image: Image, writer: Writer) -> Iterator[str]:
-    yield f"# {image.profile.summary}"
-    yield f"# Written by xpusetup: {image.profile.name} on {image.system.name}. README.md says how to build and run it."
+    # The first line decides: below one that is no directive, BuildKit takes none (`# syntax=`) any more.
+    what = comment(f"{image.profile.name} on {image.system.name}")
+    yield f"# Written by xpusetup: {what}. README.md says how to build and run it."
+    yield f"# {comment(image.profile.summary)}"
     yield f"ARG BASE={image.base}"
     built = split_stages(image)
     yield from _system_stages(image, writer)

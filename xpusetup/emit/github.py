@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-import shlex
+import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -12,6 +12,7 @@ from xpusetup.emit.check import render_check
 from xpusetup.emit.extension import make_extension
 from xpusetup.emit.parts import memory_per_job, render_parts
 from xpusetup.emit.script import render_script
+from xpusetup.emit.words import workflow_command, yaml_string
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -52,7 +53,7 @@ def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
     ignored = "".join(f"/*/{name}\n" for name in (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS"))
-    readme = README.format(again=shlex.join(runners.again))
+    readme = README.format(again=workflow_command(runners.again))
     beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}README.md": readme}
     return {**files, **beside, WORKFLOW: _workflow(cells, runners)}
 
@@ -84,9 +85,9 @@ def _workflow(cells: Sequence[Cell], runners: Runners) -> str:
         "SCHEDULE": f'\n  schedule:\n    - cron: "{NIGHTLY}"' if nightly else "",
         "MATRIX": "\n".join(_matrix(cells)),
         "RUNS_ON": runners.label,
-        "RENEW": RENEW.replace("@AGAIN@", shlex.join(runners.again)) if nightly else "",
+        "RENEW": RENEW.replace("@AGAIN@", workflow_command(runners.again)) if nightly else "",
         "EXTENSION": _extension(runners.extension),
-        "CXX": shlex.quote(cells[0].plan.target.cxx),
+        "CXX": workflow_command([cells[0].plan.target.cxx]),
         "CACHED": "\n".join(f"            {FOLDER}${{{{ matrix.cell }}}}/{name}" for name in CACHED),
         "GPU": runners.gpu_label,
         "FOLDER": FOLDER,
@@ -99,15 +100,13 @@ def _workflow(cells: Sequence[Cell], runners: Runners) -> str:
         "ATTEST": ATTEST,
     }
     text = HEAD + (BUILD.replace("@OWN@", "") if hosted else BUILD) + (VERIFY if runners.gpu_label else "")
-    for name, value in words.items():
-        text = text.replace(f"@{name}@", value)
-    return text
+    return re.sub(r"@([A-Z_]+)@", lambda found: words[found[1]], text)  # at once: a value is not read again
 
 
 def _matrix(cells: Sequence[Cell]) -> Iterator[str]:
     for cell in cells:
-        yield f"          - cell: {cell.name}"
-        yield f'            python: "{cell.plan.target.python_version}"'
+        yield f"          - cell: {yaml_string(cell.name)}"
+        yield f"            python: {yaml_string(cell.plan.target.python_version)}"
         yield f"            mib_per_job: {memory_per_job(cell)}"
 
 

@@ -8,7 +8,7 @@ from xpusetup.emit.activation import render_activation
 from xpusetup.emit.image import PREFIX
 from xpusetup.emit.script import render_scripts
 from xpusetup.emit.system import render_system
-from xpusetup.emit.words import render_command
+from xpusetup.emit.words import render_command, render_word
 from xpusetup.plan.verify import describe_proof, verify_options
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ def _clean(manager: Manager) -> str:
 
 def _activation(image: Image, kit: Toolkit) -> str:
     target = image.plan.target
-    return ACTIVATION.format(body=render_activation(kit), cc=target.cc, cxx=target.cxx)
+    return ACTIVATION.format(body=render_activation(kit), cc=render_word(target.cc), cxx=render_word(target.cxx))
 
 
 def render_entry(image: Image) -> str:

@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from xpusetup.emit.words import docker_string
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xpusetup.emit.image import Image
 
 BASE = "${BASE}"
+"""The one variable: a build may name another base."""
+OF_BASE = "org.opencontainers.image.base.name"
 
 
 def label_values(image: Image) -> dict[str, str]:
@@ -22,7 +26,7 @@ def label_values(image: Image) -> dict[str, str]:
         "org.opencontainers.image.title": image.profile.name,
         "org.opencontainers.image.description": image.profile.summary,
         "org.opencontainers.image.version": torch,
-        "org.opencontainers.image.base.name": BASE,
+        OF_BASE: BASE,
         "xpusetup.profile": image.profile.name,
         "xpusetup.profile.sha256": image.digest,
         "xpusetup.from": image.order.origin,
@@ -37,11 +41,6 @@ def label_values(image: Image) -> dict[str, str]:
 def labels_of(image: Image) -> Iterator[str]:
     """Give them as lines of a Dockerfile."""
     values = label_values(image)
-    lines = [f"{name}={_quote(value)}" for name, value in values.items()]
+    quoted = {name: docker_string(value) for name, value in values.items()} | {OF_BASE: f'"{BASE}"'}
+    lines = [f"{name}={value}" for name, value in quoted.items()]
     yield "LABEL " + " \\\n      ".join(lines)
-
-
-def _quote(value: str) -> str:
-    """Quote a value; the base alone is a variable, because a build may name another one."""
-    escaped = value.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"{escaped}"' if value == BASE else f'"{escaped}"'.replace("$", "\\$")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.image import PREFIX, notes_of
+from xpusetup.emit.words import markdown_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -61,25 +62,25 @@ def render_definition_readme(image: Image, file: str) -> str:
 
 def _join(image: Image, parts: list[str]) -> str:
     head = f"# {image.profile.name} on {image.system.name}\n"
-    says = f"{image.profile.summary}. Written by xpusetup; this folder is all that a build needs.\n"
+    says = f"{markdown_text(image.profile.summary)}. Written by xpusetup; this folder is all that a build needs.\n"
     return "\n".join([head, says, *parts]).replace("\n\n\n", "\n\n") + "\n"
 
 
 def _worth_knowing(image: Image) -> Iterator[str]:
     yield "## Worth knowing\n"
-    yield from (f"- {note}" for note in notes_of(image))
+    yield from (f"- {markdown_text(note)}" for note in notes_of(image))
     yield "- every step of `steps/` is a script of its own that ends at once where it is done"
     yield "- `numpy` is kept because torch hands arrays over to it, though it does not require it"
 
 
 def _contents(image: Image) -> Iterator[str]:
     yield "| in it | |\n|---|---|"
-    yield from (f"| {name} | {pin} |" for name, pin in image.pins.items())
+    yield from (f"| {markdown_text(name)} | {markdown_text(pin)} |" for name, pin in image.pins.items())
     kit = image.plan.target.toolkit
     if kit is not None:
         yield f"| oneAPI | {kit.version}{'' if image.toolkit_stays else ', on the build side alone'} |"
     if image.plan.target.arch:
-        yield f"| device targets | {', '.join(image.plan.target.arch)} |"
+        yield f"| device targets | {markdown_text(', '.join(image.plan.target.arch))} |"
     yield f"| environment | {PREFIX}/venv, Python {image.order.python} |\n"
     if image.order.target == "devel" and kit is not None:
         yield "`toolkit COMMAND` as the container's command runs it with the toolkit switched on.\n"

@@ -66,6 +66,9 @@ def _cannot_compile(profile: Profile, system: ImageSystem) -> Iterator[str]:
     kit = profile.toolkit
     if not SpecifierSet(profile.gcc).contains(system.gcc):
         yield f"its gcc is {system.gcc}, and the release takes {profile.gcc}"
+    for fault in profile.gcc_faults:
+        if fault.stops and SpecifierSet(fault.versions).contains(system.gcc):
+            yield f"its gcc is {system.gcc}: {fault.why}"
     if kit is None:
         return
     if not SpecifierSet(system.toolkits).contains(kit.preferred):

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.plan.context import PACKAGED
 from xpusetup.plan.patches import FOLDER as PATCHES
+from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.words import render_word
+from xpusetup.emit.words import comment, lua_long_string, lua_string, markdown_text, render_word
 from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -22,24 +22,25 @@ RUNTIMES = ("intel-oneapi", "oneapi", "intel-oneapi-compilers", "intel-oneapi-mk
 """Modules that put another SYCL runtime before that of the wheels."""
 OTHERS = ("cuda", "rocm", "cann")
 
-HEAD = """help([[{title}, built from source by xpusetup for Python {python}{targets}.
+HELP = """{title}, built from source by xpusetup for Python {python}{targets}.
 
 Packages of your own, on top of it (any venv of Python {python}; `pip install` keeps this torch):
 
     python -m venv ~/mine && source ~/mine/bin/activate && pip install transformers
 
-Console scripts of this module do not see such a venv: python -m torch.distributed.run instead of torchrun.]])
-whatis("Name: {name}")
-whatis("Version: {version}")
-whatis("Description: {title}")
+Console scripts of this module do not see such a venv: python -m torch.distributed.run instead of torchrun."""
+HEAD = """help({help})
+whatis({whatis_name})
+whatis({whatis_version})
+whatis({whatis_title})
 
 -- Computed from this file's own place, so that the folder can be moved.
 local top = myFileName():gsub("/+[^/]+/+[^/]+/+[^/]+$", "")
-local root = pathJoin(top, "software/{cell}")
+local root = pathJoin(top, {folder})
 local venv = pathJoin(root, "venv")
 
 if not isFile(pathJoin(venv, "bin/python")) then
-  LmodError("{name}/{version} is not built yet: bash " .. pathJoin(root, "build.sh"))
+  LmodError({not_built} .. pathJoin(root, "build.sh"))
 end
 family("pytorch")
 """
@@ -51,9 +52,10 @@ setenv("PIP_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
 setenv("UV_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
 setenv("XPUSETUP_PREFIX", venv)
 """
+SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} brings a runtime of its own: begin a new shell"
 ALONE = """-- Two SYCL runtimes must not meet in one process: the wheels bring their own.
 if mode() == "load" and os.getenv("SETVARS_COMPLETED") == "1" then
-  LmodError("oneAPI's setvars.sh was sourced in this shell, and {name} brings a runtime of its own: begin a new shell")
+  LmodError({sourced})
 end
 """
 LAYER = '''"""Let a venv see the packages of the module that is loaded, after its own. Python imports this by itself."""
@@ -129,15 +131,21 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
     target = cell.plan.target
     targets = f" and {', '.join(target.arch)}" if target.arch else ""
     main = " ".join(_main(cell))
-    words = {"name": name, "version": version, "python": target.python_version, "targets": targets, "title": main}
     kit = target.toolkit if target.toolkit and target.toolkit.at_run_time else None
     brings = cell.profile.toolkit is not None and kit is None
     conflicts = [*settings.conflicts, *(RUNTIMES if brings else ()), *OTHERS]
     lines = [
-        HEAD.format(**words, cell=cell.name),
+        HEAD.format(
+            help=lua_long_string(HELP.format(title=main, python=target.python_version, targets=targets)),
+            whatis_name=lua_string(f"Name: {name}"),
+            whatis_version=lua_string(f"Version: {version}"),
+            whatis_title=lua_string(f"Description: {main}"),
+            folder=lua_string(f"{FOLDER}{cell.name}"),
+            not_built=lua_string(f"{name}/{version} is not built yet: bash "),
+        ),
         *_calls("conflict", dict.fromkeys(conflicts)),
-        *(f"depends_on({_quote(each)})" for each in settings.requires),
-        *([ALONE.format(name=name)] if brings else []),
+        *(f"depends_on({lua_string(each)})" for each in settings.requires),
+        *([ALONE.format(sourced=lua_string(SOURCED.format(name=name)))] if brings else []),
         *(_toolkit(kit) if kit else ()),
         BODY,
     ]
@@ -145,30 +153,28 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
 
 
 def _calls(function: str, words: Iterable[str]) -> Iterator[str]:
-    yield f"{function}({', '.join(map(_quote, words))})"
+    yield f"{function}({', '.join(map(lua_string, words))})"
 
 
 def _toolkit(kit: Toolkit) -> Iterator[str]:
     """Switch on the toolkit where the wheels bring no runtime of their own."""
-    yield f"-- These wheels need the runtime of oneAPI {kit.version} itself."
+    yield f"-- These wheels need the runtime of oneAPI {comment(kit.version)} itself."
     for line in kit.prelude:
         verb, _, name = line.partition("module load ")
         if not verb and name:
-            yield from (f"depends_on({_quote(each)})" for each in name.split())
+            yield from (f"depends_on({lua_string(each)})" for each in name.split())
     for script in kit.scripts:
-        yield f"source_sh({_quote('bash')}, {_quote(render_word(script))})"
+        yield f"source_sh({lua_string('bash')}, {lua_string(render_word(script))})"
 
 
 def _layer(cell: Cell) -> str:
     version = cell.plan.target.python_version
-    return LAYER.format(python=version, numbers=version.replace(".", ", "))
-
-
-def _quote(text: str) -> str:
-    return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
+    numbers = [str(int(part)) for part in version.split(".")]
+    return LAYER.format(python=".".join(numbers), numbers=", ".join(numbers))
 
 
 def _rows(cells: Sequence[Cell], names: Sequence[tuple[str, str]]) -> Iterator[str]:
     yield "| module | build | profile | Python |\n|---|---|---|---|"
     for cell, name in zip(cells, names, strict=True):
-        yield f"| {'/'.join(name)} | {cell.name} | {cell.profile.name} | {cell.plan.target.python_version} |"
+        words = ("/".join(name), cell.name, cell.profile.name, cell.plan.target.python_version)
+        yield f"| {' | '.join(map(markdown_text, words))} |"

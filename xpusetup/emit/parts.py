@@ -58,11 +58,14 @@ def memory_per_job(cell: Cell) -> int:
 
 def fetching(steps: Sequence[Step]) -> set[str]:
     """Give the steps that fetch and those before them, but none that has to wait for a compiler or a device."""
-    found: set[str] = set()
+    late: set[str] = set()
     for step in steps:
-        before = _closure(step, steps)
-        if "network" in step.needs and not any(_is_heavy(one) for one in steps if one.id in before):
-            found |= before
+        if _is_heavy(step) or not late.isdisjoint(step.after):
+            late.add(step.id)
+    found = {step.id for step in steps if "network" in step.needs} - late
+    for step in reversed(steps):
+        if step.id in found:
+            found |= {*step.after}
     return found
 
 
@@ -73,15 +76,6 @@ def fetched_late(steps: Sequence[Step]) -> set[str]:
 
 def _is_heavy(step: Step) -> bool:
     return bool({"compiler", "toolkit", "device"} & {*step.needs})
-
-
-def _closure(step: Step, steps: Sequence[Step]) -> set[str]:
-    """Give a step and all that it comes after."""
-    found = {step.id}
-    for one in reversed(steps):
-        if one.id in found:
-            found |= set(one.after)
-    return found
 
 
 def _wheelhouse(cell: Cell) -> Iterator[str]:

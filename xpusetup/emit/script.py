@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
-from xpusetup.emit.words import render_command, render_long_command, render_word
+from xpusetup.emit.words import comment, render_command, render_long_command, render_word
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -51,8 +51,8 @@ def _header(step: Step, target: Target) -> str:
     lines = [
         "#!/usr/bin/env bash",
         "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034",
-        f"# {step.id}: {step.title}",
-        f"# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash {step.id}.sh",
+        f"# {comment(f'{step.id}: {step.title}')}",
+        f"# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash {comment(step.id)}.sh",
         "set -eu",
         f"STEP={render_word(step.id)}",
         f"AFTER={render_word(' '.join(step.after))}",
@@ -85,7 +85,7 @@ def _uses_toolkit(step: Step, target: Target) -> bool:
 
 def _activated(step: Step, target: Target) -> Iterator[str]:
     if _uses_toolkit(step, target) and target.toolkit:
-        yield f"\n# the {target.toolkit.version} toolkit\n{render_activation(target.toolkit)}"
+        yield f"\n# the {comment(target.toolkit.version)} toolkit\n{render_activation(target.toolkit)}"
     if "device" in step.needs and target.scripts:
         yield f"\n# what the device's libraries need\n{render_first(target.scripts)}"
 
@@ -97,7 +97,10 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
     if step.after:
         yield f'export PATH={render_word(plan.layout.venv)}/bin:"$PATH" VIRTUAL_ENV={render_word(plan.layout.venv)}'
     if step.dated_by:
-        yield f"SOURCE_DATE_EPOCH=$(git -C {render_word(step.dated_by)} log -1 --format=%ct)\nexport SOURCE_DATE_EPOCH"
+        date = f"git -C {render_word(step.dated_by)} log -1 --format=%ct"
+        if step.dated_by.endswith(".date"):
+            date = f"cat {render_word(step.dated_by)}"
+        yield f"SOURCE_DATE_EPOCH=$({date})\nexport SOURCE_DATE_EPOCH"
     yield from (f"export {name}={render_word(value)}" for name, value in step.env)
     if step.launched:
         yield "launch_compilers"

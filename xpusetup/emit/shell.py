@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.script import render_scripts
+from xpusetup.emit.words import comment, render_word
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -60,6 +60,6 @@ def render_driver(
     """
     modes = sum(step.id.startswith("verify.") for step in steps)
     which = '"${1%%.*}" = verify' if modes > 1 else '"$1" = verify.smoke'
-    head = HEAD.format(what=what, ending=STRICT if device_required else TOLERANT.replace("WHICH", which))
-    calls = (f"step {step.id} {shlex.quote(step.title)}" for step in steps)
+    head = HEAD.format(what=comment(what), ending=STRICT if device_required else TOLERANT.replace("WHICH", which))
+    calls = (f"step {render_word(step.id)} {render_word(step.title)}" for step in steps)
     return "\n".join([head, *([begin] if begin else []), *calls, *([end] if end else [])]) + "\n"

@@ -6,7 +6,7 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from xpusetup.emit.parts import memory_per_job, render_parts
-from xpusetup.emit.words import render_command
+from xpusetup.emit.words import markdown_text, render_command
 from xpusetup.model import ROOT
 
 if TYPE_CHECKING:
@@ -187,7 +187,8 @@ def _rows(cells: Sequence[Cell]) -> Iterator[str]:
     yield "| cell | profile | Python | device targets |\n|---|---|---|---|"
     for cell in cells:
         target = cell.plan.target
-        yield f"| {cell.name} | {cell.profile.name} | {target.python_version} | {', '.join(target.arch) or '-'} |"
+        words = (cell.name, cell.profile.name, target.python_version, ", ".join(target.arch) or "-")
+        yield f"| {' | '.join(map(markdown_text, words))} |"
 
 
 def _common(cells: Sequence[Cell], scheduler: Scheduler) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.words import render_command
+from xpusetup.emit.words import comment, render_command
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,5 +20,5 @@ export DEBIAN_FRONTEND=noninteractive
 
 def render_system(steps: Sequence[Step], what: str) -> str:
     """Give the script. Every command can be run again."""
-    parts = ("\n".join([f"# {step.id}: {step.title}", *map(render_command, step.run)]) for step in steps)
-    return "\n".join([HEAD.format(what=what), *(f"{part}\n" for part in parts)])
+    parts = ("\n".join([f"# {comment(f'{step.id}: {step.title}')}", *map(render_command, step.run)]) for step in steps)
+    return "\n".join([HEAD.format(what=comment(what)), *(f"{part}\n" for part in parts)])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
@@ -24,7 +25,11 @@ COUNTED = 2000
 TRIES = 200
 """How often a failure is looked for over several lines in vain; after that only in single lines, which is quick."""
 
+ALIKE = 500
+"""How often lines that are alike but for their digits are looked at in vain; a million of them costs no more."""
+
 SPAN = 5
+DIGITS = re.compile(r"\d+")
 WRAPPED = 60
 """A terminal breaks a line of at least this length in the middle of a word."""
 
@@ -82,6 +87,7 @@ class Seen:
     weak: Telling | None = None
     errors: list[int] = field(default_factory=list)
     tries: dict[str, int] = field(default_factory=dict)
+    vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
 
 
@@ -110,13 +116,20 @@ def _read_block(block: Block, finder: Finder, signatures: Sequence[Signature], s
 
 
 def _try_line(place: Place, numbers: list[int], signatures: Sequence[Signature], seen: Seen, done: set[int]) -> None:
+    alike = (DIGITS.sub("0", place.line), tuple(numbers))
+    vain = seen.vain.get(alike, 0)
+    if vain >= ALIKE:
+        return
     for index in numbers:
         if index == ANY:
             _note_error(place.window, seen, done)
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
+            vain = -1
             if match.level != "unsure":
                 done.add(index)
+    if ANY not in numbers and len(seen.vain) < COUNTED:
+        seen.vain[alike] = vain + 1
 
 
 def _try_signature(signature: Signature, place: Place, seen: Seen) -> Match | None:

@@ -60,10 +60,14 @@ __all__ = (
 
 
 class Facts(Fact):
-    """A machine. `notes` says why something was not seen: {section or section.part: reason}."""
+    """A machine. `notes` says why something was not seen: {section or section.part: reason}.
+
+    `program` is the version that looked, with its commit; empty in what older ones saved.
+    """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
     taken: str
+    program: str = ""
     system: System | None = None
     resources: Resources | None = None
     hardware: Hardware | None = None

@@ -29,4 +29,4 @@ Section = Literal[
 class Fact(BaseModel):
     """No unknown key, no change; a snapshot of a newer version is refused by its schema number."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True, allow_inf_nan=False)

@@ -54,7 +54,11 @@ def must_fit(seen: Look, prefix: Path, python: str) -> None:
             NOT_READY,
         )
     if seen["version"].rsplit(".", 1)[0] != python:
-        fail(f"{prefix} has Python {seen['version']}, planned was {python}", "plan again: xpusetup build", NOT_READY)
+        fail(
+            f"{prefix} has Python {seen['version']}, planned was {python}",
+            "plan it again: the same command that began this",
+            NOT_READY,
+        )
 
 
 def tell(seen: Look, requires: list[str]) -> None:

@@ -66,7 +66,7 @@ def require_xpu(decision: str, *, has_library: bool) -> None:
     if decision.upper() not in ON:
         fail(
             f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): no SYCL compiler that it can use",
-            "look for SYCL in the log above; xpusetup doctor says what is missing",
+            "look for SYCL in the log above; what is missing: xpusetup doctor --for build",
         )
     if not has_library:
         fail(

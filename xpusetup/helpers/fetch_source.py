@@ -11,6 +11,7 @@ import re
 import sys
 from pathlib import Path
 
+from cmake_clones import find_tag
 from fetch_progress import Progress
 from git_checkout import check_out_all
 from git_gather import Gathered, Gatherer
@@ -26,6 +27,8 @@ COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"
 OTHER_TREE = "the tree is another one than the profile was made for"
 MOVING = "xpusetup-moving"
+OLDEST = (2, 31)
+"""The git that takes settings from variables (GIT_CONFIG_COUNT), by which one that a build calls is led."""
 ROUNDS = 4
 """How deep submodules may lie below each other whose objects a store kept badly."""
 
@@ -38,6 +41,7 @@ def main() -> None:
     parser.add_argument("--tag", default="")
     parser.add_argument("--ref", default="", help="the full name of a ref that holds the commit")
     parser.add_argument("--pin-file", type=Path)
+    parser.add_argument("--clones", action="append", default=[], help="an address that the build clones by itself")
     parser.add_argument("--confidence", default="confirmed")
     parser.add_argument("--into", type=Path, required=True)
     parser.add_argument("--sparse", action="append", default=[], help="a folder; no other gets files or submodules")
@@ -57,7 +61,10 @@ def main() -> None:
 
 def run(options: argparse.Namespace, git: Git) -> None:
     """Fetch what the options name, and say what came."""
-    if options.keep and (options.into / ".git").exists():
+    if options.clones:
+        refuse_old(git)
+        follow_file(options)
+    if options.keep and (options.into / ".git").exists() and (not options.clones or is_offered(git, options)):
         say(f"{options.into} is there, and stays at {head_of(git, options.into)}")
         return
     put_back(options.into)
@@ -68,6 +75,8 @@ def run(options: argparse.Namespace, git: Git) -> None:
     folder, sparse = tree / ".git", tuple(options.sparse)
     root = Repository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
     gathered = fetch(Gatherer(servers, find_stores(git)), root)
+    if options.clones and options.tag:
+        offer(git, root, options.tag)
     if not lies_in_another(tree):
         say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered))
 
@@ -110,24 +119,76 @@ def differ(options: argparse.Namespace, seen: str) -> None:
             "find out who and why; to take it over, put the new commit into a profile file of your own",
         )
     say(f"note: {seen}, and the profile pins {options.rev} ({options.confidence})")
-    if options.tag:
+    if options.tag and not options.clones:
         say(f"note: to take the tag's commit over: --rev {options.into.name}={options.tag} (xpusetup profiles lock)")
+
+
+def follow_file(options: argparse.Namespace) -> None:
+    """Take over what the tree's CMake file clones: a commit as the pin, a name as the tag. It rules as a pin file does.
+
+    Where it clones nothing of the kind, or says it in a way that cannot be read, the profile's word stays. A tree of
+    the user's own may say what it likes.
+    """
+    file, options.pin_file = options.pin_file, None
+    try:
+        named = find_tag(file.read_text(), options.clones)
+    except OSError as error:
+        raise FetchError(f"cannot read {file}: {error.strerror}", OTHER_TREE) from error
+    if not named or "${" in named:
+        why = f"clones {options.repo} at {named}" if named else f"clones nothing of {options.repo}"
+        say(f"note: {file} {why}; it is fetched as the profile says")
+    elif COMMIT.fullmatch(named):
+        if options.rev not in {"", named} and not options.keep:
+            differ(options, f"{file} names {named}")
+        options.rev, options.tag = named, ""
+    elif named != options.tag:
+        if options.rev and not options.keep:
+            differ(options, f"{file} names {named}")
+        options.rev, options.tag = "", named
+
+
+def refuse_old(git: Git) -> None:
+    """End where the build's own clone could not be led to what is fetched: hours later it would ask the network."""
+    said = git.ask("version") or ""
+    found = re.search(r"(\d+)\.(\d+)", said)
+    if found and (int(found[1]), int(found[2])) < OLDEST:
+        wanted = ".".join(map(str, OLDEST))
+        message = f"{said.strip()} takes no settings from variables, and the build clones by itself"
+        raise FetchError(message, f"install git {wanted} or newer, or put one first on PATH")
+
+
+def is_offered(git: Git, options: argparse.Namespace) -> bool:
+    """Say whether a tree that is there is at what the build clones, under the name at which it does."""
+    head = head_of(git, options.into)
+    named = f"refs/tags/{options.tag}" if options.tag else options.rev
+    found = git.ask("-C", str(options.into), "rev-parse", "--verify", "--quiet", f"{named}^{{commit}}")
+    return bool(head) and (found or "").strip() == head
+
+
+def offer(git: Git, root: Repository, name: str) -> None:
+    """Make a commit be found by the name that the build clones it at; a tag serves for a branch too."""
+    said = git.call(f"--git-dir={root.folder}", "update-ref", f"refs/tags/{name}", root.rev, show=False)
+    if said.code:
+        raise FetchError(f"git cannot name {root.rev} {name} in {root.folder}: {said.last}", f"remove {root.tree}")
 
 
 def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
     """Ask the server what a tag points at; empty when it cannot be asked or does not know it.
 
-    Where a commit is pinned the answer is a second opinion, for which nobody waits long.
+    Where a commit is pinned the answer is a second opinion, for which nobody waits long. What a build clones by itself
+    may be named by a branch too.
     """
-    full = f"refs/tags/{options.tag}"
+    full, branch = f"refs/tags/{options.tag}", f"refs/heads/{options.tag}"
     pauses = servers.pauses[:1] if options.rev else servers.pauses
     for address in (options.repo, *servers.git.fallbacks(options.repo)):
-        asked = ("ls-remote", "--", address, full, f"{full}^{{}}")
+        asked = ("ls-remote", "--", address, full, f"{full}^{{}}", *((branch,) if options.clones else ()))
         said = servers.try_often(options.tag, *asked, progress=None, pauses=pauses)
         found = {name: rev for rev, name in (line.split("\t", 1) for line in said.out.splitlines() if "\t" in line)}
         if said.code == 0 or options.rev:
             break
-    return found.get(f"{full}^{{}}") or found.get(full, "")
+    if options.clones and full not in found and branch in found:
+        options.ref = branch
+    return found.get(f"{full}^{{}}") or found.get(full) or found.get(branch, "")
 
 
 def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:

@@ -38,6 +38,8 @@ KEPT = 60
 """Lines of git's words that are kept to judge a failure."""
 LINE_ENDS = re.compile(rb"[\r\n]")
 LOCK = threading.Lock()
+CREDENTIALS = re.compile(r"([A-Za-z][A-Za-z0-9+.-]{0,20}://)[^/\s\"'<>]+@")
+"""A user or a password in an address, which the user's own settings may hold: no log does."""
 
 
 @dataclass(frozen=True)
@@ -63,8 +65,8 @@ class FetchError(Exception):
     """Something that cannot be fetched or put in place: what happened, what mends it, and what kind it is."""
 
     def __init__(self, message: str, fix: str, kind: str = "") -> None:
-        super().__init__(message)
-        self.fix, self.kind = fix, kind
+        super().__init__(without_credentials(message))
+        self.fix, self.kind = without_credentials(fix), kind
 
 
 @dataclass(frozen=True)
@@ -143,8 +145,13 @@ def listen(process: subprocess.Popen[bytes]) -> Iterator[str]:
 def say(text: str) -> None:
     """Write a line to the log, whole, whoever else writes."""
     with LOCK:
-        sys.stdout.write(f"{text}\n")
+        sys.stdout.write(f"{without_credentials(text)}\n")
         sys.stdout.flush()
+
+
+def without_credentials(text: str) -> str:
+    """Give a text in which no address holds a user or a password; `git@` of ssh is neither."""
+    return CREDENTIALS.sub(lambda found: found[0] if found[0].endswith("ssh://git@") else f"{found[1]}***@", text)
 
 
 def make_git() -> Git:

@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 import sysconfig
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,9 @@ from wheel_contents import Finding, NotAWheelError, Wanted, Wheel, hash_file, re
 from wheel_files import find_wheel
 from wheel_images import names_of
 from wheel_libraries import arch_spellings
+from wheel_python import find_opened
+from wheel_runtime import wrong_names
+from wheel_search import find_lost
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -33,6 +37,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--distribution")
     parser.add_argument("--version")
     parser.add_argument("--requires-xpu", action="store_true")
+    parser.add_argument("--host-alone", action="store_true", help="it was built without a device compiler, on purpose")
     parser.add_argument("--abi", type=int, choices=(0, 1), help="C++ ABI, as _GLIBCXX_USE_CXX11_ABI")
     parser.add_argument("--arch", metavar="LIST", help="GPUs that it was built for, as TORCH_XPU_ARCH_LIST")
     parser.add_argument("--any-python", action="store_true", help="it may be for another interpreter than this one")
@@ -58,6 +63,7 @@ def make_wanted(options: argparse.Namespace) -> Wanted:
         distribution=options.distribution,
         version=options.version,
         xpu=options.requires_xpu,
+        host_alone=options.host_alone,
         abi=options.abi,
         arch=options.arch,
         forbidden=spellings(options.forbid_prefix),
@@ -82,6 +88,8 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
         wheel = read_wheel(path, texts)
     except NotAWheelError as error:
         return describe_broken(path, str(error))
+    if any(find_lost(wheel)) or any(wrong_names(wheel)):
+        wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
     return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": is_ok(checks)}
 

@@ -7,6 +7,7 @@ import json
 import sys
 from pathlib import Path
 
+from archive_tree import look
 from git_process import FetchError, Git, make_git, say
 from git_store import write_whole
 from summary import count, say_summary
@@ -17,6 +18,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--tree", type=Path, required=True)
     parser.add_argument("--link", type=Path, help="the place in another tree that it stands for")
+    parser.add_argument("--archive", action="store_true", help="it is an unpacked archive, of which git knows nothing")
+    parser.add_argument("--clone", default="", help="the command that gets the same with its submodules")
+    parser.add_argument("--date", type=Path, help="where the date of the archive goes")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args()
     try:
@@ -32,6 +36,9 @@ def main() -> None:
 def run(options: argparse.Namespace, git: Git) -> None:
     """Look at the tree; link it, or write down its commit, which what is built from it follows."""
     tree = options.tree
+    if options.archive:
+        look_at_archive(options, git)
+        return
     rev = (git.ask("-C", str(tree), "rev-parse", "--verify", "--quiet", "HEAD") or "").strip()
     if not rev:
         raise FetchError(f"{tree} is no git tree with a commit", "name a checkout: --source COMPONENT=DIR")
@@ -42,6 +49,19 @@ def run(options: argparse.Namespace, git: Git) -> None:
         write_whole(options.out, json.dumps({"tree": str(tree), "rev": rev}) + "\n")
     own = f"{count(len(changed), 'file')} changed" if changed else "nothing changed"
     say_summary(f"your own at {rev[:7]}", own)
+
+
+def look_at_archive(options: argparse.Namespace, git: Git) -> None:
+    """Write down the hash of an archive's files, and their date; say which submodules it lacks."""
+    seen = look(git, options.tree)
+    if seen.missing:
+        lacks = ", ".join(seen.missing)
+        say(f"the archive in {options.tree} lacks what lies in submodules: {lacks}. With them: {options.clone}")
+    write_whole(options.date, f"{seen.date}\n")
+    found = {"tree": str(options.tree), "archive": seen.sha256, "files": seen.files, "missing": list(seen.missing)}
+    write_whole(options.out, json.dumps(found) + "\n")
+    lacking = f"without {count(len(seen.missing), 'submodule')}" if seen.missing else ""
+    say_summary(f"your own archive, sha256 {seen.sha256[:12]} of {count(seen.files, 'file')}", lacking)
 
 
 def link(tree: Path, place: Path) -> None:

@@ -58,22 +58,24 @@ hash_of() {
   sha256sum | cut -d ' ' -f 1
 }
 
-# One line for each file that the step made: sha256, size, time of change, path. A pattern has to match one file.
+# One line for each file that the step made: sha256, size, times of writing and of any change, inode, path. A pattern
+# has to match one file.
 made() {
   local pattern path
   for pattern in "${MAKES[@]}"; do
     path=$(compgen -G "$pattern") || fail "did not make $pattern" "read the log above" 1
     [ "$(wc -l <<<"$path")" -eq 1 ] || fail "several files match $pattern" "remove those of older builds" 1
-    printf '%s %s %s\n' "$(hash_of <"$path")" "$(stat -L -c '%s %.9Y' -- "$path")" "$path"
+    printf '%s %s %s\n' "$(hash_of <"$path")" "$(stat -L -c '%s %.9Y %.9Z %i' -- "$path")" "$path"
   done
 }
 
-# Files are hashed again only where size or time differ.
+# Files are hashed again only where size, times or inode differ. The time of writing alone anyone can set back.
 intact() { # STAMP
-  local sha size time path
-  while read -r sha size time path; do
+  local sha size time touched inode path
+  while read -r sha size time touched inode path; do
+    case $touched in /*) path=$touched${inode:+ $inode}${path:+ $path} touched='' ;; esac # a stamp of before
     [ -f "$path" ] || return 1
-    [ "$(stat -L -c '%s %.9Y' -- "$path")" = "$size $time" ] && continue
+    [ "$(stat -L -c '%s %.9Y %.9Z %i' -- "$path")" = "$size $time $touched $inode" ] && continue
     [ "$(hash_of <"$path")" = "$sha" ] || return 1
   done < <(tail -n +2 "$1")
 }
@@ -92,7 +94,7 @@ begin() {
     *" compiler "*) command -v "$CXX" >/dev/null || fail "there is no compiler $CXX" "install it, or choose one" 3 ;;
   esac
   case " $NEEDS " in
-    *" toolkit "*) [ -e "$TOOLKIT" ] || fail "there is no $TOOLKIT" "install the toolkit: xpusetup doctor" 3 ;;
+    *" toolkit "*) [ -e "$TOOLKIT" ] || fail "there is no $TOOLKIT" "install the toolkit: xpusetup setup --for build" 3 ;;
   esac
   INPUTS=$(step_inputs)
   KEY=$(printf '%s\n' "$INPUTS" | hash_of)
@@ -102,8 +104,26 @@ begin() {
     exit 0
   fi
   rm -f "$stamp" "$ROOT/stamps/.$STEP".*
+  watch_git
   go_on
   shopt -s inherit_errexit
+}
+
+# A step that has no network asks for none: what it needs was fetched. Git writes down what it asks for all the same,
+# also where a network would answer, and whoever called it; the last lines of the log name it.
+watch_git() {
+  case " $NEEDS " in *" network "*) return ;; esac
+  export GIT_TRACE2_EVENT=$ROOT/inputs/.git.$STEP
+  rm -f "$GIT_TRACE2_EVENT"
+  trap 'tell_asked; [ -z "${LOCKED_FOLDER-}" ] || disown_root "$LOCKED_FOLDER" $$' EXIT
+}
+
+tell_asked() {
+  [ -s "$GIT_TRACE2_EVENT" ] || return 0
+  sed -nE -e 's/.*"child_class":"remote-[^"]*".*"([a-z+]+:\/\/)([^"@/]*@)?([^"]*)"\]\}$/\1\3/p' \
+    -e 's/.*"child_class":"transport\/ssh".*"([^"]+)","[^"]* '"'\/?([^']*)'"'"\]\}$/ssh:\/\/\1\/\2/p' "$GIT_TRACE2_EVENT" | sort | uniq -c |
+    while read -r times address; do printf 'note: git asked for %s (%s), and this step has no network\n' "$address" "$times"; done
+  rm -f "$GIT_TRACE2_EVENT"
 }
 
 # What an attempt that was cut off has installed is there by half at worst, and pip takes it for whole: it comes again.
@@ -129,7 +149,7 @@ launch_compilers() {
   export PATH=$folder:$PATH
 }
 
-# Source trees of the user's own: what CMake would fetch or check out there stays as it is.
+# Source trees of the user's own: what CMake would fetch or check out there stays as it is, but below build/.
 # shellcheck disable=SC2016  # what stands in single quotes is for the script that is written here
 hold_git() { # FOLDER...
   local real place folder=$ROOT/held
@@ -137,7 +157,10 @@ hold_git() { # FOLDER...
   mkdir -p "$folder"
   {
     printf '#!/usr/bin/env bash\ncase $(pwd -P) in\n'
-    for place in "$@"; do printf '%q | %q/*) own=1 ;;\n' "$(readlink -f -- "$place")" "$(readlink -f -- "$place")"; done
+    for place in "$@"; do
+      place=$(readlink -f -- "$place")
+      printf '%q/build/*) ;;\n%q | %q/*) own=1 ;;\n' "$place" "$place" "$place" # what a build clones there is its own
+    done
     printf 'esac\ncase "${own-} ${1-}" in\n'
     printf '"1 fetch" | "1 checkout" | "1 reset" | "1 clean" | "1 pull")\n'
     printf '  echo "xpusetup: left out, it is a source tree of your own: git $*" && exit ;;\nesac\nexec %q "$@"\n' "$real"

@@ -50,14 +50,29 @@ def check_version(wheel: Wheel, wanted: Wanted) -> Finding:
 
 
 def check_tags(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Hold the tags of the name, which is what pip goes by, against those inside and against this machine."""
     parts = (part.split(".") for part in wheel.file_name.removesuffix(".whl").split("-")[-3:])
     tags = ["-".join(tag) for tag in product(*parts)]
     limit = f"fits cp{wanted.python[0]}{wanted.python[1]}{wanted.abi_flags} on {wanted.machine}"
-    if set(tags) != set(wheel.tags):
-        return Finding("fail", f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}", limit)
-    if wanted.any_python:
-        return Finding("ok", some(tags))
-    return Finding("ok" if any(fits(tag, wanted) for tag in tags) else "fail", some(tags), limit)
+    differ = f"the file name says {some(tags)}, WHEEL says {some(wheel.tags) or 'nothing'}"
+    if {_without_system(tag) for tag in tags} != {_without_system(tag) for tag in wheel.tags}:
+        return Finding("fail", differ, limit)
+    if not (wanted.any_python or any(fits(tag, wanted) for tag in tags)):
+        return Finding("fail", some(tags), limit)
+    if set(map(_by_its_new_name, tags)) != set(map(_by_its_new_name, wheel.tags)):
+        return Finding("warn", f"{differ}; pip goes by the file name", limit)
+    return Finding("ok", some(tags), None if wanted.any_python else limit)
+
+
+def _without_system(tag: str) -> str:
+    """Give a tag without the C library that it promises: publishers change that in the name alone."""
+    return re.sub(r"-(?:many)?linux(?:[a-z\d]*(?:_\d+_\d+)?)?_(\w+)$", r"-linux_\1", tag)
+
+
+def _by_its_new_name(tag: str) -> str:
+    for old, new in (("manylinux1_", "manylinux_2_5_"), ("manylinux2010_", "manylinux_2_12_")):
+        tag = tag.replace(old, new)
+    return tag.replace("manylinux2014_", "manylinux_2_17_")
 
 
 def fits(tag: str, wanted: Wanted) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import hashlib
+import lzma
 import re
 import tempfile
 import zipfile
@@ -24,6 +25,19 @@ if TYPE_CHECKING:
 CHUNK = 1 << 20
 IN_MEMORY = 8 << 20
 """An ELF file beyond this size is read from a temporary file."""
+LARGEST_TEXT = 64 << 20
+"""METADATA and RECORD beyond this size are none: torch's RECORD has 2 MB."""
+UNREADABLE = (
+    zipfile.BadZipFile,
+    zlib.error,
+    lzma.LZMAError,
+    EOFError,
+    UnicodeDecodeError,
+    csv.Error,
+    NotImplementedError,  # a way of packing that Python does not know
+    RuntimeError,  # encrypted
+    OSError,  # a broken bzip2 stream, an offset beyond the end
+)
 FILE_NAME = re.compile(r"[^-/]+-[^-/]+(-\d[^-/]*)?-[^-/]+-[^-/]+-[^-/]+\.whl")
 MAPPED = b"prefix-map="
 NAME_GOES_ON = re.compile(rb"[\w.+-]")
@@ -44,6 +58,13 @@ class Member:
     trouble: str | None = None
 
 
+class Opened(NamedTuple):
+    """A library that Python code of the wheel opens: in which file, and by what name (NUL: any text)."""
+
+    path: str
+    name: str
+
+
 @dataclass(frozen=True)
 class Wheel:
     file_name: str
@@ -55,6 +76,7 @@ class Wheel:
     requires: tuple[str, ...]
     record: tuple[tuple[str, str], ...]
     members: tuple[Member, ...]
+    opened: tuple[Opened, ...] = ()
 
     @property
     def libraries(self) -> tuple[Library, ...]:
@@ -66,6 +88,7 @@ class Wanted:
     distribution: str | None = None
     version: str | None = None
     xpu: bool = False
+    host_alone: bool = False  # it was built without a device compiler, on purpose
     abi: int | None = None
     arch: str | None = None
     forbidden: tuple[str, ...] = ()  # folders that may not be named
@@ -122,14 +145,14 @@ def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
     try:
         with zipfile.ZipFile(path) as archive:
             return _read_archive(path, archive, texts)
-    except (zipfile.BadZipFile, UnicodeDecodeError) as error:
+    except UNREADABLE as error:
         raise NotAWheelError(f"{path.name} cannot be read: {error}") from error
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
     folder = _info_folder(path, archive)
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
-    record = csv.reader(archive.read(_there(archive, f"{folder}/RECORD")).decode().splitlines())
+    record = csv.reader(_read_small(archive, f"{folder}/RECORD").decode().splitlines())
     return Wheel(
         file_name=path.name,
         size=path.stat().st_size,
@@ -157,7 +180,16 @@ def _there(archive: zipfile.ZipFile, name: str) -> str:
 
 
 def _headers(archive: zipfile.ZipFile, name: str) -> Message:
-    return BytesHeaderParser().parsebytes(archive.read(_there(archive, name)))
+    return BytesHeaderParser().parsebytes(_read_small(archive, name))
+
+
+def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
+    """Read a file that is held in memory; what the archive says of its size may be wrong."""
+    with archive.open(_there(archive, name)) as stream:
+        data = stream.read(LARGEST_TEXT + 1)
+    if len(data) > LARGEST_TEXT:
+        raise NotAWheelError(f"its {name} is longer than {LARGEST_TEXT >> 20} MiB")
+    return data
 
 
 def hash_file(path: Path) -> str:
@@ -178,7 +210,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
                     scanner.feed(chunk)
                     if copy.tell() or chunk.startswith(MAGIC):
                         copy.write(chunk)
-        except (zipfile.BadZipFile, zlib.error, EOFError) as error:
+        except UNREADABLE as error:
             return Member(info.filename, trouble=f"cannot be read: {error}")
         scanner.feed(b"")
         library, trouble = _try_library(info.filename, copy) if copy.tell() else (None, None)

@@ -18,6 +18,8 @@ OLD_STRINGS = re.compile(rb"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)")
 """Mangled std::string before C++11: its members, and functions that take a reference to one."""
 DEVICE_IMAGES = re.compile(r"__CLANG_OFFLOAD_BUNDLE__|__sycl_offload|\.tgtimg|\.llvm\.offloading|llvm_offload_entries")
 """Names that LLVM's and Intel's linkers give to sections with device code."""
+REGISTERS = b"__sycl_register_lib"
+"""What a library with device code calls when it is loaded: without it the SYCL runtime knows of none."""
 SYMBOL_VERSION = re.compile(r"(GLIBC|GLIBCXX|CXXABI)_(\d[\d.]*)")
 
 
@@ -32,6 +34,7 @@ class Library:
     rpath: tuple[str, ...] | None = None  # DT_RPATH, which serves what a library loads as well
     runpath: tuple[str, ...] | None = None  # DT_RUNPATH, for the library itself
     images: tuple[str, ...] = ()
+    registers: bool = False  # device code with the SYCL runtime
     targets: Targets = NO_TARGETS
     lists: frozenset[str] = frozenset()  # texts that are lists of GPUs
     floor: tuple[tuple[str, str], ...] = ()
@@ -60,6 +63,7 @@ def _describe(path: str, elf: Elf, size: int) -> Library:
         rpath=split_path(elf.texts(RPATH)),
         runpath=split_path(elf.texts(RUNPATH)),
         images=images,
+        registers=REGISTERS in names,
         targets=read_targets(elf) if images else NO_TARGETS,
         lists=read_lists(elf) if images or "xpu" in path else frozenset(),
         floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),

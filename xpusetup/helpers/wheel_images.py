@@ -32,28 +32,34 @@ SAMPLE = 6
 PATIENCE = 20
 LARGEST = 1 << 28
 VERSIONS = {
-    "12.0": ("tgl", "tgllp"),
-    "12.1": ("rkl",),
-    "12.2": ("adl-s",),
-    "12.3": ("adl-p",),
-    "12.4": ("adl-n",),
-    "12.10": ("dg1",),
-    "12.55": ("dg2-g10", "acm-g10", "ats-m150", "dg2"),
-    "12.56": ("dg2-g11", "acm-g11", "ats-m75", "dg2"),
-    "12.57": ("dg2-g12", "acm-g12", "dg2"),
+    "12.0": ("tgl", "tgllp", "xe-lp"),
+    "12.1": ("rkl", "xe-lp"),
+    "12.2": ("adl-s", "rpl-s", "xe-lp"),
+    "12.3": ("adl-p", "rpl-p", "xe-lp"),
+    "12.4": ("adl-n", "xe-lp"),
+    "12.10": ("dg1", "xe-lp"),
+    "12.55": ("dg2-g10", "acm-g10", "ats-m150", "dg2", "xe-hpg"),
+    "12.56": ("dg2-g11", "acm-g11", "ats-m75", "dg2", "xe-hpg"),
+    "12.57": ("dg2-g12", "acm-g12", "dg2", "xe-hpg"),
     "12.60": ("pvc", "pvc-sdv", "xe-hpc"),
     "12.61": ("pvc-vg", "xe-hpc-vg"),
-    "12.70": ("mtl-u", "mtl-s", "arl-u", "arl-s", "mtl", "xe-lpg"),
+    "12.70": ("mtl-u", "mtl-s", "mtl-m", "arl-u", "arl-s", "mtl", "xe-lpg"),
     "12.71": ("mtl-h", "mtl-p", "mtl", "xe-lpg"),
-    "12.74": ("arl-h", "xe-lpgplus"),
+    "12.74": ("arl-h", "arl", "xe-lpgplus"),
     "20.1": ("bmg-g21", "bmg", "xe2-hpg"),
     "20.2": ("bmg-g31", "bmg", "xe2-hpg"),
     "20.4": ("lnl-m", "lnl", "xe2-lpg"),
     "30.0": ("ptl-h", "ptl", "xe3-lpg"),
     "30.1": ("ptl-u", "ptl", "xe3-lpg"),
-    "30.3": ("wcl",),
+    "30.3": ("wcl", "xe3-lpg"),
+    "30.4": ("nvl-s", "nvl-hx", "nvl-ul", "xe3-lpg"),
+    "30.5": ("nvl-u", "nvl-h", "xe3-lpg"),
+    "35.10": ("nvl-p", "xe3p-lpg"),
+    "35.11": ("cri", "xe3p-xpc"),
 }
 """What compilers call the GPUs of a version: the closest name first."""
+EXACT = re.compile(r"(\d+\.\d+)\.\d+|(.+)-[a-c]\d")
+"""A version with its stepping, 20.1.4, or a name with it, bmg-g21-b0."""
 NAMES = {name for names in VERSIONS.values() for name in names}
 LIST = re.compile(
     rb"(?<=\0)((?:%s)(?:,? ?(?:%s))*)(?=\0)" % ((b"|".join(sorted((n.encode() for n in NAMES), reverse=True)),) * 2)
@@ -80,8 +86,14 @@ def _numbers(version: str) -> tuple[int, ...]:
 
 def find_lacking(wanted: Iterable[str], versions: Iterable[str]) -> list[str]:
     """Give the wanted GPUs for which there is no image; a name without a known version cannot be judged."""
-    there = {name for version in versions for name in VERSIONS.get(version, ())}
-    return [name for name in wanted if name in NAMES and name not in there]
+    there = {name for version in versions for name in (version, *VERSIONS.get(version, ()))}
+    plain = {name: _without_stepping(name) for name in wanted}
+    return [name for name, found in plain.items() if found in {*NAMES, *VERSIONS} and found not in there]
+
+
+def _without_stepping(name: str) -> str:
+    found = EXACT.fullmatch(name)
+    return (found[1] or found[2]) if found else name
 
 
 def read_lists(elf: Elf) -> frozenset[str]:

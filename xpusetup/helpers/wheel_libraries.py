@@ -4,23 +4,24 @@ from __future__ import annotations
 
 import re
 from fnmatch import fnmatch
-from posixpath import basename, dirname, join, normpath
+from posixpath import basename
 from typing import TYPE_CHECKING
 
 from wheel_contents import Finding, some
-from wheel_images import find_lacking, names_of
+from wheel_images import AHEAD, NAMES, find_lacking, names_of
 from wheel_runtime import wrong_names
+from wheel_search import OF_ANYONE, OF_SYSTEM, find_lost, is_below, relative
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
     from wheel_contents import Wanted, Wheel
     from wheel_elf import Library
 
 
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
+"""How the sections with images are called, by the kind of their code (seen in published wheels)."""
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
-ORIGIN = re.compile(r"^\$(?:ORIGIN|\{ORIGIN\})(?:/|$)")
-
-OF_SYSTEM = re.compile(r"/(?:usr|lib|lib64)(?:/|$)|/opt/intel(?:/|$)|.*/oneapi(?:/|$)")
-"""Absolute folders that are the same on other machines; any other is that of the machine where it was built."""
 
 
 def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
@@ -31,11 +32,26 @@ def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
     runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
     if len(runtimes) != 1:
         return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
+    return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
+
+
+def _judge_code(ours: Sequence[Library], wanted: Wanted, seen: str, limit: str | None) -> Finding:
+    """Look for device code: by the sections in which linkers leave it, and by the call that makes it known."""
     images = {f"{basename(one.path)} {name}" for one in ours for name in one.images}
-    seen = f"libtorch_xpu.so needs {some(runtimes)}; "
+    if wanted.host_alone and has_code(ours):
+        return Finding("fail", f"{seen}it has device code, and was to be built without a device compiler", limit)
     if images:
         return Finding("ok", f"{seen}likely with device code, by its sections: {some(images)}", limit)
-    return Finding("warn", f"{seen}likely without device code: no section with a name that is known for it", limit)
+    if has_code(ours):
+        return Finding("warn", f"{seen}it has device code, in no section with a name that is known for it", limit)
+    if wanted.host_alone:
+        return Finding("warn", f"{seen}no device code, as it was to be", limit)
+    why = "no section for it, and nothing that makes it known to the SYCL runtime"
+    return Finding("fail", f"{seen}no device code, so nothing in it runs on a GPU: {why}", limit)
+
+
+def has_code(libraries: Iterable[Library]) -> bool:
+    return any(one.images or one.registers for one in libraries)
 
 
 def arch_spellings(arch: str) -> tuple[str, ...]:
@@ -52,6 +68,13 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
         return _judge_images(sum(one.targets.images for one in ours), names_of(versions), wanted, versions)
     if not wanted.arch:
         return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
+    if ours and not has_code(ours):
+        level = "warn" if wanted.host_alone else "fail"
+        return Finding(level, "no device code, whatever list a library names", wanted.arch)
+    bundles = {name for one in ours for name in one.images if name.startswith(BUNDLE)}
+    if bundles and not any(name.endswith(AHEAD) for name in bundles) and NAMES & set(wanted.arch.split(",")):
+        seen = f"nothing was compiled ahead of time: all its device code is SPIR-V ({some(bundles)})"
+        return Finding("fail", seen, wanted.arch)
     return _judge_texts(wheel, wanted.arch, trouble)
 
 
@@ -91,60 +114,35 @@ def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
 def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
     ours = {basename(member.path) for member in wheel.members}
     foreign = {name for one in wheel.libraries for name in one.needed} - ours
-    misnamed = list(wrong_names(wheel))
-    if misnamed:
-        return Finding("fail", some(misnamed), some(wanted.needed, 9) or None)
+    limit = some(wanted.needed, 9) or None
     missing = [want for want in wanted.needed if not any(fnmatch(name, want) for name in foreign | ours)]
+    misnamed = list(wrong_names(wheel))
+    stuck = [text for text, loaded in misnamed if not loaded]
     broken = [f"{member.path} {member.trouble}" for member in wheel.members if member.trouble]
-    if missing or broken:
+    if missing or misnamed or broken:
         texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
-        return Finding("fail" if missing else "warn", "; ".join(texts), some(wanted.needed, 9) or None)
+        texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
+        return Finding("fail" if missing or stuck else "warn", "; ".join(texts), limit)
     seen = f"{len(wheel.libraries)} ELF files; from outside they need {some(foreign, 40) or 'nothing'}"
-    return Finding("ok" if wanted.needed else "info", seen, some(wanted.needed, 9) or None)
+    return Finding("ok" if wanted.needed else "info", seen, limit)
 
 
 def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Fail what cannot be loaded, and run paths that are the build's own or through a folder of any user's."""
     paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
     absolute = {folder: path for path, folder in paths if not relative(folder)}
-    lost = {f"{one.path} needs {name}" for one in wheel.libraries for name in unreached(one, wheel)}
-    modules = {text for text in lost if ".so" in text.split()[0]}
-    built = {folder for folder in absolute if any(is_below(folder, prefix) for prefix in wanted.folders)}
-    kept = {wanted.interpreter} if wanted.interpreter else set()  # Python's own flags write it into every extension
-    foreign = {folder for folder in absolute if folder.startswith("/") and not OF_SYSTEM.match(folder)} - kept
+    lost = list(find_lost(wheel))
+    stuck = any(one.alone and not one.opened for one in lost)
+    built = any(is_below(folder, prefix) for folder in absolute for prefix in wanted.folders)
+    kept = {wanted.interpreter}  # Python's own flags write it into every extension
+    open_to_all = {folder for folder in absolute if OF_ANYONE.match(folder) and not OF_SYSTEM.match(folder)} - kept
     texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
-    parts = [f"not found beside it: {some(lost)}"] * bool(lost) + [some(texts)] * bool(texts)
-    level = "fail" if modules or built or foreign else "warn" if parts else "ok"
-    return Finding(level, "; ".join(parts) or "all relative to $ORIGIN", "$ORIGIN, and all that is in the wheel found")
-
-
-def relative(folder: str) -> bool:
-    return bool(ORIGIN.match(folder))
-
-
-def is_below(folder: str, prefix: str) -> bool:
-    return f"{normpath(folder)}/".startswith(f"{normpath(prefix)}/")
-
-
-def installed(path: str) -> str:
-    """Give the place in site-packages of a file that the wheel may hold in its .data folder."""
-    return re.sub(r"^[^/]+\.data/(purelib|platlib)/", "", path)
-
-
-def search_folders(library: Library, wheel: Wheel) -> set[str]:
-    owners = [(library.path, library.runpath)]
-    if library.runpath is None:  # then the RPATH of whatever loads it counts as well as its own
-        owners = [(one.path, one.rpath) for one in wheel.libraries if one.runpath is None]
-    found = ((path, folder) for path, folders in owners for folder in folders or () if relative(folder))
-    return {normpath(join(dirname(installed(path)), ORIGIN.sub("", folder))) for path, folder in found}
-
-
-def unreached(library: Library, wheel: Wheel) -> set[str]:
-    """Name what a library needs of its own wheel, but would not find from where it is installed."""
-    folders = search_folders(library, wheel)
-    places: dict[str, set[str]] = {}
-    for member in wheel.members:
-        places.setdefault(basename(member.path), set()).add(normpath(dirname(installed(member.path)) or "."))
-    return {name for name in library.needed if name in places and not places[name] & folders}
+    told = {one.text for one in lost if not one.opened}
+    parts = [f"not found beside it: {some(told)}"] * bool(told) + [some(texts)] * bool(texts)
+    opened = {one.text for one in lost if one.opened}
+    level = "fail" if stuck or built or open_to_all else "warn" if parts else "ok"
+    seen = [*parts, *([some(opened)] if opened else [])] or ["all relative to $ORIGIN"]
+    return Finding(level, "; ".join(seen), "$ORIGIN, and all that is in the wheel found")
 
 
 def check_floor(wheel: Wheel, _: Wanted) -> Finding:

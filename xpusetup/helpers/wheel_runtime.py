@@ -8,12 +8,12 @@ from posixpath import basename
 from typing import TYPE_CHECKING
 
 from wheel_contents import Finding, some
+from wheel_python import opens
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from wheel_contents import Wanted, Wheel
-    from wheel_elf import Library
 
 SYSTEM = (
     *("ld-linux*.so.*", "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1"),
@@ -98,12 +98,12 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     """Hold the libraries from outside against the requirements: whoever installs the wheel gets no other."""
     there = required(wheel)
     told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
-    lost, foreign = [], []
+    lost, foreign, with_torch = [], [], False
     for name, by in sorted(from_outside(wheel).items()):
         owner = owner_of(name)
         if owner == "torch":  # what is linked to torch is imported by torch or after it, whether it says so or not
-            continue
-        if owner and owner not in there and owner != plain(wheel.name):
+            with_torch = True
+        elif owner and owner not in there and owner != plain(wheel.name):
             lost.append(f"{by} needs {name}, which {owner} brings")
         elif not owner:
             foreign.append(f"{by} needs {name}")
@@ -111,9 +111,9 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     portable = any("manylinux" in tag for tag in wheel.tags)
     if lost:
         return Finding("fail" if claims else "warn", f"not required: {some(lost)}", told)
-    if foreign:
+    if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
         text = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
-        return Finding("fail" if portable and not there - PURE else "warn", text, told)
+        return Finding("fail" if portable and not (there - PURE or with_torch) else "warn", text, told)
     return Finding("ok" if there else "info", told)
 
 
@@ -121,13 +121,19 @@ PURE = {"filelock", "typing-extensions", "setuptools", "sympy", "networkx", "jin
 """Requirements that bring no libraries for others to use."""
 
 
-def wrong_names(wheel: Wheel) -> Iterator[str]:
-    """Name the libraries of the wheel that are asked for by a SONAME under which no file lies in it."""
+def wrong_names(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+    """Name the libraries that are asked for by a SONAME under which no file lies in the wheel.
+
+    With each, whether it may be loaded by then, and answers to that name: others need it as its file is called, as
+    in the published torchvision, or Python opens it.
+    """
     files = {basename(member.path) for member in wheel.members}
-    names: dict[str, Library] = {one.soname: one for one in wheel.libraries if one.soname}
-    for name in sorted({need for one in wheel.libraries for need in one.needed} - files):
-        if name in names:
-            yield f"{basename(names[name].path)} is needed as {name}, and no file is called so"
+    needed = {need for one in wheel.libraries for need in one.needed}
+    names: dict[str, str] = {one.soname: basename(one.path) for one in wheel.libraries if one.soname}
+    for name in sorted((needed - files) & names.keys()):
+        file = names[name]
+        loaded = file in needed or any(opens(one.name, file) for one in wheel.opened)
+        yield f"{file} is needed as {name}, and no file is called so", loaded
 
 
 def check_sizes(wheel: Wheel, _: Wanted) -> Finding:

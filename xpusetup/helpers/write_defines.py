@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import re
 from pathlib import Path
 
 from wheel_files import fail
@@ -22,9 +23,10 @@ def main() -> None:
 def render_define(definition: str) -> str:
     """Give the line that puts a value into CMake's cache, over what is there."""
     name, _, value = definition.partition("=")
-    if not name or not value:
+    if not re.fullmatch(r"[A-Za-z_][A-Za-z0-9_-]*", name) or not value:
         fail(f"{definition!r} is no NAME=VALUE", "mend `define` or `defines` in the profile")
-    return f'set({name} "{value}" CACHE STRING "told by the profile" FORCE)\n'
+    quoted = re.sub(r'([\\"$])', r"\\\1", value)  # a text, in which CMake fills in nothing
+    return f'set({name} "{quoted}" CACHE STRING "told by the profile" FORCE)\n'
 
 
 if __name__ == "__main__":

@@ -6,39 +6,26 @@ from typing import TYPE_CHECKING
 
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout, Plan, Request, Step, Target
-from xpusetup.order import make_order
+from xpusetup.order import find_needed, make_order
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
 from xpusetup.plan.guard import UNBOUND, make_guard
 from xpusetup.plan.installer import PAIRING, installer_step, make_installer, make_pairing
+from xpusetup.plan.ready import make_ready, ready_step
 from xpusetup.plan.target import find_target_part, step_of
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xpusetup.profile import Profile
+    from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
 
 def make_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
     """Give the steps in an order in which they can run. Raises UsageError for a component or step that isn't."""
     context = Context(profile, request, target, layout)
-    parts = [part.name for part in profile.components if part.kind == "source"]
-    given = [name for name, _folder in request.sources]
-    parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
-    for name, _key, _value in request.set:
-        _must_be(name, parts, "component that is built from source,")
-    vendored = [item.name for part in profile.components if part.kind == "source" for item in part.vendored]
-    for name in (*given, *(patch.source for patch in request.patches)):
-        _must_be(name, [*parts, *vendored], "source")
-    for patch in request.patches:
-        if patch.source in given:
-            raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
-    for name in request.editable:
-        if name in vendored:
-            fix = "install the component editable that it is vendored in"
-            raise UsageError(f"{name} is built as a part of another and cannot be installed", fix=fix)
+    _check(profile, request)
     if request.target:
         until = step_of(find_target_part(profile, request))
         return Plan(
@@ -51,6 +38,45 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
 
 
+def _refuse_cloned(profile: Profile, name: str) -> None:
+    """Refuse a change that a build would not see, because it clones a commit. Raises UsageError."""
+    for part in profile.components:
+        for item in part.vendored if part.kind == "source" else ():
+            if item.name == name and item.clones:
+                fix = f"name your commit in {item.pin_file} of your own tree: --source {part.name}=DIR"
+                raise UsageError(f"{part.name} clones {name} at a commit when it is built, and sees no change", fix=fix)
+
+
+def _check(profile: Profile, request: Request) -> None:
+    """Refuse names that the profile does not have, and what cannot be done with those that it has."""
+    given = [name for name, _folder in request.sources]
+    sources = [part for part in profile.components if part.kind == "source"]
+    parts = [part.name for part in sources]
+    parts += [part.name for part in profile.components if part.kind == "wheel" and part.name in given]
+    for name in request.only:
+        _must_be(name, sorted(part.name for part in profile.components if part.kind != "skip"), "component")
+    for name, _key, _value in request.set:
+        _must_be(name, parts, "component that is built from source,")
+    vendored = [item.name for part in sources for item in part.vendored]
+    for name in (*given, *(patch.source for patch in request.patches)):
+        _must_be(name, [*parts, *vendored], "source")
+        _refuse_cloned(profile, name)
+    _check_own(request, given, vendored)
+
+
+def _check_own(request: Request, given: list[str], vendored: list[str]) -> None:
+    for patch in request.patches:
+        if patch.source in given:
+            raise UsageError(f"{patch.source} is a tree of your own", fix="apply the patch there: git apply FILE")
+    for name in vendored:
+        if name in request.editable:
+            fix = "install the component editable that it is vendored in"
+            raise UsageError(f"{name} is built as a part of another and cannot be installed", fix=fix)
+        if name in request.archives:
+            why = f"the folder of {name} is no git checkout, and CMake of the component that it is vendored in asks git"
+            raise UsageError(why, fix="name a checkout, which git clone makes")
+
+
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_venv(context, context.profile.build_requirements.pins)
     last, installer = "venv", context.profile.installer
@@ -61,7 +87,11 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         yield make_installer(context, installer, last)
         last = installer_step(installer)
     installed: dict[str, str] = {}
-    for part in make_order(context.profile.components):
+    for part in _chosen(context):
+        if part.name in request.ready:
+            yield make_ready(context, part)
+            installed[part.name] = ready_step(part.name)
+            continue
         ready = tuple(installed[name] for name in part.after if name in installed)
         yield from make_component(context, part, ready=ready, venv_last=last)
         last = installed[part.name] = f"{part.name}.install"
@@ -75,6 +105,13 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_guard(context, _distributions(context.profile), last)
     if request.verify != "off":
         yield from make_verify(context, "guard")
+
+
+def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:
+    """Give the components in their order: all of them, or with `--only` these and what they are built on."""
+    parts, only = context.profile.components, context.request.only
+    wanted = {*only, *find_needed(parts, only)}
+    return [part for part in make_order(parts) if not only or part.name in wanted]
 
 
 def _distributions(profile: Profile) -> list[str]:

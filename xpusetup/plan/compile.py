@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
 
 from xpusetup.model import Step
 from xpusetup.plan.target import step_of
+from xpusetup.settings import number_git
 
 if TYPE_CHECKING:
     from xpusetup.model import Need
@@ -17,7 +19,10 @@ if TYPE_CHECKING:
 INCLUDES = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"
 HEAVY = "heavy_edges.cmake"
 """The helper that puts links into a pool of ninja."""
+ALLOWED = (("clone.rejectShallow", "false"), ("protocol.file.allow", "always"))
+"""What git's settings of a user may forbid, and a clone of what was fetched needs."""
 Commands = tuple[tuple[str, ...], ...]
+FLAGS = ("CFLAGS", "CXXFLAGS", "CPPFLAGS", "LDFLAGS")
 
 TO_ENVIRONMENT = "-Wl,-rpath,'$ORIGIN/../../../..'"
 """From torch/lib in site-packages to the environment's lib, where the wheels of the run-time libraries put them."""
@@ -37,7 +42,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
         needs=compile_needs(context, part),
         after=before,
         makes=(result,),
-        dated_by=tree,
+        dated_by=context.dated_by(part),
         component=part.name,
         held=context.held(part),
     )
@@ -55,6 +60,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             ("rm", "-rf", out),
             *_fresh(context, part),
             *definitions(context, part),
+            *refresh(context, part),
             _wheel(context, part, out),
             collected,
         ),
@@ -63,7 +69,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         needs=compile_needs(context, part),
         after=before,
         makes=(context.wheel(part),),
-        dated_by=context.tree(part),
+        dated_by=context.dated_by(part),
         component=part.name,
         launched=not part.cmake,
         always=bool(context.held(part)),
@@ -78,13 +84,13 @@ def make_target_step(context: Context, part: SourceComponent) -> Step:
     return Step(
         id=step_of(part.name),
         title=f"{context.request.target} of {part.name}, and no wheel",
-        run=(context.helper("build_target.py", *words),),
+        run=(*refresh(context, part), context.helper("build_target.py", *words)),
         cwd=compile_folder(context, part),
         env=compile_environment(context, part),
         needs=compile_needs(context, part),
         after=(f"{part.name}.configure",),
         makes=(result,),
-        dated_by=context.tree(part),
+        dated_by=context.dated_by(part),
         component=part.name,
         always=True,
         held=context.held(part),
@@ -111,6 +117,13 @@ def _fresh(context: Context, part: SourceComponent) -> Commands:
     compilers = (word for name in (target.cc, target.cxx, *toolkit) for word in ("--compiler", name))
     places = ("--build", f"{folder}/build", "--tools", f"{context.beside(part)}.tools")
     return (context.helper("fresh_build.py", *places, *compilers),)
+
+
+def refresh(context: Context, part: SourceComponent) -> Commands:
+    """Bring what an earlier build cloned by itself up to what was fetched since."""
+    clones = [word for item in part.vendored for address in item.clones for word in ("--clones", address)]
+    folder = f"{compile_folder(context, part)}/build"
+    return (context.helper("refresh_clones.py", "--build", folder, *clones),) if clones else ()
 
 
 def definitions(context: Context, part: SourceComponent) -> Commands:
@@ -168,7 +181,8 @@ def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
 def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
     """Give the variables of a compiling step, in the order of their names."""
     asked = {key: value for name, key, value in context.request.set if name == part.name}
-    found = {
+    given = {**context.profile.environment, **part.environment, **asked}
+    ours = {
         "CC": context.target.cc,
         "CXX": context.target.cxx,
         "CMAKE_PREFIX_PATH": context.layout.venv,
@@ -176,14 +190,26 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **_same_bytes(context, part),
         **_accelerator(context, part),
         **_versions(context, part),
+        **_archive(context, part),
         **_includes(context, part),
         **_toolchain(context, part),
         **_linker(context, part),
-        **context.profile.environment,
-        **part.environment,
-        **asked,
+        **_clones(context, part),
     }
-    return tuple(sorted(found.items()))
+    return tuple(sorted({**ours, **given, **_beside(ours, given)}.items()))
+
+
+def _beside(ours: dict[str, str], given: dict[str, str]) -> dict[str, str]:
+    """Put flags that were asked for behind ours: what keeps places out of the wheel and finds its libraries stays.
+
+    CMAKE_CXX_FLAGS and its like stand for what CMake would take from CXXFLAGS.
+    """
+    found = {name: f"{ours[name]} {given[name]}".strip() for name in FLAGS if name in given and name in ours}
+    over = {f"CMAKE_{name[:-5]}_FLAGS": name for name in ("CFLAGS", "CXXFLAGS")}
+    cmake = {
+        name: f"{ours[mine]} {given[name]}".strip() for name, mine in over.items() if name in given and mine in ours
+    }
+    return {**found, **cmake}
 
 
 def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
@@ -202,6 +228,20 @@ def _linker(context: Context, part: SourceComponent) -> dict[str, str]:
     told = _accelerator(context, part).get("LDFLAGS", "")
     named = f"-fuse-ld={context.target.linker}" if context.target.linker else ""
     return {"LDFLAGS": f"{told} {named}".strip()} if named else {}
+
+
+def _clones(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Lead git from what the build clones by itself to where that was fetched; a step without a network has no other.
+
+    A plain path: git would decode `%` in a file:// address.
+    """
+    pairs = [
+        (f"url.{context.tree(part)}/{item.path}.insteadOf", f"{address.removesuffix('.git')}{ending}")
+        for item in part.vendored
+        for address in item.clones
+        for ending in ("", ".git")
+    ]
+    return number_git([*pairs, *ALLOWED]) if pairs else {}
 
 
 def _includes(context: Context, part: SourceComponent) -> dict[str, str]:
@@ -228,6 +268,15 @@ def _versions(context: Context, part: SourceComponent) -> dict[str, str]:
     if part.torch_variable and torch is not None:
         told[part.torch_variable] = Version(torch.version).public
     return told
+
+
+def _archive(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Let a build in an unpacked archive ask no repository that lies around it, and take its version from us."""
+    if part.name not in context.request.archives:
+        return {}
+    told = {} if part.version_variable else {"SETUPTOOLS_SCM_PRETEND_VERSION": context.version(part)}
+    around = {"GIT_CEILING_DIRECTORIES": str(PurePosixPath(context.tree(part)).parent)}
+    return {**around, **{name: value for name, value in told.items() if value}}
 
 
 def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:

@@ -10,6 +10,7 @@ from xpusetup.plan.conflicts import conflicts_of, removal_options
 from xpusetup.plan.fetch import make_fetch, make_wheel_fetch
 from xpusetup.plan.guard import UNBOUND
 from xpusetup.plan.own import as_source, make_editable, make_wheel_build
+from xpusetup.targets import NONE
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -47,9 +48,10 @@ def make_component(
 def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ...]:
     """Give what a profile wants of a component's wheel, as options of the helper that looks into it."""
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
+    alone = () if part.inspect.device_code else ("--host-alone",)
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
-    gpus = ("--arch", ",".join(arch)) if part.inspect.xpu and arch else ()
-    return (*xpu, *abi, *gpus)
+    gpus = ("--arch", ",".join(arch)) if part.inspect.xpu and arch and tuple(arch) != (NONE,) else ()
+    return (*xpu, *alone, *abi, *gpus)
 
 
 def _make_inspect(context: Context, part: SourceComponent) -> Step:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -14,8 +15,8 @@ if TYPE_CHECKING:
     from xpusetup.model import Layout, Request, Target
     from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
-PACKAGED = "package:"
-"""A repository address that begins so is made from sources that travel with the helpers."""
+OWN = "own"
+"""Repository and tag of what the profile takes as a ready wheel and the user builds from a tree of their own."""
 HELPER_KINDS = (".py", ".sh", ".json", ".cmake")
 """How the names of helpers end; all of them travel together."""
 
@@ -59,6 +60,14 @@ class Context:
         """Give the folder of a component's source."""
         return self.own(part.name) or self.beside(part)
 
+    def dated_by(self, part: SourceComponent) -> str:
+        """Give what dates a component's build: its git tree, or the file with the date of an unpacked archive."""
+        return self.date_file(part) if part.name in self.request.archives else self.tree(part)
+
+    def date_file(self, part: SourceComponent) -> str:
+        """Give the file in which the date of an unpacked archive stands."""
+        return f"{self.layout.results}/{part.name}.source.date"
+
     def beside(self, part: SourceComponent) -> str:
         """Give what the folders begin with that are made beside a component's source."""
         return f"{self.layout.src}/{part.name}"
@@ -70,13 +79,22 @@ class Context:
 
     def patch_files(self, name: str) -> tuple[str, ...]:
         """Give the patches of a source, in their order."""
-        found = patches_of(self.profile, self.request)
-        return tuple(f"{ROOT}/{FOLDER}/{patch.name}" for patch in found if patch.source == name)
+        return self._patches.get(name, ())
+
+    @cached_property
+    def _patches(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for patch in patches_of(self.profile, self.request):
+            found[patch.source] = (*found.get(patch.source, ()), f"{ROOT}/{FOLDER}/{patch.name}")
+        return found
+
+    @cached_property
+    def _published(self) -> frozenset[str]:
+        return frozenset(part.name for part in self.profile.components if part.kind == "wheel")
 
     def version(self, part: SourceComponent | WheelComponent) -> str:
         """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
-        published = any(each.kind == "wheel" and each.name == part.name for each in self.profile.components)
-        return "" if published and self.own(part.name) else part.version
+        return "" if part.name in self._published and self.own(part.name) else part.version
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
         """Give the pattern that a component's wheel matches, and it alone."""

@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
-from xpusetup.plan.context import PACKAGED
+from xpusetup.plan.context import OWN
+from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
     from xpusetup.plan.context import Context
@@ -62,16 +63,24 @@ def _make_own(context: Context, part: SourceComponent) -> Step:
     """Give the step that looks at a tree of the user's own, and brings only what configure would fetch into it."""
     tree, result = context.tree(part), f"{context.layout.results}/{part.name}.source.json"
     bring = [command for item in part.vendored for command in _bring(context, tree, item, keep=True)]
-    look = _system_helper(context, "own_source.py", "--tree", tree, "--out", result)
+    archive, date = part.name in context.request.archives, context.date_file(part)
+    more = ("--archive", "--date", date, "--clone", _clone(part)) if archive else ()
+    look = _system_helper(context, "own_source.py", "--tree", tree, *more, "--out", result)
     return Step(
         id=f"{part.name}.fetch",
-        title=f"{part.name}, a source tree of your own",
+        title=f"{part.name}, {'an unpacked archive' if archive else 'a source tree'} of your own",
         run=(*bring, look),
         needs=("network",) if bring else (),
-        makes=(result,),
+        makes=(result, *((date,) if archive else ())),
         component=part.name,
         always=True,
     )
+
+
+def _clone(part: SourceComponent) -> str:
+    """Give the command that gets a component's source with its submodules."""
+    branch = f"--branch {part.tag} " if part.tag not in ("", OWN) else ""
+    return f"git clone --recurse-submodules {branch}{'URL' if part.repo == OWN else part.repo}"
 
 
 def _bring(context: Context, tree: str, item: Vendored, *, keep: bool = False) -> tuple[tuple[str, ...], ...]:
@@ -106,7 +115,7 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
     rev = ("--rev", item.rev) if item.rev else ()
     tag = ("--tag", item.tag) if item.tag else ()
     pin = ("--pin-file", f"{tree}/{item.pin_file}") if item.pin_file else ()
+    clones = tuple(word for address in item.clones for word in ("--clones", address))
     place = ("--into", f"{tree}/{item.path}")
-    return _system_helper(
-        context, "fetch_source.py", "--repo", item.repo, *rev, *tag, *pin, "--confidence", item.confidence, *place
-    )
+    named = ("--repo", item.repo, *rev, *tag, *pin, *clones, "--confidence", item.confidence)
+    return _system_helper(context, "fetch_source.py", *named, *place)

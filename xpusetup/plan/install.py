@@ -35,7 +35,7 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
     if profile.published is None:
         raise UsageError(
             f"{profile.name} names no published wheels",
-            fix=f"build it instead: xpusetup build --profile {profile.name}",
+            fix="compile it: the same command with --from source",
         )
     target = replace(target, toolkit=None)  # published wheels bring their own runtime
     steps = tuple(_steps(Context(profile, request, target, layout), profile.published))

@@ -5,7 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
-from xpusetup.plan.compile import compile_environment, compile_folder, compile_needs, definitions, pep517_settings
+from xpusetup.plan.compile import (
+    compile_environment,
+    compile_folder,
+    compile_needs,
+    definitions,
+    pep517_settings,
+    refresh,
+)
+from xpusetup.plan.context import OWN
 from xpusetup.plan.guard import UNBOUND
 from xpusetup.profile import SourceComponent
 
@@ -28,8 +36,8 @@ def as_source(part: WheelComponent) -> SourceComponent:
         name=part.name,
         distribution=part.distribution,
         version=part.version,
-        repo="own",
-        tag="own",
+        repo=OWN,
+        tag=OWN,
         reason="a source tree of your own",
         frontend="build",
         after=part.after,
@@ -54,7 +62,7 @@ def make_wheel_build(context: Context, part: SourceComponent) -> Step:
         needs=("network", *compile_needs(context, part)),
         after=("requirements", f"{part.name}.fetch"),
         makes=(context.wheel(part),),
-        dated_by=tree,
+        dated_by=context.dated_by(part),
         component=part.name,
         launched=True,
         always=True,
@@ -69,14 +77,18 @@ def make_editable(context: Context, part: SourceComponent, before: Sequence[str]
     return Step(
         id=f"{part.name}.install",
         title=f"{part.distribution}, editable, from a source tree of your own",
-        run=(*definitions(context, part), context.helper("install_editable.py", *named, "--", *settings)),
+        run=(
+            *definitions(context, part),
+            *refresh(context, part),
+            context.helper("install_editable.py", *named, "--", *settings),
+        ),
         cwd=compile_folder(context, part),
         env=tuple(sorted((*compile_environment(context, part), *UNBOUND))),
         needs=compile_needs(context, part),
         after=tuple(dict.fromkeys((*before, venv_last))),
         locks=("venv",),
         makes=(context.installed(part),),
-        dated_by=context.tree(part),
+        dated_by=context.dated_by(part),
         component=part.name,
         launched=not part.cmake,
         always=True,

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xpusetup.targets import NONE
+
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
@@ -44,6 +46,8 @@ def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
         return
     some, names = len(target.arch) < whole, ",".join(target.arch)
     what = f"device code for {names} alone, of {whole} targets" if some else f"device code for all {whole} targets"
+    if target.arch == (NONE,):
+        what = "no device code: every GPU compiles what it uses first"
     yield Saving(
         id="arch",
         on=some,

@@ -57,6 +57,7 @@ def make_report(material: Material) -> dict[str, Any]:
         "memory_total": material.memory_total,
         "wheels": [{**wheel, "bytes": material.sizes.get(wheel["path"])} for wheel in manifest.get("wheels", [])],
         "pins": manifest.get("pins", []),
+        "own": manifest.get("own", {}),
     }
 
 

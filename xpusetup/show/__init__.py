@@ -1,11 +1,12 @@
 """Results and errors as text for people: each command has one screen in this package.
 
-Every screen reads the same without colour, at a width of 100, and as plain lines when it is no terminal.
+Every screen reads the same without colour, at any width from 60 to 100, and as plain lines when it is no terminal.
 """
 
 from __future__ import annotations
 
 import json
+import re
 import shlex
 import sys
 from importlib import import_module
@@ -13,7 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show.console import make_console
+from xpusetup.commands.result import AS_IT_IS
+from xpusetup.emit.words import bash_on_one_line
+from xpusetup.redact import hide, hide_all
+from xpusetup.show.console import literal, make_console, plain
+from xpusetup.show.wrapping import is_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -27,20 +32,28 @@ if TYPE_CHECKING:
     Screen: TypeAlias = Callable[[Console, Mapping[str, Any], bool], None]
 
 
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
 def show_result(result: Result, *, verbose: bool) -> None:
     """Print a result."""
-    SHOWN[result.command](make_console(), result.data, verbose)
+    data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
+    SHOWN[result.command](make_console(), data, verbose)
 
 
 def show_error(error: XpuError) -> None:
     """Print an error on stderr: what happened, and below it what mends it."""
     console = make_console(stderr=True)
-    first, *rest = error.message.splitlines() or [""]
+    first, *rest = hide(error.message).splitlines() or [""]
     console.print(f" [red]✗[/] {escape(first)}")
     for line in rest:
         console.print(f"   {escape(line)}")
-    for number, line in enumerate(error.fix.splitlines()):
-        console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line.strip())}")
+    for number, line in enumerate(hide(error.fix).splitlines()):
+        label = f"   [bold]{'fix' if number == 0 else '   '}[/]  "
+        if is_command(line.strip()):
+            console.print(f"{label}{escape(line.strip())}", soft_wrap=True)
+        else:
+            console.print(f"{label}{escape(line.strip())}")
 
 
 def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -64,11 +77,12 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
 
 
 def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    for name in filter(str.isidentifier, data["unset"]):
+    for name in filter(VARIABLE.fullmatch, data["unset"]):
         console.out(f"unset {name}")
     for name, value in data["set"].items():
-        if name.isidentifier():
-            console.out(f"export {name}={shlex.quote(value)}")
+        if VARIABLE.fullmatch(name):
+            quote = shlex.quote if plain(value) == value else bash_on_one_line
+            console.out(f"export {name}={quote(value)}")
 
 
 def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -101,6 +115,7 @@ SHOWN: dict[str, Screen] = {
     "verify --fallbacks": _screen("fallbacks", "show_fallbacks", told=False),
     "test": _screen("suites", "show_suites"),
     "status": _screen("status", "show_status", told=False),
+    "run": lambda _console, _data, _verbose: None,
     "status log": lambda _console, _data, _verbose: None,
     "status diff": _screen("comparison", "show_comparison"),
     "env": _show_env,
@@ -121,7 +136,7 @@ SHOWN: dict[str, Screen] = {
     "devices check": _screen("devices", "show_devices"),
     "devices table": _screen("comparison", "show_table", told=False),
     "profiles list": _screen("profiles", "show_list", told=False),
-    "profiles show": _screen("profiles", "show_one", told=False),
+    "profiles show": _screen("profiles", "show_one"),
     "profiles check": _screen("profiles", "show_checked", told=False),
     "profiles new": _screen("locks", "show_new", told=False),
     "profiles lock": _screen("locks", "show_lock", told=False),

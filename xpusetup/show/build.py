@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from xpusetup.amounts import render_duration
 from xpusetup.effects.environment import short_path
@@ -14,6 +13,7 @@ from xpusetup.progress import render_about
 from xpusetup.show.bundle import show_attempts
 from xpusetup.show.causes import show_cause
 from xpusetup.show.console import MARKS, chosen, prose, verified
+from xpusetup.show.tables import show_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -62,21 +62,21 @@ def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
 
 
 def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
+    left = data["left"]
     if not data["ran"]:
-        console.print(" [green]✓[/] nothing to do: everything is done")
+        as_asked = "nothing to do as far as was asked" if left else "nothing to do: everything is done"
+        console.print(f" [green]✓[/] {as_asked}")
     if data.get("target"):
         _show_target(console, data)
         return
-    editable = data.get("editable", {})
-    if not data["wheels"] and not editable:
-        console.print(
-            " [yellow]![/] no wheel yet: that is as far as was asked; without --until the same command goes on"
-        )
-        if data["ran"]:
-            console.print(f"   {_time(data)}")
-        return
-    console.print(f" {_proof(data, done)}")
-    for name, place in editable.items():
+    if left and data["only"]:
+        told = f"{' and '.join(data['only'])} alone, as asked, not verified; of the rest {steps_left(left)}"
+        prose(console, "   ", told, first=" [green]✓[/] ")
+    elif left:
+        prose(console, "   ", f"not finished: {steps_left(left)}", first=" [yellow]![/] ")
+    else:
+        _show_proof(console, data, done)
+    for name, place in data.get("editable", {}).items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
     if data["wheels"]:
         console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
@@ -85,11 +85,28 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
     _show_use(console, data)
 
 
+def steps_left(left: Sequence[str]) -> str:
+    """Say which steps are still to come."""
+    more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
+    return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({', '.join(left[:NAMED])}{more})"
+
+
+def _show_proof(console: Console, data: Mapping[str, Any], done: str) -> None:
+    console.print(f" {_proof(data, done)}")
+    if not data["verified"]:
+        console.print(f"   {_short(data['verify'])}")
+
+
 def _show_use(console: Console, data: Mapping[str, Any]) -> None:
     """Say how what was made is used, here and elsewhere."""
     if data["ran"]:
         console.print(f"   {_time(data)}")
+    if data["left"] and not data["only"]:
+        console.print(f"   go on:          {_short(data['go_on'])}")
+        return
     console.print(f"   use it:         {_short(data['use'])}")
+    if data["left"]:
+        console.print(f"   build the rest: {_short(data['go_on'])}")
     if data["wheels"]:
         console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
         if data["elsewhere"]["needs"]:
@@ -175,21 +192,20 @@ def _show_words(console: Console, failure: Mapping[str, Any]) -> None:
 
 def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     """Print the steps and the state each is in."""
-    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
-    for name in ("step", "needs", "state", "what"):
-        table.add_column(name, overflow="fold")
+    rows = []
     for step in data["steps"]:
         state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
         why = f": {escape(step['why'])}" if step["why"] else ""
-        table.add_row(step["id"], _needs(step["needs"]), state + why, escape(step["title"]))
+        rows.append((step["id"], _needs(step["needs"]), state + why, escape(step["title"])))
     console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
     for note in data["notes"]:
         prose(console, "   ", note, first=" [yellow]![/] ")
     console.print("\n" if data["notes"] else "", end="")
-    console.print(table)
+    show_table(console, ("step", "needs", "state", "what"), rows)
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:
-        console.print(f" [yellow]![/] not ready to build here: {', '.join(data['missing'])} (xpusetup doctor)")
+        console.print(f" [yellow]![/] not ready to build here: {', '.join(data['missing'])}; why, and what mends it:")
+        console.print(f"   {escape(data['fix'])}")
     _show_savings(console, data["savings"], verbose)
     for step in data["steps"] if verbose else ():
         console.print(f"\n [bold]{step['id']}[/]")
@@ -205,7 +221,7 @@ def _show_savings(console: Console, savings: Sequence[Mapping[str, Any]], verbos
     for saving in savings:
         mark = "[green]✓[/]" if saving["on"] else "[dim]·[/]"
         how = f": {saving['how']}" if saving["how"] else ""
-        console.print(f" {mark} {escape(saving['what'] + how)}", soft_wrap=True)
+        console.print(f" {mark} {escape(saving['what'] + how)}")
         if verbose:
             prose(console, "     ", f"saves: {saving['saves']} · gives up: {saving['gives_up']}", first="     ")
 

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 MIB = 1 << 20
 SHOWN = 6
 """So many downloads are named before they are counted."""
+VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
 
 
 def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -42,9 +43,14 @@ def show_verified(console: Console, data: Mapping[str, Any], verbose: bool) -> N
     for what in data["missing"]:
         console.print(f" [red]✗[/] lacks {escape(what)}")
     if data["missing"]:
-        console.print("   [bold]fix[/]  create it again: xpusetup bundle create")
+        console.print(f"   [bold]fix[/]  create it again: {escape(_create(data))}")
     else:
         console.print(f" [green]✓[/] all {data['files']} files as they were, every commit whole, every wheel there")
+
+
+def _create(data: Mapping[str, Any]) -> str:
+    revs = [word for name, ref in data["revs"].items() for word in ("--rev", f"{name}={ref}")]
+    return shlex.join(("xpusetup", "bundle", "create", data["file"], "--profile", data["profile"], *revs))
 
 
 def _file(data: Mapping[str, Any]) -> str:
@@ -77,8 +83,14 @@ def show_attempts(console: Console, data: Mapping[str, Any], *, verbose: bool) -
     """Print which steps asked for the network, for what, and which places of their sources may have."""
     for row in data.get("reached_out", []):
         named = ", ".join(row["addresses"][:SHOWN])
-        told = f"asked for {named}, which is not in the bundle" if named else "asked for the network, and not aloud"
+        told = (
+            f"asked for {named}, which was not fetched for it"
+            if named
+            else "asked for the network without naming an address"
+        )
         prose(console, "   ", f"{row['step']} {told}", first=" [yellow]![/] ")
         if row["may_download"]:
             console.print("   places in its source that may have:", style="dim")
         _show_downloads(console, row["may_download"], verbose=verbose)
+    if data.get("reached_out"):
+        prose(console, "   ", VENDOR)

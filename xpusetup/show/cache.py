@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
 
 from xpusetup.amounts import render_size
+from xpusetup.show.tables import show_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from rich.console import Console
+
+SIZES = ("sources and builds", "environment", "wheels")
 
 
 def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
@@ -34,14 +36,9 @@ def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> No
 
 
 def _show_roots(console: Console, roots: list[Mapping[str, Any]]) -> None:
-    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
-    table.add_column("root", overflow="fold")
-    for name in ("sources and builds", "environment", "wheels"):
-        table.add_column(name, justify="right")
-    for root in roots:
-        table.add_row(escape(root["path"]), *(render_size(size) for size in root["parts"].values()))
+    rows = [[escape(root["path"]), *(render_size(size) for size in root["parts"].values())] for root in roots]
     console.print()
-    console.print(table)
+    show_table(console, ("root", *SIZES), rows, right=SIZES)
     console.print("\n a root can be removed whole: rm -rf ROOT", style="dim")
 
 

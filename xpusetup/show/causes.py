@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show.console import WIDTH, prose
+from xpusetup.show.console import prose
+from xpusetup.show.wrapping import wrap
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -88,6 +89,6 @@ def _more(data: Mapping[str, Any]) -> str:
 
 
 def _row(console: Console, indent: int, name: str, text: str) -> None:
-    lines = textwrap.wrap(text, WIDTH - indent - COLUMN, break_long_words=False, break_on_hyphens=False) or [""]
+    lines = wrap(text, console.width - indent - COLUMN) or [""]
     console.print(f"{' ' * indent}[bold]{name:<{COLUMN}}[/]{escape(lines[0])}")
     prose(console, " " * (indent + COLUMN), " ".join(lines[1:]))

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 import textwrap
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +26,7 @@ LABEL, COLUMN = 22, 36
 def show_comparison(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
     """Print what two results differ in, or the table of several."""
     if not data["here"]:
-        sys.stdout.write(data["markdown"])
+        console.out(data["markdown"], end="")
         return
     console.print()
     _show_row(console, "", ["this build", "the other"], [None, None])
@@ -50,7 +49,7 @@ def show_comparison(console: Console, data: Mapping[str, Any], *, verbose: bool)
 def show_table(console: Console, data: Mapping[str, Any]) -> None:
     """Print the table of devices as it is, or say which page shows it now."""
     if data["file"] is None:
-        sys.stdout.write(data["markdown"])
+        console.out(data["markdown"], end="")
         return
     found = ", ".join(device["device"] for device in data["devices"])
     console.print(f" [green]✓[/] {escape(data['file'])}: {len(data['checks'])} checks on {escape(found)}")

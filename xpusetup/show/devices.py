@@ -38,10 +38,24 @@ def show_devices(console: Console, data: Mapping[str, Any], *, verbose: bool) ->
 def _show_table(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
     cells = [HEADER, *(_cells(row) for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
+    if sum(widths) + 2 * len(widths) + 1 > console.width:
+        _show_list(console, rows)
+        return
     marks = ["[dim] [/]", *(HERE[row["present"]] for row in rows)]
     for mark, line in zip(marks, cells, strict=True):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         console.print(f" {mark} {escape(text)}", style="dim" if line is HEADER else "")
+
+
+def _show_list(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print two lines for each, where a table has no room."""
+    for row in rows:
+        name, title, whether, *more = _cells(row)
+        console.print(
+            f" {HERE[row['present']]} {escape(name):<12} {escape(' · '.join(filter(None, (title, whether))))}"
+        )
+        if row["package"] or row["entry"]:
+            console.print(f"   {'':<12} {escape(' · '.join(filter(None, more)))}", style="dim")
 
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
@@ -84,4 +98,4 @@ def _show_end(console: Console, data: Mapping[str, Any], failing: Sequence[Mappi
     elif data["checked"]:
         console.print("\n [green]✓[/] nothing breaks `import torch` here")
     elif data["environment"] and data["environment"]["torch"] and any(row["entry"] for row in data["devices"]):
-        console.print("\n what loads, and what breaks `import torch`: xpusetup devices check")
+        console.print(f"\n what loads, and what breaks `import torch`: {escape(data['next'])}")

@@ -34,6 +34,8 @@ def show_doctor(console: Console, data: Mapping[str, Any], *, verbose: bool) -> 
     console.print(f" Profile     {data['profile']} [dim](from {data['chosen_by']})[/]\n")
     _show_findings(console, data["findings"], verbose=verbose)
     _show_causes(console, data)
+    if data.get("saved"):
+        console.print(f" [green]✓[/] what was seen is in {escape(data['saved'])}, without names, addresses and tokens")
 
 
 def _show_differences(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
@@ -71,7 +73,7 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
     folded = sum(finding["level"] == "skip" for finding in data["findings"])
     shown: set[str] = set()
     for goal, stops in data["stops"].items():
-        spare = "; the way below needs no build" if goal == "build" and data["way"].get("route") == "wheel" else ""
+        spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
         console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else 'yes'}")
         for finding in causes:
             if finding["id"] in stops and finding["id"] not in shown:
@@ -86,11 +88,24 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
     others = [each for each in data["can_build"] if each != data["profile"]]
     if causes and others:
         console.print(f"\n what can be built here: {', '.join(others)}")
-    well = "nothing fails" if warnings else "nothing is wrong"
-    verdict = {0: well, 1: "1 cause"}.get(len(causes), f"{len(causes)} causes")
+    verdict = _verdict(data, causes, warned=bool(warnings))
     verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
     hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
     console.print(f"\n {verdict}{hidden} · {len(data['findings'])} checks")
+
+
+def _spares_build(data: Mapping[str, Any]) -> bool:
+    return data["way"].get("route") in ("wheel", "image")
+
+
+def _verdict(data: Mapping[str, Any], causes: list[dict[str, Any]], *, warned: bool) -> str:
+    """Count the causes; those that stop a build alone are told apart where nobody has to build."""
+    if not causes:
+        return "nothing fails" if warned else "nothing is wrong"
+    count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
+    if _spares_build(data) and not data["stops"].get("run", ["unasked"]):
+        return f"nothing stops the way; {count} {'stops' if len(causes) == 1 else 'stop'} a build"
+    return count
 
 
 def _show_cause(console: Console, number: int, finding: Mapping[str, Any]) -> None:

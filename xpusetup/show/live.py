@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from rich.live import Live
@@ -15,6 +15,7 @@ from xpusetup.amounts import render_duration
 from xpusetup.effects.clock import now
 from xpusetup.effects.memory import read_memory
 from xpusetup.progress import Pace, describe_line, render_left
+from xpusetup.redact import hide
 from xpusetup.show.console import make_console
 
 if TYPE_CHECKING:
@@ -103,6 +104,7 @@ class BuildView:
 
     def observe(self, event: Event) -> None:
         """Take in one event."""
+        event = replace(event, text=hide(event.text), title=hide(event.title))
         if event.kind in {"start", "output", "end"}:
             self._ends = event.time + event.left_of_all if event.left_of_all else 0.0
         if event.kind == "plan":
@@ -125,7 +127,7 @@ class BuildView:
         beside = tuple(self._steps)
         self._steps[event.step] = _AtWork(event.step, event.title, event.time, event.time, beside, event.text)
         if not self._moving:
-            self._console.print(f" … {event.step:<20}            {escape(event.title)}")
+            self._console.print(f" … {escape(event.step):<20}            {escape(event.title)}")
 
     def _take_output(self, event: Event, step: _AtWork) -> None:
         step.text = describe_line(event.text) or step.text
@@ -154,7 +156,7 @@ class BuildView:
         words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
         what = " · ".join(word for word in words if word)
         self._console.print(
-            f" {MARKS[event.state]} {event.step:<20} {render_duration(event.seconds):>7}    {escape(what)}"
+            f" {MARKS[event.state]} {escape(event.step):<20} {render_duration(event.seconds):>7}    {escape(what)}"
         )
 
     def draw(self) -> RenderableType:
@@ -219,7 +221,7 @@ def _draw(percent: int, size: int) -> str:
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
     """Show a spinner beside a text for as long as the block runs."""
-    return make_console(stderr=True).status(f" {text}", spinner="dots") if not quiet else _Silence()
+    return make_console(stderr=True).status(f" {escape(text)}", spinner="dots") if not quiet else _Silence()
 
 
 @contextmanager

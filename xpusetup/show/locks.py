@@ -22,7 +22,7 @@ def show_lock(console: Console, data: Mapping[str, Any]) -> None:
         _show_change(console, change)
     for note in data["notes"]:
         console.print()
-        prose(console, " ! ", note)
+        prose(console, "   ", note, first=" ! ")
     written = f"written: {data['file']} · " if data["file"] else ""
     console.print(f"\n {escape(written)}build it: {escape(data['next'])}")
 

@@ -51,8 +51,8 @@ def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def show_one(console: Console, data: Mapping[str, Any]) -> None:
-    """Print a profile with the source and the confidence of each pin."""
+def show_one(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print a profile with the source and the confidence of each pin; verbose: also what upstream's files say."""
     console.print(f"\n {data['name']}")
     prose(console, " ", data["summary"])
     console.print(f"\n tried    {escape(data['tried'])}")
@@ -62,7 +62,21 @@ def show_one(console: Console, data: Mapping[str, Any]) -> None:
         _show_installer(console, data["installer"])
     for part in data["components"]:
         _show_component(console, part)
+    if verbose:
+        _show_upstream(console, data["upstream"])
+    elif data["upstream"]:
+        console.print(f"\n {len(data['upstream'])} rules of upstream's files, each with where it was read: -v")
     console.print("\n [dim]✓ confirmed   ~ likely   ? unconfirmed   - left out[/]")
+
+
+def _show_upstream(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+    """Print the ledger's rows: each rule, where it was read, how it was seen, and what of ours follows it."""
+    for (of, release), rules in groupby(rows, key=itemgetter("of", "release")):
+        console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
+        for rule in rules:
+            prose(console, "     ", rule["rule"], first=f"   {CONFIDENCE[rule['confidence']]} ")
+            prose(console, "       ", f"{rule['place']}: {rule['told']}", style="dim")
+            prose(console, "       ", f"here: {'; '.join(filter(None, (*rule['ours'], rule['left'])))}", style="dim")
 
 
 def _show_needs(console: Console, data: Mapping[str, Any]) -> None:

@@ -26,8 +26,21 @@ def show_setup(console: Console, data: Mapping[str, Any]) -> None:
         console.print(f" [green]✓[/] as a script for root: {escape(data['file'])}\n")
     elif data["commands"]:
         console.print(f" do it, after asking: [cyan]{escape(data['apply'])}[/]\n")
-    elif not data["notes"]:
-        console.print(f" [green]✓[/] nothing is missing for this: xpusetup {_next(data)}\n")
+    if data["left"]:
+        _show_left(console, data)
+    elif not data["commands"] and not data["notes"]:
+        console.print(f" [green]✓[/] nothing is missing for this: {escape(data['next'])}\n")
+
+
+def _show_left(console: Console, data: Mapping[str, Any]) -> None:
+    """Say what stops this and no command above mends."""
+    for row in data["left"]:
+        console.print(f" [red]✗[/] [bold]{row['id']}[/]  {escape(row['seen'].splitlines()[0])}")
+        prose(console, "   ", row["why"])
+        for line in row["commands"]:
+            console.print(f"     [cyan]{escape(line)}[/]")
+        prose(console, "   ", row["say"])
+    console.print(f"   all of it: [cyan]{escape(data['checks'])}[/]\n")
 
 
 def show_commands(console: Console, data: Mapping[str, Any]) -> None:
@@ -59,10 +72,4 @@ def _show_end(console: Console, data: Mapping[str, Any]) -> None:
         return
     if data["stopped"] == "login":
         console.print(" [yellow]![/] log out and in again: groups count from the next session on")
-    console.print(f"   next:  xpusetup {_next(data)}\n")
-
-
-def _next(data: Mapping[str, Any]) -> str:
-    if data["goal"] == "build":
-        return f"build --profile {data['profile']}"
-    return f"install --profile {data['profile']}"
+    console.print(f"   next:  {escape(data['next'])}\n")

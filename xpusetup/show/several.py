@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
-from rich.table import Table
+
+from xpusetup.show.tables import show_table
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,10 +20,7 @@ VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
 def show_several(console: Console, data: Mapping[str, Any]) -> None:
     """Print the table, and below it what went wrong in each."""
     console.print(f"\n {escape(data['root'])}\n")
-    table = Table(*HEADS, box=None, pad_edge=False, padding=(0, 1), header_style="dim")
-    for row in data["builds"]:
-        table.add_row(*_cells(row))
-    console.print(table)
+    show_table(console, HEADS, [_cells(row) for row in data["builds"]])
     for row in data["builds"]:
         if row["failed"]:
             log = f"{data['root']}/{row['name']}/logs/{row['failed']}.log"
@@ -34,7 +32,8 @@ def show_several(console: Console, data: Mapping[str, Any]) -> None:
 
 def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
     whole = row["done"] == row["steps"]
-    mark = "[red]✗[/]" if row["failed"] or row["damaged"] else "[green]✓[/]" if whole else "[dim]·[/]"
+    bad = row["failed"] or row["damaged"] or row["verified"] is False
+    mark = "[red]✗[/]" if bad else "[green]✓[/]" if whole else "[dim]·[/]"
     words = (row["name"], row["profile"], row["python"], ",".join(row["arch"]) or "-")
     counts = (f"{row['done']} of {row['steps']}", str(len(row["wheels"])))
-    return (f" {mark}", *map(escape, words), *counts, VERIFIED[row["verified"]])
+    return (mark, *map(escape, words), *counts, VERIFIED[row["verified"]])

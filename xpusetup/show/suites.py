@@ -110,4 +110,4 @@ def _show_list(console: Console, data: Mapping[str, Any], *, verbose: bool) -> N
         if verbose:
             console.out(one["markdown"].rstrip("\n"), highlight=False)
     tables = "" if verbose else "; the published tables: xpusetup test -v"
-    console.print(f"\n run one: xpusetup test {data['list'][0]['name']} --install{tables}")
+    console.print(f"\n run one: {escape(data['next'])}{tables}")

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show.console import MARKS, WIDTH, prose
+from xpusetup.show.console import MARKS, prose
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -96,7 +96,7 @@ def _show_check(console: Console, check: Check) -> None:
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
     """Print a line with its time at the right; a longer text goes on below, where it began."""
     time = f"{seconds:.1f} s" if seconds and seconds >= 0.05 else ""  # noqa: PLR2004 - what rounds to 0.1
-    room = WIDTH - NAME - 4 - TIME
+    room = console.width - NAME - 4 - TIME
     first, *rest = textwrap.wrap(text, room, break_long_words=False, break_on_hyphens=False) or [""]
     console.print(f" {mark} {escape(name):<{NAME}} {escape(f'{first:<{room}}')}{time:>{TIME}}".rstrip())
     for line in rest:
@@ -111,7 +111,7 @@ def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
     if data["verified"]:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
-        _say_causes(console, checks, failing)
+        _say_causes(console, data, failing)
     peaks = [check["peak_bytes"] for check in checks if check.get("peak_bytes")]
     if verbose and peaks:
         console.print(f"   most memory at once: {max(peaks) / (1 << 20):.0f} MiB", style="dim")
@@ -119,11 +119,12 @@ def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
         prose(console, "   ", f"not checked: {', '.join(data['not_checked'])}", style="dim")
 
 
-def _say_causes(console: Console, checks: list[Check], failing: list[Check]) -> None:
+def _say_causes(console: Console, data: Mapping[str, Any], failing: list[Check]) -> None:
     """Say how many fail, and from what: that is what has to be mended."""
+    checks = data["checks"]
     verb = "fails" if len(failing) == 1 else "fail"
     console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(checks)} checks {verb}")
     causes = [check["id"] for check in failing if not check.get("caused_by")]
     if causes and len(failing) > 1:
         prose(console, "   ", f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}")
-    console.print("   what this machine lacks: xpusetup doctor --for run")
+    console.print(f"   what this machine lacks: {escape(data['fix'])}")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.show.console import WIDTH, prose
+from xpusetup.show.console import prose
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -60,7 +60,7 @@ def show_step(console: Console, number: int, step: Mapping[str, Any]) -> None:
     commands = step["commands"]
     line = f"   {number}  {step['title']}"
     width = len(line) + sum(map(len, commands)) + len(then) + 6
-    if len(commands) == 1 and width <= WIDTH:
+    if len(commands) == 1 and width <= console.width:
         console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
         return
     prose(console, "      ", step["title"], first=f"   {number}  ")

@@ -69,4 +69,4 @@ def show_closure(console: Console, data: Mapping[str, Any], *, verbose: bool) ->
     for one in data["conflicts"]:
         console.print(f" {MARKS[one['level']]} {one['kind']}: {escape(one['library'] or one['first'])}")
     if data["conflicts"]:
-        console.print("   [bold]fix[/]  xpusetup doctor says what to do")
+        console.print(f"   [bold]fix[/]  {escape(data['fix'])}")

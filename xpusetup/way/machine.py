@@ -45,8 +45,13 @@ class Card:
 
     @property
     def served(self) -> bool:
+        """Whether PyTorch may run on it."""
+        return self.platform is not None
+
+    @property
+    def documented(self) -> bool:
         """Whether releases of PyTorch are made for it."""
-        return self.platform is not None and self.platform.line != "none"
+        return self.platform is not None and not self.platform.undocumented
 
     @property
     def bound(self) -> bool:
@@ -69,8 +74,9 @@ def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:
 
 
 def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
-    """Give the GPUs that PyTorch would use: discrete ones hide integrated ones."""
-    served = tuple(card for card in cards if card.served)
+    """Give the GPUs that PyTorch would use: discrete ones hide integrated ones; those that it is made for, if any."""
+    found = tuple(card for card in cards if card.served)
+    served = tuple(card for card in found if card.documented) or found
     return tuple(card for card in served if card.product.family.discrete) or served
 
 

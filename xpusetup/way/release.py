@@ -47,9 +47,9 @@ def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) 
 
 
 def _reasons(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Iterator[Refusal]:
+    yield from _of_python(profile, facts)
     for card in cards:
         yield from _of_card(profile, card)
-    yield from _of_python(profile, facts)
     for needs in known.platforms.needs:
         yield from _of_distribution(profile, facts, needs)
 
@@ -58,8 +58,9 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     name, family, platform = profile.name, card.product.family, card.platform
     if profile.arch and not family.target_in(profile.arch.default):
         listed, title = ", ".join(profile.arch.default), card.product.title()
-        why = f"no {_best(card)} in its targets ({listed}) and no wheel for it: nothing was compiled for {title}"
-        yield Refusal(profile=name, why=why, source=profile.arch.source, firm=True)
+        then = f"kernels are compiled for {title} when first used" if profile.arch.spirv else f"nothing runs on {title}"
+        why = f"no {_best(card)} in its targets ({listed}): {then}"
+        yield Refusal(profile=name, why=why, source=profile.arch.source, firm=not profile.arch.spirv)
     if platform is None:
         return
     release = release_of(profile)
@@ -70,6 +71,11 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     if platform.toolkits and wanted and not SpecifierSet(platform.toolkits.accepts).contains(f"{wanted}.0"):
         why = f"it is made with oneAPI {wanted}; {platform.toolkits.why}"
         yield Refusal(profile=name, why=why, source=platform.toolkits.source, firm=False)
+
+
+def has_code(profile: Profile, cards: Iterable[Card]) -> bool:
+    """Say whether a release was compiled for these GPUs."""
+    return profile.arch is None or all(card.product.family.target_in(profile.arch.default) for card in cards)
 
 
 def _best(card: Card) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from packaging.version import Version
@@ -69,6 +69,18 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
     return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def with_lists(setup: Setup) -> Setup:
+    """Read apt's lists before a package is installed: a container and a new machine have none. Images see to it."""
+    for number, task in enumerate(setup.tasks):
+        heads = [argv[:2] for argv in task.step.run]
+        if ("apt-get", "install") in heads:
+            step = replace(task.step, run=(("apt-get", "update"), *task.step.run))
+            known = ("apt-get", "update") in heads[: heads.index(("apt-get", "install"))]
+            tasks = (*setup.tasks[:number], task if known else replace(task, step=step), *setup.tasks[number + 1 :])
+            return replace(setup, tasks=tasks)
+    return setup
 
 
 def _maker(place: Place) -> Iterator[Note]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from xpusetup.gpus import LEGACY
 from xpusetup.way.answer import Way, WayStep
 from xpusetup.way.machine import choose_cards, find_cards, is_wsl, other_gpus, unknown_gpus
-from xpusetup.way.release import refuse, release_of, releases
+from xpusetup.way.release import has_code, refuse, release_of, releases
 from xpusetup.way.steps import last_step, python_steps, step_to_prove, system_steps
 
 if TYPE_CHECKING:
@@ -53,7 +53,8 @@ def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> t
     best = _best(ordered, refusals)
     if best is None:
         return (ordered[0].name, "the newest release") if ordered else ("", "")
-    return best.name, f"the newest that fits {cards[0].product.title()}" if cards else "the newest release"
+    fits = cards and has_code(best, cards)
+    return best.name, f"the newest that fits {cards[0].product.title()}" if fits else "the newest release"
 
 
 def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], known: Known) -> tuple[Refusal, ...]:
@@ -79,7 +80,7 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
     wheel = _has_wheels(profile, facts)
     options = f" --profile {profile.name}" if asked else ""
-    kept = _kept(facts, ordered, refusals, asked)
+    kept = _kept(facts, ordered, cards, refusals, asked)
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
@@ -105,13 +106,20 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     )
 
 
-def _kept(facts: Facts, ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str) -> Torch | None:
-    """Give the PyTorch that is here, where it is built for Intel GPUs, holds code for these, and is what was asked."""
+def _kept(
+    facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], refusals: dict[str, Refusal], asked: str
+) -> Torch | None:
+    """Give the PyTorch that is here, where it is built for Intel GPUs and is what was asked.
+
+    One without code for these stays where no release has any.
+    """
     torch = facts.torch
     if torch is None or torch.version is None or not torch.xpu:
         return None
     name = next((each.name for each in ordered if torch.version.startswith(f"{release_of(each)}.")), "")
-    unfit = name in refusals and refusals[name].firm
+    here = next((each for each in ordered if each.name == name), None)
+    better = any(has_code(each, cards) for each in ordered if each.name not in refusals)
+    unfit = name in refusals and (refusals[name].firm or (here is not None and better and not has_code(here, cards)))
     other = asked in {each.name for each in ordered} and asked != name
     refused = asked in refusals and refusals[asked].firm
     return None if unfit or (other and not refused) else torch
@@ -126,8 +134,12 @@ def _why(
 ) -> list[str]:
     words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
     names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
+    runs = "holds code for" if has_code(profile, cards) else "compiles its kernels when they are first used on"
     if kept is not None:
-        words.append(f"PyTorch {kept.version} is here and holds code for {names}; nothing has to be installed")
+        words.append(f"PyTorch {kept.version} is here and {runs} {names}; nothing has to be installed")
+    elif wheel and not has_code(profile, cards):
+        words.append(f"published wheels of {profile.name} have generic code, which the driver compiles for {names}")
+        words += dict.fromkeys(card.platform.undocumented for card in cards if card.platform and not card.documented)
     elif wheel:
         words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
     elif profile.published is None:
@@ -179,7 +191,7 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: 
         WayStep(title="build for a machine that has a GPU", commands=for_others),
         WayStep(title="see the whole program work on a simulated accelerator", commands=(SIMULATED,)),
     )
-    why, source = _why_not(facts, cards, known)
+    why, source = _why_not(facts, known)
     return Way(
         route="none",
         profile=name,
@@ -191,11 +203,8 @@ def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: 
     )
 
 
-def _why_not(facts: Facts, cards: Sequence[Card], known: Known) -> tuple[str, str]:
+def _why_not(facts: Facts, known: Known) -> tuple[str, str]:
     """Say why nothing here serves, and where that is known from."""
-    for card in cards:
-        if card.platform is not None:
-            return f"{card.product.title()} is not served: {card.platform.why}", card.platform.source
     others = other_gpus(facts)
     if others:
         why = f"{others[0]} is served by PyTorch's own wheels, which this program has no part in: {LOCALLY}"

@@ -38,6 +38,19 @@ export CMAKE_PREFIX_PATH="$ROOT"/venv
 export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
 export CXX=g++
 export CXXFLAGS=-ffile-prefix-map="$ROOT"'/src/torch=torch -ffile-prefix-map='"$ROOT"/venv=venv
+export GIT_CONFIG_COUNT=6
+export GIT_CONFIG_KEY_0=url."$ROOT"/src/torch/third_party/onednn.insteadOf
+export GIT_CONFIG_KEY_1=url."$ROOT"/src/torch/third_party/onednn.insteadOf
+export GIT_CONFIG_KEY_2=url."$ROOT"/src/torch/third_party/onednn.insteadOf
+export GIT_CONFIG_KEY_3=url."$ROOT"/src/torch/third_party/onednn.insteadOf
+export GIT_CONFIG_KEY_4=clone.rejectShallow
+export GIT_CONFIG_KEY_5=protocol.file.allow
+export GIT_CONFIG_VALUE_0=https://github.com/uxlfoundation/oneDNN
+export GIT_CONFIG_VALUE_1=https://github.com/uxlfoundation/oneDNN.git
+export GIT_CONFIG_VALUE_2=https://github.com/oneapi-src/oneDNN
+export GIT_CONFIG_VALUE_3=https://github.com/oneapi-src/oneDNN.git
+export GIT_CONFIG_VALUE_4=false
+export GIT_CONFIG_VALUE_5=always
 export LDFLAGS='-Wl,-rpath,'"'"'$ORIGIN/../../../..'"'"''
 export PYTORCH_BUILD_NUMBER=1
 export PYTORCH_BUILD_VERSION=2.14.1+xpu
@@ -45,6 +58,7 @@ export PYTORCH_EXTRA_INSTALL_REQUIREMENTS='dpcpp-cpp-rt==2026.1.0 | impi-rt==202
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export TORCH_XPU_ARCH_LIST=pvc,bmg,dg2,arl-h,mtl-h,lnl-m,ptl-h,ptl-u
 export USE_CUDA=0
+export USE_MPI=0
 export USE_STATIC_MKL=1
 export USE_XPU=1
 cd "$ROOT"/src/torch

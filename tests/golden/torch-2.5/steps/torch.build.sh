@@ -40,6 +40,7 @@ export PYTORCH_BUILD_VERSION=2.5.1+xpu
 export TORCH_DEVICE_BACKEND_AUTOLOAD=0
 export TORCH_XPU_ARCH_LIST=pvc,xe-lpg,ats-m150
 export USE_CUDA=0
+export USE_MPI=0
 export USE_STATIC_MKL=1
 export USE_XPU=1
 export _GLIBCXX_USE_CXX11_ABI=1

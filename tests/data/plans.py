@@ -1,0 +1,31 @@
+"""Plans of shipped profiles as they are made anywhere: for a machine without a toolkit."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from data.machines import machine
+from data.profiles import device
+from xpusetup.aim import make_target
+from xpusetup.model import Layout, Plan, Request
+from xpusetup.plan import make_plan
+from xpusetup.settings import Settings
+
+if TYPE_CHECKING:
+    from xpusetup.profile import Profile
+
+
+def plan_of(profile: Profile) -> Plan:
+    """Give the plan of a profile for every component."""
+    facts = machine(toolkits={"found": []})
+    target = make_target(profile, facts, device(profile.accelerator), Request(), Settings())
+    return make_plan(profile, Request(), target, Layout())
+
+
+def locked(profile: Profile) -> Profile:
+    """Give a profile as a lock leaves it, as far as a plan cares: branches have a commit."""
+    parts = [
+        part.model_copy(update={"rev": "0" * 40}) if part.kind == "source" and part.ref else part
+        for part in profile.components
+    ]
+    return profile.model_copy(update={"components": parts})

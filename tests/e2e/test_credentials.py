@@ -1,0 +1,75 @@
+"""A password in the caller's own settings: nothing that a build leaves behind or says holds it."""
+
+from __future__ import annotations
+
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from threading import Thread
+from typing import TYPE_CHECKING
+
+import pytest
+
+from e2e.support import make_tiny, xpusetup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+    from e2e.support import Tiny
+
+pytestmark = pytest.mark.e2e
+SECRET = "s3cr3t-w0rd"  # noqa: S105 - planted
+
+
+def holding(folder: Path) -> list[str]:
+    files = (path for path in folder.rglob("*") if path.is_file())
+    return [str(path) for path in files if SECRET.encode() in path.read_bytes()]
+
+
+@pytest.fixture
+def tiny(tmp_path: Path) -> Tiny:
+    return make_tiny(tmp_path / "made")
+
+
+class Nothing(BaseHTTPRequestHandler):
+    """A server that has nothing: what asks it fails at once."""
+
+    def do_GET(self) -> None:
+        self.send_error(404)
+
+    def log_message(self, *_words: object) -> None:
+        return None
+
+
+@pytest.fixture
+def server() -> Iterator[str]:
+    with ThreadingHTTPServer(("127.0.0.1", 0), Nothing) as answering:
+        Thread(target=answering.serve_forever, daemon=True).start()
+        yield f"http://me:{SECRET}@127.0.0.1:{answering.server_port}"
+        answering.shutdown()
+
+
+@pytest.mark.parametrize("kind", ["insteadOf", "fallbackOf", "index"])
+def test_no_password_stays_or_is_said(tiny: Tiny, tmp_path: Path, server: str, kind: str) -> None:
+    ways = {
+        "insteadOf": {"GIT_CONFIG_KEY_0": f"url.{server}/x.insteadOf"},
+        "fallbackOf": {
+            "GIT_CONFIG_COUNT": "3",
+            "GIT_CONFIG_KEY_0": f"url.{server}/x.insteadOf",
+            "GIT_CONFIG_KEY_2": f"xpusetup.{server}/fallback.fallbackOf",
+            "GIT_CONFIG_VALUE_2": "https://tiny.invalid/tiny",
+        },
+        "index": {"PIP_INDEX_URL": f"{server}/simple", "UV_DEFAULT_INDEX": f"{server}/simple"},
+    }
+    env = {**tiny.env, **ways[kind]}
+    events, root = tmp_path / "events.jsonl", tmp_path / "root"
+    options = tiny.options(root)
+    said = [xpusetup("build", *options, "--verify", "off", "--events", str(events), env=env)]
+    assert said[0].code == 1
+    said += [xpusetup("build", *options, "--verify", "off", "--json", env=env)]
+    said += [xpusetup("report", *options, env=env), xpusetup("status", *options, "--json", env=env)]
+    said += [xpusetup("status", *options, "--log", log.stem, env=env) for log in (root / "logs").glob("*.log")]
+    said += [xpusetup("emit", "shell", *options, "-o", str(tmp_path / "emitted"), env=env)]
+    assert not [each for each in said if SECRET in each.out + each.err]
+    assert not holding(root)
+    assert not holding(tmp_path / "emitted")
+    assert SECRET not in events.read_text()

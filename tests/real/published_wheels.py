@@ -1,0 +1,200 @@
+"""What the inspector says of wheels that others published: a check may end a build only where those pass it.
+
+`python -m real.published_wheels FOLDER` (in tests/) gets each wheel of tests/data/published_wheels.toml by name and
+hash into a folder, where it stays, and runs verify-wheel on it. What was inspected by the same inspector before is not
+inspected again. FOLDER takes 11 GB; `--small` leaves out what is larger than 20 MB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from pydantic import BaseModel, ConfigDict
+
+from xpusetup.tomltext import parse_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+CHECKOUT = Path(__file__).parents[2]
+TABLE = CHECKOUT / "tests/data/published_wheels.toml"
+HELPERS = CHECKOUT / "xpusetup/helpers"
+SMALL = 20_000_000
+PYTHON = "3.11"
+LEVELS = ("fail", "warn", "crash")
+
+
+HEAD = """# Published wheels and the inspector
+
+A check of `verify-wheel`, which is also the step `<component>.inspect`, may end a build only where the wheels that
+upstream itself publishes pass it. This table is made from `tests/data/published_wheels.toml`, which holds names and
+hashes; `make e2e-published-wheels` gets every wheel from the package index, inspects it and compares. It takes 11 GB
+in `PUBLISHED=DIR`, goes on where it stopped, and leaves there what it fetched. What a pip.conf says of versions holds
+for it too.
+
+{count} wheels. {was} were failed on 2026-11-22 by checks that had been held against our own stand-ins alone; {left}
+are now, rightly. The wheels of the default index are CUDA and CPU builds: no torch for Intel GPUs is among them.
+
+| wheel | platform | failed before | now |
+|---|---|---|---|
+"""
+
+
+class Published(BaseModel):
+    """A published wheel, what was failed of it before the checks were held against such wheels, and what is said now.
+
+    `true` says why a failure that is left is one of the wheel and not of the check.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+    name: str
+    version: str
+    file: str
+    size: int
+    sha256: str
+    before: list[str]
+    fail: list[str]
+    warn: list[str]
+    true: str = ""
+
+
+class UnavailableError(RuntimeError):
+    """pip cannot get a wheel, or gives another one."""
+
+
+def read_table(path: Path = TABLE) -> list[Published]:
+    """Read the table of published wheels."""
+    return [Published(**row) for row in parse_toml(path.read_text())["wheel"]]
+
+
+def fetch(wheel: Published, folder: Path, env: Mapping[str, str]) -> Path:
+    """Give the file, by pip where it is not there yet."""
+    path = folder / wheel.file
+    if not path.is_file():
+        with tempfile.TemporaryDirectory(dir=folder, prefix=".pip-") as place:
+            _download(wheel, Path(place), env)
+            (Path(place) / wheel.file).rename(path)
+    if (found := hash_of(path)) != wheel.sha256:
+        raise UnavailableError(f"{path} has the hash {found}, in the table stands {wheel.sha256}: remove it")
+    return path
+
+
+def _download(wheel: Published, place: Path, env: Mapping[str, str]) -> None:
+    wanted = place / "wanted.txt"
+    wanted.write_text(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
+    platforms = wheel.file.removesuffix(".whl").rpartition("-")[2].split(".")
+    tags = ("--python-version", PYTHON, *(word for name in platforms for word in ("--platform", name)))
+    options = ("--quiet", "--no-deps", "--only-binary=:all:", "--require-hashes", "--no-cache-dir", *tags)
+    line = (sys.executable, "-m", "pip", "download", *options, "--dest", str(place), "-r", str(wanted))
+    done = subprocess.run(line, check=False, capture_output=True, text=True, env=env)
+    if done.returncode != 0 or not (place / wheel.file).is_file():
+        raise UnavailableError(f"pip does not get {wheel.file}: {done.stderr.strip()[-600:]}")
+
+
+def inspect(path: Path, env: Mapping[str, str]) -> dict[str, list[str]]:
+    """Give the checks by level, as verify-wheel tells them; those that are well are left out."""
+    line = (sys.executable, "-m", "xpusetup.cli", "verify-wheel", str(path), "--json")
+    done = subprocess.run(line, check=False, capture_output=True, text=True, env=env, cwd=CHECKOUT)
+    document = json.loads(done.stdout)
+    rows = document["result"]["checks"]
+    told = {level: sorted(_plain(row["id"]) for row in rows if row["level"] == level) for level in LEVELS}
+    if document["ok"] != (done.returncode == 0) or document["ok"] == bool(told["fail"] or told["crash"]):
+        raise AssertionError(f"{path.name}: exit code {done.returncode} and {told} do not go together")
+    return told
+
+
+def _plain(check: str) -> str:
+    return check.removeprefix("wheel.")
+
+
+def hash_of(path: Path) -> str:
+    """Hash a file."""
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
+        while chunk := file.read(1 << 20):
+            digest.update(chunk)
+    return digest.hexdigest()
+
+
+def render_page(wheels: Sequence[Published]) -> str:
+    """Give the page of the documentation: what was failed, and what is said now."""
+    was, left = sum(bool(one.before) for one in wheels), sum(bool(one.fail) for one in wheels)
+    return HEAD.format(count=len(wheels), was=was, left=left) + "".join(map(_row, wheels))
+
+
+def _row(wheel: Published) -> str:
+    return f"| {wheel.name} {wheel.version} | {_platform(wheel)} | {_words(wheel.before)} | {_now(wheel)} |\n"
+
+
+def _platform(wheel: Published) -> str:
+    return wheel.file.removesuffix(".whl").rpartition("-")[2].split(".")[0]
+
+
+def _words(names: Sequence[str]) -> str:
+    return ", ".join(names) or "-"
+
+
+def _now(wheel: Published) -> str:
+    fails = f"**fails {_words(wheel.fail)}**: {wheel.true}; " if wheel.fail else ""
+    return f"{fails}{f'warns of {_words(wheel.warn)}' if wheel.warn else 'ok'}"
+
+
+def find_difference(wheel: Published, told: Mapping[str, Sequence[str]]) -> str:
+    """Say where the table and the inspector differ; empty where they do not."""
+    wanted = {"fail": sorted(wheel.fail), "warn": sorted(wheel.warn), "crash": []}
+    parts = [
+        f"{level}: {told[level]}, in the table {wanted[level]}" for level in LEVELS if told[level] != wanted[level]
+    ]
+    return "; ".join(parts)
+
+
+def inspector_hash() -> str:
+    """Hash the program's own files that verify-wheel runs."""
+    names = ("inspect_wheel.py", "wheel_*.py", "elf_*.py", "loader_disk.py")
+    texts = (path.read_bytes() for pattern in names for path in sorted(HELPERS.glob(pattern)))
+    return hashlib.sha256(b"\0".join(texts)).hexdigest()
+
+
+def run_all(wheels: Iterable[Published], folder: Path, env: Mapping[str, str]) -> Iterator[tuple[Published, str]]:
+    """Give for each wheel where it differs from the table, going on where the last run stopped."""
+    results = folder / f"said-{inspector_hash()[:12]}"
+    results.mkdir(parents=True, exist_ok=True)
+    for wheel in wheels:
+        kept = results / f"{wheel.file}.json"
+        try:
+            if not kept.is_file():
+                told = inspect(fetch(wheel, folder, env), env)
+                kept.write_text(json.dumps(told))
+            yield wheel, find_difference(wheel, json.loads(kept.read_text()))
+        except UnavailableError as error:
+            yield wheel, str(error)
+
+
+def main() -> None:
+    """Inspect them all, say what differs, and end with 1 where anything does."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--small", action="store_true", help=f"those of at most {SMALL // 1_000_000} MB alone")
+    options = parser.parse_args()
+    wheels = [wheel for wheel in read_table() if not options.small or wheel.size <= SMALL]
+    failed = 0
+    for wheel, differs in run_all(wheels, options.folder.absolute(), os.environ):
+        failed += bool(differs)
+        said = f"✗ {wheel.file}: {differs}" if differs else f"✓ {wheel.file}"
+        sys.stdout.write(f"{said}\n")
+        sys.stdout.flush()
+    sys.stdout.write(f"{len(wheels)} published wheels, {failed} not as the table says\n")
+    sys.exit(1 if failed else 0)
+
+
+if __name__ == "__main__":
+    main()

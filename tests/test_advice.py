@@ -1,0 +1,196 @@
+"""Advice: every command that a text of this program names is a whole one, and carries the situation it is given in."""
+
+from __future__ import annotations
+
+import ast
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer.main
+
+from xpusetup.advice import ADVICE, COMMAND, OF_BUILD, TAKES, again, complete, complete_result
+from xpusetup.cli import app, main
+from xpusetup.tomltext import parse_toml
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+PACKAGE = Path(__file__).parents[1] / "xpusetup"
+ROOT = typer.main.get_command(app)
+CONTEXT = {"--profile": ["torch-2.5"], "--root": ["/builds/my root"]}
+NAMED = re.compile(r"(?<![\w./-])xpusetup ([a-z][a-z-]*)")
+STOPS = re.compile(r"\n|[;)`'\"]|, |(?<=\w)\.(?= |$)| > | \| | # | --$| \(| · |\s{3}|$")
+NO_VERB = {"profile", "in", "itself", "for", "was", "calls", "and", "writes", "installed", "names", "are", "sim"}
+"""What follows the program's name where a text speaks of it, or names its version."""
+TITLES = ("device_table.py", "emit/actions.py", "emit/github.py", "helpers/device_junit.py")
+"""Modules in whose texts a command is who wrote a file, and no advice."""
+
+
+def command_of(words: list[str]) -> tuple[Any, list[str]] | None:
+    """Give the click command that words name, and the rest of them."""
+    found: Any = ROOT
+    while words and hasattr(found, "commands"):
+        if words[0] not in found.commands:
+            return None
+        found, words = found.commands[words[0]], words[1:]
+    return None if hasattr(found, "commands") else (found, words)
+
+
+def parse(text: str) -> None:
+    """Parse a command line as the program would, without running it. Fails for one that the program refuses."""
+    head, _, command = text.partition(" -- ")
+    found = command_of(shlex.split(head)[1:])
+    assert found is not None, f"no such command: {text}"
+    known, words = found
+    if not words or words[-1] not in ("--help", "-h"):
+        known.make_context(known.name, [*words, *(["--", *shlex.split(command)] if command else [])])
+
+
+def commands_in(text: str) -> Iterator[str]:
+    """Give the commands that stand in a running text."""
+    for found in NAMED.finditer(text):
+        if found[1] in NO_VERB:
+            continue
+        rest = text[found.start() :]
+        end = STOPS.search(rest)
+        assert end is not None
+        yield rest[: end.start()].strip()
+
+
+def said_in_code() -> Iterator[tuple[str, str]]:
+    """Give every text of the program's code that is no docstring, what is put into it as a word of its kind."""
+    for path in sorted(PACKAGE.rglob("*.py")):
+        if "simxpu" in path.parts:
+            continue
+        tree = ast.parse(path.read_text())
+        docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
+        parts = {id(part) for node in ast.walk(tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        for node in ast.walk(tree):
+            if id(node) in docs or id(node) in parts:
+                continue
+            if isinstance(node, ast.JoinedStr):
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", "".join(map(_piece, node.values))
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                yield f"{path.relative_to(PACKAGE)}:{node.lineno}", node.value
+
+
+def _piece(part: ast.expr) -> str:
+    """Give what a placeholder would become: options for options, else a word."""
+    if isinstance(part, ast.Constant):
+        return str(part.value)
+    assert isinstance(part, ast.FormattedValue)
+    text = ast.unparse(part.value)
+    if "options" in text:
+        return " --profile sim"
+    if "join(" in text or text == "given":
+        return ""
+    return "build" if text in ("verb", "made_by", "command", "standing.command", "purpose.command") else "sim"
+
+
+def said_in_data() -> Iterator[tuple[str, str]]:
+    def walk(where: str, data: Any) -> Iterator[tuple[str, str]]:
+        if isinstance(data, str):
+            yield where, data
+        for key, each in data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ()):
+            yield from walk(f"{where}/{key}", each)
+
+    for path in sorted((PACKAGE / "data").rglob("*.toml")):
+        yield from walk(path.name, parse_toml(path.read_text()))
+
+
+SAID = [
+    (where, command)
+    for where, text in (*said_in_code(), *said_in_data())
+    for command in commands_in(text)
+    if not where.startswith(TITLES)
+]
+
+
+def test_there_is_advice_to_look_at() -> None:
+    assert len(SAID) > 90
+
+
+@pytest.mark.parametrize(("where", "command"), SAID, ids=[f"{where} {command}"[:80] for where, command in SAID])
+def test_every_command_is_whole(where: str, command: str) -> None:
+    parse(command)
+    completed = complete(command, CONTEXT)
+    parse(completed)
+    found = COMMAND.match(command)
+    if found is not None and "--profile" not in command:
+        assert "--profile torch-2.5" in completed, where
+        assert "--root" in command or ("--root '/builds/my root'" in completed) == ("--root" in TAKES[found[1]]), where
+
+
+def test_the_options_of_a_situation_are_those_of_the_command_line() -> None:
+    for verb, takes in TAKES.items():
+        found = command_of(verb.split())
+        assert found is not None
+        options = {option for parameter in found[0].params for option in parameter.opts}
+        wanted = {option for option in OF_BUILD if option in options}
+        if verb == "setup":
+            wanted.discard("--root")  # there it is a switch: with root's rights
+        assert set(takes) == wanted, verb
+
+
+@pytest.mark.parametrize(
+    ("text", "wanted"),
+    [
+        ("xpusetup doctor --for run", "xpusetup doctor --profile torch-2.5 --root '/builds/my root' --for run"),
+        ("all (xpusetup setup). b", "all (xpusetup setup --profile torch-2.5). b"),
+        ("xpusetup build --profile torch-2.5", "xpusetup build --root '/builds/my root' --profile torch-2.5"),
+        ("xpusetup build --profile sim", "xpusetup build --profile sim"),
+        ("xpusetup build -p sim; xpusetup setup", "xpusetup build -p sim; xpusetup setup --profile torch-2.5"),
+        ("xpusetup profiles list", "xpusetup profiles list"),
+        ("xpusetup verify-wheel --help", "xpusetup verify-wheel --help"),
+        ("xpusetup build\nor not", "xpusetup build --profile torch-2.5 --root '/builds/my root'\nor not"),
+        ("xpusetup itself", "xpusetup itself"),
+    ],
+)
+def test_completed(text: str, wanted: str) -> None:
+    assert complete(text, CONTEXT) == wanted
+    assert complete(text, {}) == text
+
+
+def test_only_advice_of_a_result_is_touched() -> None:
+    data = {"text": "xpusetup build", "causes": [{"fix": "xpusetup build", "commands": ["xpusetup setup"], "line": 3}]}
+    found = complete_result(data, {"--profile": ["sim"]})
+    told = {"fix": "xpusetup build --profile sim", "commands": ["xpusetup setup --profile sim"], "line": 3}
+    assert found == {"text": "xpusetup build", "causes": [told]}
+    assert "fix" in ADVICE
+
+
+@pytest.mark.parametrize(
+    ("words", "wanted"),
+    [
+        ("emit github -o d", "xpusetup emit github -o d --from source"),
+        ("emit github --from wheels -o d", "xpusetup emit github -o d --from source"),
+        ("emit github --from=wheels -o d", "xpusetup emit github -o d --from source"),
+    ],
+)
+def test_the_same_command(words: str, wanted: str) -> None:
+    assert again("compile: the same command with --from source", words.split()) == f"compile: {wanted}"
+
+
+@pytest.mark.parametrize(
+    ("words", "fix"),
+    [
+        ("install --profile sim --root r", "build it instead: xpusetup build --profile sim --root r"),
+        ("status --profile sim --name x", "xpusetup build --profile sim --name x"),
+        ("doctor --profile sim --facts no.json", "write one: xpusetup doctor --profile sim --save FILE"),
+        ("run --profile sim --root r", "xpusetup run --profile sim --root r -- python -c 'import torch'"),
+    ],
+)
+def test_an_error_tells_the_whole_command(
+    words: str, fix: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
+    with pytest.raises(SystemExit):
+        main()
+    told = capsys.readouterr().err.partition("fix  ")[2].strip()
+    assert told == fix
+    parse(told[told.index("xpusetup") :])

@@ -1,0 +1,166 @@
+"""What a root says of itself: its profile, how far it is, and never more than is so."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from data.profiles import shipped, small_text
+from data.targets import SIM, TARGETS
+from xpusetup.commands.default import ONLY, open_built
+from xpusetup.commands.ending import describe_end
+from xpusetup.commands.inspecting import find_built, status
+from xpusetup.commands.prepare import Prepared
+from xpusetup.commands.purpose import BUILD, INSTALL, Purpose
+from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.effects.manifest import read_proof
+from xpusetup.effects.root import Root, lock_document
+from xpusetup.errors import NotReadyError
+from xpusetup.model import Layout, Request
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XPUSETUP_SYSROOT", str(tmp_path / "nothing"))
+    return tmp_path
+
+
+def make_root(path: Path, *, name: str = "sim", purpose: Purpose = BUILD, done: int = 0, **manifest: Any) -> Path:
+    """Make what a run left that came as far as its first steps, `done` of them."""
+    profile, target = shipped(name), TARGETS.get(name, SIM)
+    steps = [step.id for step in purpose.make(profile, Request(), target, Layout()).steps]
+    for folder in ("venv/bin", "stamps", "inputs", "logs", "results"):
+        (path / folder).mkdir(parents=True)
+    (path / "venv/bin/python").touch()
+    for step in steps[:done]:
+        (path / f"stamps/{step}").write_text("key\n")
+    asked = {"command": purpose.command}
+    known = {"named": name, "rev": [], "steps": steps, "words": []}
+    (path / "profile.lock.json").write_text(lock_document(profile, target, Layout(), asked, **known))
+    if manifest:
+        proven = read_proof(Root(path))
+        said = {"schema": 1, "made_by": purpose.command, "proven": proven, **manifest}
+        (path / "manifest.json").write_text(json.dumps(said))
+    return path
+
+
+def test_an_installation_that_failed_half_way(here: Path) -> None:
+    root = make_root(here / "r", name="torch-2.14", purpose=INSTALL, done=7, failed="wheels.install", verified=None)
+    wheel = root / "published/torch-2.14.1+xpu-cp311-cp311-linux_x86_64.whl"
+    wheel.parent.mkdir()
+    wheel.write_text("a wheel")
+    seen = wheel.stat()
+    changed = f"{seen.st_mtime_ns // 10**9}.{seen.st_mtime_ns % 10**9:09d}"
+    (root / "stamps/torch.download").write_text(f"key\n{'0' * 64} {seen.st_size} {changed} {wheel}\n")
+    (root / "stamps/wheels.install").unlink(missing_ok=True)
+    result = status(Where(root=str(root)))
+    data = result.data
+    assert (result.code, data["failed"], data["made_by"], data["verified"]) == (1, "wheels.install", "install", None)
+    assert [(wheel["name"], wheel["installed"]) for wheel in data["wheels"]] == [("torch", False)]
+    assert "wheels.install" in data["left"]
+    assert data["fix"] == f"xpusetup install --profile torch-2.14 --root {root}"
+
+
+def test_a_run_that_was_killed_before_its_manifest(here: Path) -> None:
+    """The purpose and the steps are in the lock, which is written first."""
+    data = status(Where(root=str(make_root(here / "r", name="torch-2.14", purpose=INSTALL, done=2)))).data
+    assert (data["made_by"], data["failed"], data["left"][0]) == ("install", None, "torch.download")
+
+
+@pytest.mark.parametrize(("done", "left"), [(4, ["simxpu.fetch", "simxpu.build"]), (9, []), (10, [])])
+def test_as_far_as_was_asked(here: Path, done: int, left: list[str]) -> None:
+    root = make_root(here / "r", done=done, verified=True)
+    workspace = open_workspace(Where(profile="sim", root=str(root)))
+    plan = BUILD.make(workspace.profile, Request(until="torch.install"), SIM, Layout())
+    prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
+    told = describe_end(workspace, prepared, Request(until="torch.install", arch=("pvc",)), ("--jobs", "2"))
+    assert (told["left"][:2], told["verified"]) == (left, None if left else True)
+    assert told["go_on"] == f"xpusetup build --profile sim --root {root} --arch pvc --jobs 2"
+    assert told["only"] == []
+    assert told["verify"] == f"xpusetup verify --profile sim --root {root}"
+    assert status(Where(root=str(root))).data["left"][:2] == left
+
+
+def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
+    """`--only` leaves out what nobody asked for; `--until` with it stops on the way."""
+    root = make_root(here / "r", done=4)
+    workspace = open_workspace(Where(profile="sim", root=str(root)))
+    for until, only in (("", ["simxpu"]), ("simxpu.build", [])):
+        request = Request(only=("simxpu",), until=until)
+        plan = BUILD.make(workspace.profile, request, SIM, Layout())
+        prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
+        assert describe_end(workspace, prepared, request, ())["only"] == only
+
+
+def test_a_build_at_work(here: Path) -> None:
+    root = make_root(here / "r", done=4, failed="simxpu.build", verified=True)
+    (root / "lock").write_text(f"{os.getpid()}\n")
+    for step, when in {"simxpu.fetch": 0, "simxpu.build": 10}.items():
+        (root / f"inputs/.begun.{step}").touch()
+        (root / f"logs/{step}.log").touch()
+        os.utime(root / f"logs/{step}.log", (2e9 + when, 2e9 + when))
+    os.utime(root / "lock", (2e9 + 5, 2e9 + 5))
+    result = status(Where(root=str(root)))
+    assert (result.code, result.data["at_work"], result.data["failed"]) == (0, ["simxpu.build"], None)
+    assert result.data["verified"] is None
+    (root / "venv/bin/python").unlink()
+    (root / "stamps/venv").unlink()
+    with pytest.raises(NotReadyError, match="a build is at work in") as caught:
+        status(Where(root=str(root)))
+    assert caught.value.fix == f"xpusetup status --profile sim --root {root} --log venv -f"
+
+
+@pytest.mark.parametrize(("verified", "code"), [(True, 0), (None, 0), (False, 1)])
+def test_a_failed_verification_ends_with_one(here: Path, *, verified: bool | None, code: int) -> None:
+    done = 10 if verified else 9
+    make_root(
+        here / "roots/sim", done=done, failed=None if verified is not False else "verify.smoke", verified=verified
+    )
+    (here / "roots/sim/results/verify.json").write_text(json.dumps({"verified": verified}))
+    assert status(Where(root=str(here / "roots/sim"))).code == code
+    assert status(Where(root=str(here / "roots"))).code == code
+
+
+def test_a_root_knows_its_profile(here: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    root = make_root(here / "r", done=9)
+    (here / "xpusetup.toml").write_text('profile = "torch-2.5"\n')
+    workspace = open_workspace(Where(root=str(root)))
+    assert (workspace.profile.name, workspace.chosen_by) == ("sim", "--root")
+    assert workspace.options == f"--profile sim --root {root}"
+    assert open_workspace(Where(root=str(root), profile="torch-2.9")).profile.name == "torch-2.9"
+    assert open_workspace(Where(root=str(here / "new"))).profile.name == "torch-2.5"
+    monkeypatch.setenv("XPUSETUP_ROOT", str(here))
+    by_name = open_workspace(Where(name="r"))
+    assert (by_name.profile.name, by_name.chosen_by, by_name.root) == ("sim", "--name", root)
+
+
+def test_a_root_knows_its_file_and_revisions(here: Path) -> None:
+    file = here / "own.toml"
+    file.write_text(small_text())
+    asked = open_workspace(Where(profile="own.toml", root="r"))
+    (here / "r").mkdir()
+    known = {**asked.known, "rev": ["torch=main"]}
+    (here / "r/profile.lock.json").write_text(lock_document(asked.profile, SIM, Layout(), {}, **known))
+    again = open_workspace(Where(root="r"))
+    assert (again.profile.name, again.revs) == (asked.profile.name, {"torch": "main"})
+    assert open_workspace(Where(root="r", rev=("torch=v1",))).revs == {"torch": "v1"}
+    file.unlink()  # it came from another machine, or is gone since
+    assert open_workspace(Where(root="r")).profile == asked.profile
+
+
+def test_the_only_build_may_be_of_a_file(here: Path) -> None:
+    parent = here / "data/xpusetup"
+    make_root(parent / "own-1a2b3c4d", done=9)
+    workspace = open_built(Where())
+    assert (workspace.root, workspace.profile.name, workspace.chosen_by) == (parent / "own-1a2b3c4d", "sim", ONLY)
+    make_root(parent / "torch-2.5", name="torch-2.5")
+    with pytest.raises(NotReadyError, match=r"elsewhere there is own-1a2b3c4d, torch-2\.5") as caught:
+        find_built(open_built(Where()))
+    assert caught.value.fix.endswith(f"xpusetup status --root {parent}")

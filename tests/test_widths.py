@@ -1,0 +1,180 @@
+"""Every screen at 60, 80, 100 and 160 columns: no line is wider, no word is broken, and every command stands whole."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from collections import Counter
+from functools import cache
+from io import StringIO
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import typer.main
+
+from data import screens
+from data.outcomes import OUTCOMES
+from test_advice import commands_in
+from test_machines import HERE, doctor, screen_of_setup
+from test_screens import test_golden_results as golden_results
+from xpusetup import show
+from xpusetup.cli import app
+from xpusetup.commands.doctor import list_checks
+from xpusetup.commands.profiles import list_profiles, show_profile
+from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+from xpusetup.commands.way import way_of
+from xpusetup.errors import NotReadyError, UsageError, XpuError
+from xpusetup.facts import Facts
+from xpusetup.show.console import Terminal
+from xpusetup.show.wrapping import VERBS, is_command, wrap
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+WIDTHS = (60, 80, 100, 160)
+ENDLESS = 3000
+GOLDEN = {name: (command, data, more) for name, command, data, more in golden_results.pytestmark[0].args[1]}
+TABLES = ("cache-size", "cache-size-verbose", "status-several")
+TERMINAL = ("env", "plan-verbose", "verify", "verify-wrong-numbers", "verify-failing", *TABLES)
+"""Not wrapped (text for a shell, recipes as they are), or with titles that are put into columns by width."""
+
+
+def written(show_it: Callable[[Terminal], None], width: int) -> str:
+    console = Terminal(
+        width=width,
+        color_system=None,
+        force_terminal=True,
+        file=StringIO(),
+        highlight=False,
+        soft_wrap=True,
+        _environ={},
+    )
+    show_it(console)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
+@cache
+def facts_of(name: str) -> Facts:
+    return Facts.model_validate_json((HERE / f"{name}.json").read_text())
+
+
+def told(data: Any, *, advice: bool = False) -> Iterator[str]:
+    """Give the commands of a result: those of its steps, fixes and tasks."""
+    if isinstance(data, str) and advice:
+        yield data
+    for key, each in data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ()):
+        if key == "argv":
+            yield shlex.join(each)
+        else:
+            yield from told(each, advice=key == "commands" or (advice and isinstance(data, list)))
+
+
+def hold(show_it: Callable[[Terminal], None], data: Any = None, *, words: bool = True) -> None:
+    widest = written(show_it, ENDLESS)
+    commands = [*commands_in(widest), *(each for each in told(data) if each in widest)]
+    for width in WIDTHS:
+        text = written(show_it, width)
+        for line in text.splitlines():
+            assert len(line.rstrip()) <= width or _is_one(line, commands), f"{width}: {line}"
+        lines = [" ".join(line.split()) for line in text.splitlines()]
+        for command in commands:
+            assert any(" ".join(command.split()) in line for line in lines), f"{width}: broken: {command}"
+        if words:
+            assert Counter(text.split()) == Counter(widest.split()), f"{width}: a word is broken"
+
+
+def _is_one(line: str, commands: list[str]) -> bool:
+    """Say whether a line that is too wide is so for a word or a command that cannot be broken."""
+    bare = re.sub(r"^\s*(?:[✓✗!·…-]|fix|\d+|[A-Z][a-z]+)?\s+", "", line).strip()
+    return " " not in bare or any(command.strip() in bare for command in commands) or is_command(bare)
+
+
+@pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))
+def test_results(name: str) -> None:
+    command, data, more = GOLDEN[name]
+    hold(lambda console: show.SHOWN[command](console, data, more), data)
+
+
+@pytest.mark.parametrize("name", ["verify", "verify-wrong-numbers", "verify-failing", *TABLES])
+def test_columns(name: str) -> None:
+    command, data, more = GOLDEN[name]
+    hold(lambda console: show.SHOWN[command](console, data, more), words=False)
+
+
+@pytest.mark.parametrize("name", sorted(OUTCOMES))
+def test_machines(name: str) -> None:
+    for more in (False, True):
+        hold(lambda console, more=more: show.SHOWN["doctor"](console, doctor(name), more), doctor(name))  # type: ignore[misc]
+    way = way_of(facts_of(name)).data
+    hold(lambda console: show.SHOWN["xpusetup"](console, way, False), way)
+    for goal in ("run", "build"):
+        options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
+        data = {**show_setup(prepare_setup(options)).data, "file": None}
+        hold(lambda console, data=data: show.SHOWN["setup"](console, data, False), data)  # type: ignore[misc]
+    assert screen_of_setup(data)
+
+
+@pytest.mark.parametrize("name", ["sim", "torch-2.14", "gaudi-1.24.1"])
+def test_profiles(name: str) -> None:
+    hold(lambda console: show.SHOWN["profiles show"](console, show_profile(name).data, False))
+
+
+def test_lists() -> None:
+    hold(lambda console: show.SHOWN["profiles list"](console, list_profiles().data, False))
+    hold(lambda console: show.SHOWN["doctor"](console, list_checks().data, False))
+
+
+ERRORS: list[XpuError] = [
+    UsageError("there is no profile 'sin'; did you mean sim?", fix="xpusetup profiles list"),
+    NotReadyError(
+        "this machine is not ready to build torch-2.5\noneapi.compiler: no icpx below /opt/intel/oneapi. " * 2,
+        fix="# oneapi.compiler\nwget -qO- https://apt.example.org/K.PUB | sudo gpg --dearmor --yes -o /usr/k.gpg\n"
+        "# If it is installed elsewhere, name the place: ONEAPI_ROOT=DIR, or [toolkit] root in the site file. "
+        "Other distributions: https://example.org/a/very/long/address/of/a/page/that/nobody/can/break.html",
+    ),
+    NotReadyError(
+        "sim lacks what the PyTorch tests need: expecttest, pytest",
+        fix="install it; no torch is replaced: xpusetup test --profile sim --root /scratch/me/builds pytorch --install",
+    ),
+]
+
+
+@pytest.mark.parametrize("error", ERRORS, ids=lambda error: error.message[:30])
+def test_errors(error: XpuError, monkeypatch: pytest.MonkeyPatch) -> None:
+    def show_it(console: Terminal) -> None:
+        monkeypatch.setattr(show, "make_console", lambda **_words: console)
+        show.show_error(error)
+
+    hold(show_it)
+
+
+def test_every_command_of_the_program_is_known() -> None:
+    assert set(VERBS.split()) == set(typer.main.get_command(app).commands)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    ("text", "width", "lines"),
+    [
+        ("", 20, []),
+        ("one two", 3, ["one", "two"]),
+        ("look: xpusetup doctor --for run, or not", 20, ["look:", "xpusetup doctor --for run,", "or not"]),
+        ("see xpusetup itself here", 12, ["see xpusetup", "itself here"]),
+        ("16 cores · 64 GiB · Python 3.12", 20, ["16 cores · 64 GiB ·", "Python 3.12"]),
+        ("python3 -c 'import a; print(1)' says it", 12, ["python3 -c 'import a; print(1)' says it"]),
+        ("which moves: --base IMAGE@sha256:... holds", 16, ["which moves:", "--base IMAGE@sha256:...", "holds"]),
+    ],
+)
+def test_wrapped(text: str, width: int, lines: list[str]) -> None:
+    assert wrap(text, width) == lines
+
+
+def test_a_long_command_is_one_line() -> None:
+    data: dict[str, Any] = {
+        **screens.STATUS,
+        "damaged": {},
+        "verified": None,
+        "verify": "xpusetup verify " + "--x y " * 30,
+    }
+    text = written(lambda console: show.SHOWN["status"](console, data, False), 60)
+    assert data["verify"].strip() in text
