@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ROOTS = (
     *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
     *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
+    *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
+    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "hang", "symbol", "reset"),
 )
 GENERAL = (
     *(
@@ -40,9 +42,20 @@ GENERAL = (
         "not found",
     ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
-    *("fehler", "erreur", "xception: "),
+    *("fehler", "erreur", "xception: ", "xception\n", "rror!", "##[error]", "rror response", "terminate called"),
+    *("illegal instruction", "received signal", "rror c", "rror lnk", "rror msb", "dpkg: ", "unmet dep", "nothing provides"),
+    *("no installation", "unknown symbol", "disagrees about", "could not insert", "npm err", "consistently: ", "timed out: "),
+    *("command took", "interrupt !", "cannot connect", "panic", "cancelled at", "core dumped", "failed!", "ccl_error"),
 )
 """Words of any error at all."""
+SOFT = (
+    *("failed", "failure", "fail to", "fails to", "unable to", "cannot ", "can't ", "could not ", "couldn't", "not found"),
+    *("no such", "denied", "timed out", "times out", "invalid", "unsupported", "not supported", "abort", "refus", "mismatch"),
+    *("exceeded", "canceled", "cancelled", "killed", "undefined", "fatal", "xception", "not usable", "crash", "hang", "hung"),
+    *("shutdown signal", "rate limit", "not authorized", "unknown runtime", "regression", "unhealthy", "out of memory"),
+    *("no device", "rror", "checkout dirty", "unresolved", "not available"),
+)
+"""Words that may tell of one where nothing plainer is said."""
 
 GENERAL_LOCAL = (
     *(
@@ -70,9 +83,11 @@ ENGLISH = bytes(range(0xC0)) + b"\xe2"
 
 ANY = -1
 """Stands for any error among the numbers of signatures."""
+PERHAPS = -2
+"""Stands for what may be one."""
 
 NAMES = b"rror"
-SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"\r", b"\n", b""}
+SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"\r", b"\n", b""}
 """What follows this root where it is said; in flags (-Werror=), names of files and classes it is something else."""
 
 PIECE = 28_000
@@ -169,6 +184,8 @@ def make_finder(signatures: Sequence[Signature]) -> Finder:
             _add(local[_script(text)], text, number)
     for text in GENERAL:
         _add(plain, text, ANY)
+    for text in SOFT:
+        _add(plain, text, PERHAPS)
     for text in GENERAL_LOCAL:
         _add(local[_script(text)], text, ANY)
     return Finder(plain, local)

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from xpusetup.explain.signatures import Signature
 
 BUILD = "xpusetup build"
+HINTED = 40
+"""How far above a line that only points at a failure the reason may stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -78,7 +80,10 @@ def explain(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Explana
 
 def find_first(seen: Seen) -> Telling | None:
     """Choose the line that tells most: in ninja's first FAILED block, else the first that says what is wrong."""
-    return seen.strong_after_failed or seen.strong or seen.weak
+    if seen.strong_after_failed or seen.strong:
+        return seen.strong_after_failed or seen.strong
+    near = seen.hint and (seen.weak is None or seen.weak.line - HINTED <= seen.hint.line)
+    return seen.hint if near else seen.weak
 
 
 def rank(seen: Seen) -> tuple[Match, ...]:
