@@ -52,6 +52,9 @@ def doctor(
 
 def explain(
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
+    good: Annotated[
+        str, typer.Option("--good", help="A log that went well: what both say counts for nothing.", metavar="OTHER", show_default=False)
+    ] = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
 ) -> None:
@@ -60,6 +63,6 @@ def explain(
     def work() -> Result:
         from xpusetup.commands.explain import explain as make
 
-        return make(log)
+        return make(log, good)
 
     finish("explain", work, json=json, verbose=verbose)

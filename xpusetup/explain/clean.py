@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from functools import lru_cache
 
 TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
 LEVEL = r"(?:TRACE|DEBUG|INFO|SUCCESS|WARNING|WARN|ERROR|CRITICAL|FATAL)"
@@ -44,6 +45,9 @@ WHO = rf"""
 """
 """Who says it and how loudly, as loggers, launchers and schedulers write it; kept where a line is shown."""
 
+NEARBY = 256
+"""How many lines are remembered: those around one place are asked for again and again."""
+
 SHOWN = re.compile(rf"^\ufeff?(?:{NOISE})+", re.VERBOSE)
 PREFIX = re.compile(rf"^\ufeff?(?:{NOISE}|{WHO})+", re.VERBOSE)
 ORDERED = re.compile(rf"(?:^|\s|\[)({TIME})|{LEVEL}\s(\d\d-\d\d\s\d\d:\d\d:\d\d)\s")
@@ -55,11 +59,13 @@ LOUD = re.compile(
 """A line that its logger calls an error, whatever it says."""
 
 
+@lru_cache(maxsize=NEARBY)
 def clean(line: str) -> str:
     """Give a line without what was put before it, and without white space after it. Its own indent stays."""
     return PREFIX.sub("", line).rstrip()
 
 
+@lru_cache(maxsize=NEARBY)
 def clean_shown(line: str) -> str:
     """Give a line as people should see it: with the rank or process that says it, without a CI system's times."""
     return SHOWN.sub("", line).rstrip()

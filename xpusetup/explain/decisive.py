@@ -63,7 +63,7 @@ HINT = re.compile(
 )
 """What people read first in a log that says nothing plainer."""
 NONE = re.compile(
-    r"^HEAD is now at|\b(?:0|no|without) (?:errors?|failures?|failed)\b|\b(?:errors?|failures?|failed): 0\b"
+    r"^HEAD is now at|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b|\b(?:errors?|failures?|failed): 0\b"
     r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
     r"|警告|附注|備考|предупреждение",
     re.IGNORECASE,

@@ -85,6 +85,8 @@ ANY = -1
 """Stands for any error among the numbers of signatures."""
 PERHAPS = -2
 """Stands for what may be one."""
+CLEARED = -3
+"""This less the number of a signature stands for words after which its failure is none: it was tried again and went well."""
 
 NAMES = b"rror"
 SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"\r", b"\n", b""}
@@ -180,6 +182,8 @@ def make_finder(signatures: Sequence[Signature]) -> Finder:
         cmake = CMAKE if signature.phase in CMAKE_PHASES else ()
         for text in (*signature.words, *cmake):
             _add(plain, text, number)
+        for text in signature.cleared:
+            _add(plain, text, CLEARED - number)
         for text in signature.local:
             _add(local[_script(text)], text, number)
     for text in GENERAL:

@@ -49,7 +49,7 @@ JUDGED = (
     Judged(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
     Judged(
         b" live log ",
-        _regex(rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b|(?P<ill>failed|error)\b)"),
+        _regex(rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b|(?P<ill>failed|error)\b *(?:\[|$))"),
     ),
     Judged(
         b") ... ",

@@ -6,18 +6,24 @@ only points at another ("build stopped") is a cause only where the log holds not
 
 from __future__ import annotations
 
+import re
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.explain.scan import COUNTED, Match, Seen, Telling, scan
+from xpusetup.explain.signatures import Advice
+from xpusetup.explain.systems import find_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.explain.signatures import Signature
+    from xpusetup.explain.news import Known
+    from xpusetup.explain.signatures import Signature, System
 
 BUILD = "xpusetup build"
+PLACE = re.compile(r"<(build|[a-z_]+)>")
+PLAIN = re.compile(r"[A-Za-z0-9][\w.+:~@/-]{0,120}")
 HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
 
@@ -30,29 +36,40 @@ class Explanation:
     first_error: Telling | None
     later: int
     lines: int
+    tail: tuple[tuple[int, str], ...] = ()
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
         above = _ancestors(match.signature.id, {cause.signature.id: cause for cause in self.causes})
         return next((cause.signature.id for cause in self.causes if cause.signature.id in above), None)
 
-    def document(self, build: str = BUILD) -> dict[str, Any]:
-        """Give it as JSON values. `build`: the command that builds, for what is offered to paste."""
+    def document(self, build: str = BUILD, families: Sequence[str] = ()) -> dict[str, Any]:
+        """Give it as JSON values.
+
+        `build`: the command that builds, for what is offered to paste; `families`: this machine's system, which
+        counts where the log says nothing of its own.
+        """
         first = self.first_error
+        around = [text for _line, text in first.context] if first else []
+        system = find_system([*(cause.text for cause in self.causes), *around], families)
         return {
-            "causes": [cause_document(match, self._above(match), build) for match in self.causes],
+            "causes": [cause_document(match, self._above(match), build, system) for match in self.causes],
             "first_error_line": first.line if first else None,
             "first_error": first.text if first else "",
+            "first_error_sure": bool(first and first.sure),
             "context": [{"line": line, "text": text} for line, text in first.context] if first else [],
             "later_errors": self.later,
             "later_errors_more": self.later >= COUNTED - 1,
             "lines": self.lines,
+            "last": [{"line": line, "text": text} for line, text in self.tail],
         }
 
 
-def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str, Any]:
-    """Give one cause as JSON values."""
+def cause_document(match: Match, caused_by: str | None, build: str, system: System | None = None) -> dict[str, Any]:
+    """Give one cause as JSON values, with what to do on that kind of system."""
     known = match.signature
+    advice = known.on.get(system, Advice()) if system else Advice()
+    commands = fill_commands(advice.commands or known.commands, {"build": build, **_safe(match.said)})
     return {
         "id": known.id,
         "phase": known.phase,
@@ -60,22 +77,34 @@ def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str,
         "line": match.line,
         "text": match.text,
         "cause": known.cause,
-        "fix": known.fix,
-        "commands": [command.replace("<build>", build) for command in known.commands],
+        "fix": advice.fix or known.fix,
+        "likely": known.confidence != "high",
+        "commands": commands,
         "source": known.source,
         "confidence": known.confidence,
         "caused_by": caused_by,
     }
 
 
-def explain(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Explanation:
-    """Explain a log that comes in chunks of bytes of any size."""
-    seen = scan(chunks, signatures)
+def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Put names into commands; one for which the log gives no name is left out."""
+    filled = [PLACE.sub(lambda found: names.get(found[1], found[0]), command) for command in commands]
+    return [command for command in filled if not PLACE.search(command)]
+
+
+def _safe(said: Mapping[str, str]) -> dict[str, str]:
+    """Keep of what a log names only what a shell takes as one plain word: a log may hold anything."""
+    return {name: value for name, value in said.items() if PLAIN.fullmatch(value)}
+
+
+def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Explanation:
+    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing."""
+    seen = scan(chunks, signatures, good)
     first = find_first(seen)
     causes = rank(seen)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
-    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines)
+    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail)
 
 
 def find_first(seen: Seen) -> Telling | None:
@@ -99,8 +128,11 @@ def rank(seen: Seen) -> tuple[Match, ...]:
     if not causes and seen.strong is None:
         causes = {name for name, match in matches.items() if match.level == "warning"}
 
-    def order(name: str) -> tuple[bool, int, str]:
-        return bool(ancestors[name] & causes), matches[name].line, name
+    timed = len({len(matches[name].when) for name in causes}) == 1
+
+    def order(name: str) -> tuple[bool, str, int, str]:
+        match = matches[name]
+        return bool(ancestors[name] & causes), match.when if timed else "", match.line, name
 
     return tuple(matches[name] for name in sorted(causes, key=order))
 

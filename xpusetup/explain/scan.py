@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.explain.blocks import make_blocks
 from xpusetup.explain.decisive import NINJA_FAILED, judge, words_of
 from xpusetup.explain.clean import clean_shown
-from xpusetup.explain.finder import ANY, PERHAPS, Finder, make_finder
+from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.signatures import make_regex
 from xpusetup.explain.window import REACH, Window, make_window
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.explain.blocks import Block
+    from xpusetup.explain.news import Known
     from xpusetup.explain.signatures import Signature
 
 COUNTED = 2000
@@ -29,6 +30,9 @@ TRIES = 200
 
 ALIKE = 500
 """How often lines that are alike but for their digits are looked at in vain; a million of them costs no more."""
+
+JUDGED = 20_000
+"""After so many lines that may tell of an error only those that say so plainly are looked at; the end is shown anyway."""
 
 LAST = 12
 """How many lines of the end are kept, for a log in which nothing is known."""
@@ -65,6 +69,7 @@ class Telling:
     text: str
     context: tuple[tuple[int, str], ...]
     when: str = ""
+    sure: bool = True
 
 
 @dataclass(frozen=True)
@@ -98,16 +103,18 @@ class Seen:
     weak: Telling | None = None
     hint: Telling | None = None
     near: int = 0
+    judged: int = 0
     errors: list[int] = field(default_factory=list)
     tries: dict[str, int] = field(default_factory=dict)
     vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
     tail: tuple[tuple[int, str], ...] = ()
+    good: Known | None = None
 
 
-def scan(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Seen:
-    """Read a log once, in chunks of any size."""
-    finder, seen, done, quiet = make_finder(signatures), Seen(), set[int](), Quiet()
+def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Seen:
+    """Read a log once, in chunks of any size; what a good log says too is passed over."""
+    finder, seen, done, quiet = make_finder(signatures), Seen(good=good), set[int](), Quiet()
     block = None
     for block in make_blocks(chunks):
         known = len(done)
@@ -145,15 +152,17 @@ def _read_block(
 def _try_line(place: Place, numbers: list[int], signatures: Sequence[Signature], seen: Seen, done: set[int]) -> None:
     alike = (DIGITS.sub("0", place.line), tuple(numbers))
     vain = seen.vain.get(alike, 0)
-    if vain >= ALIKE:
+    if vain >= ALIKE or (seen.good and seen.good.holds(place.line)):
         return
     for index in numbers:
-        if index < 0:
+        if index <= CLEARED:
+            seen.matches.pop(signatures[CLEARED - index].id, None)
+        elif index in {ANY, PERHAPS}:
             vain = -1 if (index == ANY or ANY not in numbers) and _note_error(place.window, seen, done) else vain
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
             vain = -1
-            if match.level != "unsure":
+            if match.level != "unsure" and not match.signature.cleared:
                 done.add(index)
     if len(seen.vain) < COUNTED:
         seen.vain[alike] = vain + 1
@@ -177,10 +186,13 @@ def _note_match(match: Match, seen: Seen) -> None:
 def _note_error(window: Window, seen: Seen, done: set[int]) -> bool:
     """Keep what a line tells, and say whether it was plain."""
     strength = judge(window)
+    seen.judged += 1
+    if seen.judged >= JUDGED:
+        done.add(PERHAPS)
     if strength == "none":
         return False
     number = window.numbers[window.at]
-    telling = Telling(number, words_of(window), tuple(window.context(3)), window.when)
+    telling = Telling(number, words_of(window), tuple(window.context(3)), window.when, strength != "hint")
     if strength == "hint":
         seen.hint = telling if seen.hint is None or number > seen.near + CLUSTER else seen.hint
         seen.near = number
@@ -195,7 +207,7 @@ def _note_error(window: Window, seen: Seen, done: set[int]) -> bool:
         if seen.failed:
             seen.strong_after_failed = seen.strong_after_failed or telling
     if len(seen.errors) >= COUNTED:
-        done.add(ANY)
+        done |= {ANY, PERHAPS}
     return True
 
 

@@ -44,6 +44,7 @@ class Signature(Strict):
     patterns: list[str] = Field(min_length=1)
     never: str = ""
     follows: list[str] = []
+    cleared: list[str] = []
     on: dict[System, Advice] = {}
     source: str
     confidence: Certainty

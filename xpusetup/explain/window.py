@@ -13,7 +13,7 @@ REACH = 3000
 
 FRAME = re.compile(r'^\s*(?:\|\s+)?File "[^"]+", line \d+')
 RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)")
-QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|")
+QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(
@@ -31,7 +31,10 @@ PASSED = re.compile(
     r"|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
-WARNING = re.compile(r"(?<!level=)(?:\b|[a-z])warning\b[:\s(]|^W\d{4}\b|^\[W\d{3}", re.IGNORECASE)
+WARNING = re.compile(
+    r"(?<!level=)(?:\b|[a-z])warning\b[:\s(]|^W\d{4}\b|^\[W\d{3}|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",
+    re.IGNORECASE,
+)
 TELLING = re.compile(r"error|fatal|fail|killed|not found", re.IGNORECASE)
 ERROR = re.compile(r"^\s*(?:[\w.]*Error: |ERROR\b|CMake Error)|(?:^|\s)(?:fatal )?error: ")
 CMAKE_HEAD = re.compile(r"^CMake (?P<kind>[\w ()]*?)(?:Error|Warning)\b")
