@@ -53,7 +53,13 @@ def doctor(
 def explain(
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
     good: Annotated[
-        str, typer.Option("--good", help="A log that went well: what both say counts for nothing.", metavar="OTHER", show_default=False)
+        str,
+        typer.Option(
+            "--good",
+            help="A log that went well: what both say counts for nothing.",
+            metavar="OTHER",
+            show_default=False,
+        ),
     ] = "",
     json: options.Json = False,
     verbose: options.Verbose = False,

@@ -10,6 +10,7 @@ from xpusetup.advice import complete_result
 from xpusetup.commands.result import Result
 from xpusetup.effects.files import package_text
 from xpusetup.effects.logs import STDIN, read_log, read_stdin
+from xpusetup.effects.probe_system import read_families
 from xpusetup.effects.root import Root, read_lock
 from xpusetup.effects.running import good_log
 from xpusetup.explain.news import News, find_news, read_known
@@ -31,7 +32,7 @@ def explain(log: str, good: str = "") -> Result:
     piped = log in {"", STDIN}
     known = read_known(read_log(Path(good))) if good else None
     chunks = read_stdin() if piped else read_log(Path(log))
-    told = explain_chunks(chunks, known_signatures(), known).document(families=_families())
+    told = explain_chunks(chunks, known_signatures(), known).document(families=read_families())
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     data = {"log": "stdin" if piped else log, **complete_result(told, _situation(Path(log)))}
     return Result("explain", {**data, **_compared(good, news)} if good else data)
@@ -40,12 +41,6 @@ def explain(log: str, good: str = "") -> Result:
 def _compared(good: str, news: News) -> dict[str, Any]:
     """Give what a log has that the good one has not."""
     return {"good": good, "new": [{"line": line, "text": text} for line, text in news.lines], "new_lines": news.count}
-
-
-def _families() -> list[str]:
-    import distro  # noqa: PLC0415 - a build in which no step fails has no need of it
-
-    return [distro.id(), *distro.like().split()]
 
 
 def _situation(log: Path) -> dict[str, list[str]]:
@@ -63,7 +58,7 @@ def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[st
     log = root.log(step)
     good = good_log(log)
     known = read_known(read_log(good)) if good.exists() else None
-    told = explain_chunks(read_log(log), known_signatures(), known).document(going_on["command"], _families())
+    told = explain_chunks(read_log(log), known_signatures(), known).document(going_on["command"], read_families())
     news = find_news(read_log(log), known) if known else News((), 0)
     compared = _compared(str(good), news) if known else {}
     return {

@@ -1,4 +1,4 @@
-"""A line as the tool wrote it: what a CI system, a launcher, a logger, the kernel or ninja put before it is taken away."""
+"""A line as the tool wrote it: what a CI system, launcher, logger, the kernel or ninja put before it is taken away."""
 
 from __future__ import annotations
 

@@ -22,7 +22,8 @@ PROGRAMS = (
     r"^\s*(?:==> )?(?:ERROR|Error|ERR|FATAL|fatal)! \S|^docker: Error|\bError response from daemon: "
     r"|terminate called (?:after|without)|\bIllegal instruction\b|received signal SIG|Received Signal: SIG"
     r"|: (?:fatal )?error [A-Z]{1,5}\d{3,5}\s?:|^\s*dpkg: (?:error|dependency problems)|\bhave unmet dependencies"
-    r"|nothing provides \S+ needed by|has no installation candidate|: Unknown symbol \w|disagrees about version of symbol"
+    r"|nothing provides \S+ needed by|has no installation candidate|: Unknown symbol \w"
+    r"|disagrees about version of symbol"
     r"|could not insert '?\S|^npm (?:ERR!|error) code|^FAILED CONSISTENTLY: |^TIMED OUT: |^Command took >\d+ ?min"
     r"|^!+ \w+ !+$|Cannot connect to the Docker daemon|^\s*panic: |Kernel panic|\bCANCELLED AT\b|^\*\*\* Error code"
     r"|^\s*\[(?:ERROR|FATAL)\] \S|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
@@ -55,22 +56,26 @@ WEAK = re.compile(
     re.IGNORECASE,
 )
 HINT = re.compile(
-    r"\b(?:failed|failure|fail(?:s|ed)? to|unable to|cannot|can't|could(?:n't| not)|not found|no such|denied|tim(?:ed|es) ?out"
-    r"|invalid|unsupported|not supported|abort(?:ed|ing)?|refused|unreachable|mismatch|corrupt(?:ed)?|exceeded|cancell?ed"
+    r"\b(?:failed|failure|fail(?:s|ed)? to|unable to|cannot|can't|could(?:n't| not)|not found|no such"
+    r"|denied|tim(?:ed|es) ?out"
+    r"|invalid|unsupported|not supported|abort(?:ed|ing)?|refused|unreachable|mismatch|corrupt(?:ed)?"
+    r"|exceeded|cancell?ed"
     r"|killed|undefined|unresolved|fatal|exception|not usable|panic|crash(?:ed)?|hang|hung|unhealthy|unknown runtime"
     r"|not authorized|shutdown signal|rate limit|regression|dirty|refusing|out of memory|no (?:\w+ )?available)\b",
     re.IGNORECASE,
 )
 """What people read first in a log that says nothing plainer."""
 NONE = re.compile(
-    r"^HEAD is now at|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b|\b(?:errors?|failures?|failed): 0\b"
+    r"^HEAD is now at|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b"
+    r"|\b(?:errors?|failures?|failed): 0\b"
     r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
     r"|警告|附注|備考|предупреждение",
     re.IGNORECASE,
 )
 SOFT_NONE = re.compile(
     r"falling back|fallback|skipp(?:ed|ing)|ignor(?:ed|ing)|optional|retry|try again|trying again|disabled"
-    r"|deprecat|will be (?:used|ignored)|if you|not required|on[-_ ](?:fail|error)|\b(?:info|debug)\b|^\s*[#*]|=\s*(?:false|0|no)\b"
+    r"|deprecat|will be (?:used|ignored)|if you|not required|on[-_ ](?:fail|error)|\b(?:info|debug)\b"
+    r"|^\s*[#*]|=\s*(?:false|0|no)\b"
     r"|^\s*(?:File \"|at |raise |return |assert |if |from |import |def |self\.)|^\s*[~^]+\s*$",
     re.IGNORECASE,
 )

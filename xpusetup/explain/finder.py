@@ -24,7 +24,7 @@ ROOTS = (
     *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
     *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
     *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
-    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "hang", "symbol", "reset"),
+    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset"),
 )
 GENERAL = (
     *(
@@ -43,17 +43,60 @@ GENERAL = (
     ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
     *("fehler", "erreur", "xception: ", "xception\n", "rror!", "##[error]", "rror response", "terminate called"),
-    *("illegal instruction", "received signal", "rror c", "rror lnk", "rror msb", "dpkg: ", "unmet dep", "nothing provides"),
-    *("no installation", "unknown symbol", "disagrees about", "could not insert", "npm err", "consistently: ", "timed out: "),
-    *("command took", "interrupt !", "cannot connect", "panic", "cancelled at", "core dumped", "failed!", "ccl_error"),
+    *(
+        "illegal instruction",
+        "received signal",
+        "rror c",
+        "rror lnk",
+        "rror msb",
+        "dpkg: ",
+        "unmet dep",
+        "nothing provides",
+    ),
+    *(
+        "no installation",
+        "unknown symbol",
+        "disagrees about",
+        "could not insert",
+        "timed out: ",
+    ),
+    *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error"),
 )
 """Words of any error at all."""
 SOFT = (
-    *("failed", "failure", "fail to", "fails to", "unable to", "cannot ", "can't ", "could not ", "couldn't", "not found"),
-    *("no such", "denied", "timed out", "times out", "invalid", "unsupported", "not supported", "abort", "refus", "mismatch"),
-    *("exceeded", "canceled", "cancelled", "killed", "undefined", "fatal", "xception", "not usable", "crash", "hang", "hung"),
-    *("shutdown signal", "rate limit", "not authorized", "unknown runtime", "regression", "unhealthy", "out of memory"),
-    *("no device", "rror", "checkout dirty", "unresolved", "not available"),
+    *(
+        "failed",
+        "failure",
+        "fail to",
+        "fails to",
+        "unable to",
+        "cannot ",
+        "could not ",
+        "couldn't",
+        "not found",
+    ),
+    *(
+        "no such",
+        "denied",
+        "timed out",
+        "invalid",
+        "unsupported",
+        "not supported",
+        "abort",
+        "refus",
+        "mismatch",
+    ),
+    *(
+        "exceeded",
+        "canceled",
+        "cancelled",
+        "killed",
+        "fatal",
+        "xception",
+        "not usable",
+    ),
+    *("shutdown signal", "not authorized", "unknown runtime", "undefined ", "not |can't", "out of memory"),
+    *("rror", "not available"),
 )
 """Words that may tell of one where nothing plainer is said."""
 
@@ -86,7 +129,7 @@ ANY = -1
 PERHAPS = -2
 """Stands for what may be one."""
 CLEARED = -3
-"""This less the number of a signature stands for words after which its failure is none: it was tried again and went well."""
+"""This less a signature's number stands for words after which its failure is none: another try went well."""
 
 NAMES = b"rror"
 SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"\r", b"\n", b""}

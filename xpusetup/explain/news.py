@@ -1,4 +1,4 @@
-"""What is new in a log against one that went well, by template of line: numbers, addresses and temporary names aside."""
+"""What is new in a log against one that went well, by template of line: numbers and temporary names aside."""
 
 from __future__ import annotations
 

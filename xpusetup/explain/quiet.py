@@ -1,4 +1,4 @@
-"""Parts of a log in which errors are nobody's failure: what tests that passed printed, and what a configure tried in vain."""
+"""Parts of a log whose errors are nobody's failure: what tests that passed printed, what a configure tried in vain."""
 
 from __future__ import annotations
 
@@ -38,7 +38,9 @@ LASTING = (
     Lasting(b"= passes =", _regex(STAMP + rb"=+ passes =+$"), _regex(STAMP + rb"=+ (?!passes\b)[^\n]+ =+$")),
     Lasting(
         b"with the following output:",
-        _regex(rb"^(?:determining|checking|performing|compiling) [^\n]{1,300} (?:failed|passed) with the following output:"),
+        _regex(
+            rb"^(?:determining|checking|performing|compiling) [^\n]{1,300} (?:failed|passed) with the following output:"
+        ),
         _regex(STAMP + rb"(?:-- |cmake (?:error|warning)|\+ |\$ |ninja: entering|\[\d+/\d+\] (?![^\n]*cmtc_))"),
     ),
     Lasting(b"try_", _regex(rb'^\s+kind: "try_(?:compile|run)-v\d'), _regex(rb"^\s+exitcode: ")),
@@ -49,7 +51,10 @@ JUDGED = (
     Judged(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
     Judged(
         b" live log ",
-        _regex(rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b|(?P<ill>failed|error)\b *(?:\[|$))"),
+        _regex(
+            rb"^(?:(?P<begin>-+ live log \w+ -+$)|(?P<well>passed|skipped|xfail|xpass)\b"
+            rb"|(?P<ill>failed|error)\b *(?:\[|$))"
+        ),
     ),
     Judged(
         b") ... ",

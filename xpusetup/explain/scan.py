@@ -8,8 +8,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import make_blocks
-from xpusetup.explain.decisive import NINJA_FAILED, judge, words_of
 from xpusetup.explain.clean import clean_shown
+from xpusetup.explain.decisive import NINJA_FAILED, judge, words_of
 from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.signatures import make_regex
@@ -32,7 +32,7 @@ ALIKE = 500
 """How often lines that are alike but for their digits are looked at in vain; a million of them costs no more."""
 
 JUDGED = 20_000
-"""After so many lines that may tell of an error only those that say so plainly are looked at; the end is shown anyway."""
+"""After so many lines that may tell of an error only plain ones are looked at; the end is shown anyway."""
 
 LAST = 12
 """How many lines of the end are kept, for a log in which nothing is known."""
@@ -128,7 +128,9 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known |
 def _last_lines(last: Block, lines: int) -> tuple[tuple[int, str], ...]:
     """Give the last lines that say something, with their numbers; of a very long one the end."""
     said = last.data[-REACH * 2 :].rstrip(b"\n").split(b"\n")
-    told = [(lines - len(said) + 1 + index, clean_shown(raw.decode("utf-8", "replace"))) for index, raw in enumerate(said)]
+    told = [
+        (lines - len(said) + 1 + index, clean_shown(raw.decode("utf-8", "replace"))) for index, raw in enumerate(said)
+    ]
     return tuple((line, text[-REACH:]) for line, text in told if text.strip("\0 \t"))[-LAST:]
 
 

@@ -11,11 +11,19 @@ if TYPE_CHECKING:
     from xpusetup.explain.signatures import System
 
 SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
-    ("windows", re.compile(r"(?:^|[\s\"'(\[])[A-Za-z]:\\|WinError|\bLNK\d{4}\b|error C\d{4}\b|win_amd64|\.dll\b|\.exe\b")),
+    (
+        "windows",
+        re.compile(r"(?:^|[\s\"'(\[])[A-Za-z]:\\|WinError|\bLNK\d{4}\b|error C\d{4}\b|win_amd64|\.dll\b|\.exe\b"),
+    ),
     ("fedora", re.compile(r"\b(?:dnf|yum|rpm)\b|\.(?:el|fc)\d+\b|RHEL|Fedora|CentOS|Rocky", re.IGNORECASE)),
     ("suse", re.compile(r"\bzypper\b|suse|sles", re.IGNORECASE)),
     ("arch", re.compile(r"\bpacman\b|^==> (?:ERROR|WARNING)|-arch\d|PKGBUILD", re.MULTILINE)),
-    ("debian", re.compile(r"^(?:E|W|Err:\d+|N): |\b(?:dpkg|apt|apt-get)\b|ubuntu|debian|\.deb\b", re.MULTILINE | re.IGNORECASE)),
+    (
+        "debian",
+        re.compile(
+            r"^(?:E|W|Err:\d+|N): |\b(?:dpkg|apt|apt-get)\b|ubuntu|debian|\.deb\b", re.MULTILINE | re.IGNORECASE
+        ),
+    ),
 )
 FAMILIES: dict[str, System] = {
     **dict.fromkeys(("debian", "ubuntu"), "debian"),

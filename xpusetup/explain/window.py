@@ -17,12 +17,13 @@ QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(
-    r"^HEAD is now at|^hint: |^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
+    r"^HEAD is now at|^hint: "
+    r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
 )
-"""What reads like an error and is none: notes of git and pip, a program's help, what every kernel and installer says."""
+"""What reads like an error and is none: notes of git and pip, a program's help, what every kernel says."""
 STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
 PASSED = re.compile(
@@ -32,7 +33,8 @@ PASSED = re.compile(
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
 WARNING = re.compile(
-    r"(?<!level=)(?:\b|[a-z])warning\b[:\s(]|^W\d{4}\b|^\[W\d{3}|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",
+    r"(?<!level=)(?:\b|[a-z])warning\b[:\s(]|^W\d{4}\b|^\[W\d{3}"
+    r"|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",
     re.IGNORECASE,
 )
 TELLING = re.compile(r"error|fatal|fail|killed|not found", re.IGNORECASE)

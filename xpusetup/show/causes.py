@@ -80,7 +80,12 @@ def _show_line(console: Console, line: int, lines: int, text: str) -> None:
 def _show_unknown(console: Console, data: Mapping[str, Any]) -> None:
     _show_line(console, data["first_error_line"], data["lines"], data["first_error"])
     sure = data["first_error_sure"]
-    _row(console, 1, "Cause", f"not known; this {'is the first line that tells' if sure else 'line may tell'} of an error")
+    _row(
+        console,
+        1,
+        "Cause",
+        f"not known; this {'is the first line that tells' if sure else 'line may tell'} of an error",
+    )
     _show_context(console, data)
     if not sure:
         _show_last(console, data)
