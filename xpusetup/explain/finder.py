@@ -181,8 +181,12 @@ class Finder:
         low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)
         found: dict[int, set[int]] = defaultdict(set)
+        tried = set[tuple[int, int]]()
         for place, group in self._places(speech.text):
             begin, end = line_around(low, speech.origin(place))
+            if (begin, id(group)) in tried:
+                continue
+            tried.add((begin, id(group)))
             if numbers := group.numbers_in(low[begin : end + 1]):
                 found[begin] |= numbers
         return found

@@ -15,7 +15,13 @@ SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
         "windows",
         re.compile(r"(?:^|[\s\"'(\[])[A-Za-z]:\\|WinError|\bLNK\d{4}\b|error C\d{4}\b|win_amd64|\.dll\b|\.exe\b"),
     ),
-    ("fedora", re.compile(r"\b(?:dnf|yum|rpm)\b|\.(?:el|fc)\d+\b|RHEL|Fedora|CentOS|Rocky", re.IGNORECASE)),
+    (
+        "fedora",
+        re.compile(
+            r"\b(?:dnf|yum|rpm)\b|Unable to find a match: |No match for argument: |\.(?:el|fc)\d+\b|RHEL|Fedora|CentOS|Rocky",
+            re.IGNORECASE,
+        ),
+    ),
     ("suse", re.compile(r"\bzypper\b|suse|sles", re.IGNORECASE)),
     ("arch", re.compile(r"\bpacman\b|^==> (?:ERROR|WARNING)|-arch\d|PKGBUILD", re.MULTILINE)),
     (
