@@ -1,4 +1,4 @@
-"""Failures that people posted, with what their threads settled on; logs of what went well that hold the words of failures."""
+"""Failures that people posted, with what their threads settled on; logs of what went well that hold such words."""
 
 from __future__ import annotations
 

@@ -18,7 +18,8 @@ SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
     (
         "fedora",
         re.compile(
-            r"\b(?:dnf|yum|rpm)\b|Unable to find a match: |No match for argument: |\.(?:el|fc)\d+\b|RHEL|Fedora|CentOS|Rocky",
+            r"\b(?:dnf|yum|rpm)\b|Unable to find a match: |No match for argument: |\.(?:el|fc)\d+\b"
+            r"|RHEL|Fedora|CentOS|Rocky",
             re.IGNORECASE,
         ),
     ),
