@@ -36,7 +36,7 @@ def texts(profile: str, *told: str) -> dict[str, str]:
     request = make_request(only=None, until="", arch="auto", variables=None, verify="auto")
     order = Order(places=(Where(profile=profile),), request=request, options=dict(zip(CHOICES, told, strict=True)))
     try:
-        return dict(KINDS["dockerfile"](order).files)
+        return dict(KINDS["dockerfile"].make(order).files)
     except UsageError:
         return {}
 

@@ -100,7 +100,7 @@ def _make_cell(
     layout = Layout() if portable else space.layout
     plan = purpose.make(space.profile, request, target, layout)
     folder = {
-        **render_shell(plan),
+        **render_shell(plan, device_required=request.verify == "require"),
         **helper_files(space.profile),
         "profile.lock.json": lock_document(space.profile, plan.target, layout, {}),
     }
