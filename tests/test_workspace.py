@@ -173,12 +173,15 @@ def test_a_bad_settings_file_is_refused(here: Path) -> None:
         ("torch-2-14", "there is no profile 'torch-2-14'; did you mean torch-2.14?"),
         ("zzzzzz", "there is no profile 'zzzzzz'"),
         ("../profiles/none.toml", "there is no profile file ../profiles/none.toml that can be read"),
-        ("./", "there is no profile file ./ that can be read"),
         ("x" * 5000, f"there is no profile {'x' * 5000!r}"),
     ],
 )
 def test_unknown_profiles(name: str, message: str) -> None:
     assert refused(profile=name) == (message, "xpusetup profiles list")
+
+
+def test_a_folder_is_no_profile() -> None:
+    assert refused(profile="./") == ("cannot read .: Is a directory", "name a file, not a folder")
 
 
 def test_a_file_serves_as_a_name(here: Path) -> None:

@@ -15,7 +15,7 @@ class Command(TyperCommand):
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         _AT_WORK.clear()
-        _AT_WORK.update(ctx.params)
+        _AT_WORK.update({**ctx.find_root().params, **ctx.params})
         return super().invoke(ctx)
 
 
@@ -27,3 +27,8 @@ def situation() -> dict[str, list[str]]:
     texts = {option: [value] for option, value in given.items() if isinstance(value, str) and value}
     lists = {option: list(value) for option, value in given.items() if isinstance(value, list | tuple) and value}
     return {**texts, **{option: found for option, found in lists.items() if option == "--rev" or len(found) == 1}}
+
+
+def is_verbose() -> bool:
+    """Say whether more is to be said: -v after the command, or before one that has no such option itself."""
+    return bool(_AT_WORK.get("verbose"))

@@ -36,7 +36,7 @@ def diff(where: Where, others: Sequence[str]) -> Result:
 
 
 def _read(name: str) -> Proof:
-    text = files.read_text(Path(name).expanduser())
+    text = files.read_input(Path(name).expanduser())
     if text is None:
         raise UsageError(
             f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"

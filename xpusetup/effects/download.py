@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import FULL, cannot_write, make_folder
+from xpusetup.effects.faults import FULL, cannot_write
+from xpusetup.effects.files import make_folder
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:

@@ -14,7 +14,8 @@ import time
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import cannot_write, package_file, read_text
+from xpusetup.effects.faults import cannot_write
+from xpusetup.effects.files import package_file, read_text
 from xpusetup.effects.orphans import find_orphans
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
