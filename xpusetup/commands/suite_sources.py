@@ -93,10 +93,7 @@ def _parse_git(text: str) -> tuple[str, str]:
 def _fetch(repo: str, ref: str, subject: Subject) -> Path:
     """Give a tree that is kept with what can be fetched again; what moves (HEAD, branches) is fetched anew."""
     name = f"{repo.rstrip('/').rpartition('/')[2].removesuffix('.git')}-{_digest(f'{repo} {ref}')}"
-    folder = cache_folder("suites") / name
-    if not folder.is_dir():
-        effects.fetch_tree(repo, ref, folder, subject.env)
-    return folder
+    return effects.fetch_tree(repo, ref, cache_folder("suites") / name, subject.env)
 
 
 def _digest(text: str) -> str:

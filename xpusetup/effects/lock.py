@@ -55,6 +55,29 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
             _call("disown_root", path.parent, os.getpid())
 
 
+@contextmanager
+def hold_file(path: Path) -> Iterator[bool]:
+    """Hold a file's lock for a short work, waiting for whoever has it; False where flock does not work."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield _wait_for(handle)
+    finally:
+        os.close(handle)
+
+
+def _wait_for(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+        return False
+    return True
+
+
 def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
     """Take the lock, or the weaker one where the file system has no other."""
     try:
