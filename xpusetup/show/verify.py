@@ -112,6 +112,8 @@ def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
         _say_causes(console, data, failing)
+    if why := data.get("not_recorded"):
+        prose(console, "   ", f"not written into the manifest: {why}", style="dim")
     peaks = [check["peak_bytes"] for check in checks if check.get("peak_bytes")]
     if verbose and peaks:
         console.print(f"   most memory at once: {max(peaks) / (1 << 20):.0f} MiB", style="dim")
