@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from xpusetup.effects import files
+from xpusetup.effects.lock import describe_process
 from xpusetup.effects.manifest import read_manifest, read_proof, record_verification, still_verified
 from xpusetup.effects.root import Root
 
@@ -34,7 +35,7 @@ def at_work(root: Root) -> Iterator[None]:
     """Hold the root as another build does."""
     handle = os.open(root / "lock", os.O_RDWR | os.O_CREAT)
     fcntl.flock(handle, fcntl.LOCK_EX)
-    os.write(handle, str(os.getpid()).encode())
+    os.write(handle, describe_process(os.getpid()).encode())
     yield
     os.close(handle)
 
@@ -53,7 +54,7 @@ def test_it_is_written_under_the_lock(root: Root, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(files, "write_text", look)
     assert record(root, PROVEN) == ""
-    assert held == [str(os.getpid())]
+    assert held == [describe_process(os.getpid())]
     assert read_manifest(root)["profile"] == "sim"
     assert still_verified(root, read_manifest(root)) is True
 

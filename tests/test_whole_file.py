@@ -22,14 +22,13 @@ IN_PLACE = {
 
 def written_in_place() -> set[tuple[str, str]]:
     """Give what is written under its own name: by write_text and write_bytes."""
-    found = set()
-    for path in HELPERS.rglob("*.py"):
-        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-                if node.func.attr in {"write_text", "write_bytes"} and ast.unparse(node.func.value) != "draft":
-                    name = path.relative_to(HELPERS).with_suffix("").as_posix()
-                    found.add((name, ast.unparse(node.func.value)))
-    return found
+    return {
+        (path.relative_to(HELPERS).with_suffix("").as_posix(), ast.unparse(node.func.value))
+        for path in HELPERS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in {"write_text", "write_bytes"} and ast.unparse(node.func.value) != "draft"
+    }
 
 
 def test_no_helper_writes_a_file_that_others_read_in_place() -> None:

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -119,19 +121,23 @@ def remove(path: Path) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a file that only grows, whole or not at all."""
+    """Add one line to a file that only grows, whole or not at all; what others add meanwhile stays."""
     try:
         with path.open("ab", buffering=0) as stream:
+            with suppress(OSError):  # not every file system has it
+                fcntl.flock(stream, fcntl.LOCK_EX)
             _write_all(stream, f"{line}\n".encode())
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
 def _write_all(stream: io.FileIO, data: bytes) -> None:
-    """Write at the end; of what does not fit there nothing stays."""
-    before = stream.tell()
-    if stream.write(data) != len(data):
-        stream.truncate(before)
+    """Write at the end; of what does not fit there nothing stays, unless someone has written behind it."""
+    written = stream.write(data) or 0
+    if written != len(data):
+        end = stream.tell()
+        if os.fstat(stream.fileno()).st_size == end:
+            stream.truncate(end - written)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
