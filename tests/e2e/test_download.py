@@ -101,7 +101,10 @@ def test_it_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
         download(server.address, tmp_path / "kit.sh", said.append)
         assert len(server.begun) == 3
     assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-    assert said == ["kit_offline.sh: 9 MiB", *(f"kit_offline.sh: 9 MiB, {part} MiB of it there" for part in (3, 6))]
+    assert said == [
+        "kit_offline.sh: 9.8 MiB",
+        *(f"kit_offline.sh: 9.8 MiB, {part} MiB of it there" for part in (3.3, 6.5)),
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
 
 

@@ -7,6 +7,7 @@ import re
 import time
 from typing import TYPE_CHECKING
 
+from xpusetup.amounts import render_size
 from xpusetup.effects.faults import FULL, cannot_write
 from xpusetup.effects.files import make_folder, read_text, write_text
 from xpusetup.errors import NotReadyError
@@ -81,7 +82,8 @@ def _receive(address: str, part: Path, say: Callable[[str], None]) -> None:
             part.unlink(missing_ok=True)
             raise EOFError(f"the server went on at another place than byte {there}")
         whole = int(answer.headers.get("Content-Length") or 0) + (there if going_on else 0)
-        say(f"{address.rpartition('/')[2]}: {whole >> 20} MiB{f', {there >> 20} MiB of it there' if going_on else ''}")
+        already = f", {render_size(there)} of it there" if going_on else ""
+        say(f"{address.rpartition('/')[2]}: {render_size(whole)}{already}")
         if not going_on:
             part.unlink(missing_ok=True)  # never old bytes beside the mark of the new file
             write_text(_mark(part), _find_mark(answer.headers))

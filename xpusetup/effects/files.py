@@ -12,6 +12,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.amounts import render_size
 from xpusetup.effects.faults import ABSENT, cannot_read, cannot_write
 from xpusetup.errors import UsageError
 
@@ -77,8 +78,7 @@ def _must_be_file(path: Path) -> None:
     if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
         raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
     if seen.st_size > LARGEST_INPUT:
-        size = f"{seen.st_size >> 20} MiB"
-        raise UsageError(f"{path} has {size}: no such file is that long", fix="look at its name")
+        raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
 
 
 def _is_seen(folder: Path) -> bool:
