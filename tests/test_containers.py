@@ -9,7 +9,7 @@ from golden import hold
 from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,7 +9,7 @@ import pytest
 from data.well import well
 from xpusetup.commands.emitting import KINDS, emit
 from xpusetup.commands.forms import SOME, Order, check_options
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.errors import UsageError
 from xpusetup.model import Request
 

@@ -20,8 +20,10 @@ from xpusetup.bundles.contents import parse_bundle
 from xpusetup.cli.finish import Finished, finish
 from xpusetup.commands.doctor import Asked, examine_machine, read_facts
 from xpusetup.commands.inspecting import status
+from xpusetup.commands.knowledge import load_profile
+from xpusetup.commands.places import Where
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Where, load_profile, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.files import read_input
 from xpusetup.effects.manifest import read_manifest
 from xpusetup.effects.root import Root, read_lock

@@ -14,7 +14,7 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS, emit
 from xpusetup.commands.forms import Form, Order
 from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.emit.image_system import LEAN
 from xpusetup.errors import UsageError
 from xpusetup.images import Origin, Stage

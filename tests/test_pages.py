@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from test_advice import parse
-from xpusetup.commands.workspace import profile_names
+from xpusetup.commands.knowledge import profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -8,8 +8,8 @@ import pytest
 
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
+from xpusetup.commands.places import Where
 from xpusetup.commands.sources import read_patches
-from xpusetup.commands.workspace import Where
 from xpusetup.effects import files
 from xpusetup.effects.root import helper_files
 from xpusetup.emit.profile import render_profile

@@ -16,8 +16,9 @@ from xpusetup import show
 from xpusetup.amounts import render_duration
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks
+from xpusetup.commands.places import Where
 from xpusetup.commands.profiles import list_profiles, show_profile
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.errors import NotReadyError, UsageError, XpuError
 from xpusetup.events import Event
 from xpusetup.show import live

@@ -13,9 +13,10 @@ from data.targets import SIM, TARGETS
 from xpusetup.commands.default import ONLY, open_built
 from xpusetup.commands.ending import describe_end
 from xpusetup.commands.inspecting import find_built, status
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import Prepared
 from xpusetup.commands.purpose import BUILD, INSTALL, Purpose
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.lock import describe_process
 from xpusetup.effects.manifest import read_proof
 from xpusetup.effects.root import Root, lock_document

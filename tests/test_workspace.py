@@ -11,17 +11,10 @@ from typing import Any
 import pytest
 
 from data.profiles import SHIPPED, small_text
-from xpusetup.commands import workspace as module
 from xpusetup.commands.default import open_built
-from xpusetup.commands.places import check_folder
-from xpusetup.commands.workspace import (
-    Where,
-    load_device,
-    load_profile,
-    open_workspace,
-    origins_of,
-    root_name,
-)
+from xpusetup.commands.knowledge import load_profile, profile_names
+from xpusetup.commands.places import Where, check_folder
+from xpusetup.commands.workspace import load_device, open_workspace, origins_of, root_name
 from xpusetup.errors import UsageError
 from xpusetup.model import Request
 
@@ -238,7 +231,7 @@ def test_devices() -> None:
 
 
 def test_names_are_those_of_the_files() -> None:
-    assert tuple(module.profile_names()) == SHIPPED
+    assert tuple(profile_names()) == SHIPPED
     assert os.path.isabs(open_workspace(Where(profile="sim", root="relative")).root)  # noqa: PTH117 - a text
     assert load_profile("sim").name == "sim"
 

@@ -16,7 +16,7 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
 from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.errors import UsageError
 from xpusetup.images import Dialect, Origin, Stage
 

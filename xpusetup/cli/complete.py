@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 def profiles(incomplete: str) -> list[str]:
     """Offer the profiles that ship."""
-    from xpusetup.commands.workspace import profile_names
+    from xpusetup.commands.knowledge import profile_names
 
     return [name for name in profile_names() if name.startswith(incomplete)]
 
@@ -38,7 +38,7 @@ def _stages(part: SourceComponent | WheelComponent) -> tuple[str, ...]:
 
 
 def _parts(context: typer.Context) -> Iterator[SourceComponent | WheelComponent]:
-    from xpusetup.commands.workspace import load_profile, newest_profile
+    from xpusetup.commands.knowledge import load_profile, newest_profile
     from xpusetup.errors import XpuError
 
     try:

@@ -14,8 +14,8 @@ from xpusetup.cli.signals import heed_signals, interrupt
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
 
 
@@ -24,7 +24,7 @@ class Finished(SystemExit):
 
 
 def where(*, rev: list[str] | None = None, may_make: bool = False, **values: str) -> Where:
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
 
     return Where(rev=tuple(rev or ()), may_make=may_make, **values)
 

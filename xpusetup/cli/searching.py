@@ -46,9 +46,9 @@ def bisect(
     """
 
     def work() -> Result:
-        from xpusetup.commands.bisecting import Hunt
         from xpusetup.commands.bisecting import bisect as search
         from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.notebook import Hunt
         from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")

@@ -11,8 +11,8 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
 
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
@@ -50,7 +50,8 @@ def run_tests(
 
 
 def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
-    from xpusetup.commands.testing import Asked, list_suites, run_suite
+    from xpusetup.commands.suite_sources import Asked
+    from xpusetup.commands.testing import list_suites, run_suite
     from xpusetup.show.live import asking
 
     if not words["suite"]:

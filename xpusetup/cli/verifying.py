@@ -11,8 +11,8 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
 
 
 def verify(

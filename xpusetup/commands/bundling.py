@@ -37,8 +37,9 @@ if TYPE_CHECKING:
 
     from xpusetup.bundles.contents import Bundle
     from xpusetup.bundles.installers import Installer
+    from xpusetup.commands.places import Where
     from xpusetup.commands.prepare import Prepared
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.model import Request
 
 GATHERING = ("bundle.wheels", "bundle.program")

@@ -15,7 +15,7 @@ from xpusetup.outcomes import Proof, compare, identity_rows, make_proof, parse_p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
 
 
 def diff(where: Where, others: Sequence[str]) -> Result:

@@ -10,7 +10,7 @@ from xpusetup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.model import Request
 
 FOLDER = "@FOLDER@"

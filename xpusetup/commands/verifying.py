@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.devices import Device
     from xpusetup.effects.root import Root
     from xpusetup.model import Mode

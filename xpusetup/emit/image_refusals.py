@@ -13,7 +13,7 @@ from xpusetup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.emit.image import Described, ImageOrder
+    from xpusetup.emit.image_system import Described, ImageOrder
     from xpusetup.images import ImageSystem
     from xpusetup.profile import Profile
 
