@@ -30,7 +30,7 @@ def check_container_device(question: Question) -> Answer | None:
 def check_wsl(question: Question) -> Answer | None:
     """Look for the way to Windows' driver."""
     container = question.facts.container
-    if container is None or not question.facts.in_wsl or not is_xpu(question):
+    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
         return None
     lacking = [path for path, state in container.details.items() if state != "there"]
     return Answer(weight(question), f"no {', '.join(lacking)}") if lacking else Answer("ok", "/dev/dxg, libdxcore.so")
