@@ -37,6 +37,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
 
 
 def _show_version(asked: bool) -> None:
@@ -47,8 +49,10 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+NO_VARIABLE: dict[str, Any] = {"allow_from_autoenv": False, "show_envvar": False}
 Version = Annotated[
-    bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.")
+    bool,
+    typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.", **NO_VARIABLE),
 ]
 
 
@@ -56,6 +60,7 @@ Version = Annotated[
 def start(
     context: typer.Context,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     version: Version = False,  # noqa: ARG001 - its callback has ended the program
 ) -> None:
@@ -64,8 +69,8 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        preparing.bare(json=json, verbose=verbose)
-    asked = {name: True for name, given in (("json", json), ("verbose", verbose)) if given}
+        preparing.bare(json=json, quiet=quiet, verbose=verbose)
+    asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
     context.default_map = _for_all(context.command, asked)
 
 
@@ -78,14 +83,14 @@ def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
 app.command()(building.build)
 app.command()(building.install)
 app.command()(building.plan)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
+app.command(context_settings=COMMAND_FOLLOWS)(using.run)
 app.command()(using.env)
 app.command()(verifying.verify)
 app.command("test")(testing.run_tests)
 app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(using.report)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(searching.bisect)
+app.command(context_settings=COMMAND_FOLLOWS)(searching.bisect)
 app.command()(emitting.emit)
 app.command()(emitting.dockerfile)
 app.command()(diagnosis.doctor)

@@ -39,6 +39,7 @@ Bundle = Annotated[
     typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE"),
 ]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
+Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
 Only = Annotated[
     list[str] | None,

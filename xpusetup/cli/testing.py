@@ -39,6 +39,7 @@ def run_tests(
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
@@ -46,7 +47,7 @@ def run_tests(
     what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
     how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
     words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
-    finish("test", lambda: _work(where, words, quiet=json), json=json, verbose=verbose)
+    finish("test", lambda: _work(where, words, quiet=json or quiet), json=json, quiet=quiet, verbose=verbose)
 
 
 def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
