@@ -1,5 +1,6 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
+# make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
@@ -78,5 +79,7 @@ containers: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# with what make demo left; XPUSETUP_ROOT as there
 clean:
+	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove --profile sim --yes || [ $$? -eq 3 ]; fi
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache

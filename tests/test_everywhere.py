@@ -29,6 +29,7 @@ ENDS = {
     "verify-wheel": "none.whl",
     "status": "-p sin",
     "report": "-p sin",
+    "remove": "-p sin",
     "bisect": "--good a --bad b -p sin -- true",
     "emit": "shell -o x -p sin",
     "dockerfile": "-o x -p sin",

@@ -20,6 +20,7 @@ from xpusetup.cli import (
     options,
     preparing,
     profiles,
+    removing,
     searching,
     testing,
     using,
@@ -90,6 +91,7 @@ app.command("test")(testing.run_tests)
 app.command("verify-wheel")(wheels.verify_wheel)
 app.command()(using.status)
 app.command()(using.report)
+app.command()(removing.remove)
 app.command(context_settings=COMMAND_FOLLOWS)(searching.bisect)
 app.command()(emitting.emit)
 app.command()(emitting.dockerfile)

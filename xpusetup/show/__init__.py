@@ -127,6 +127,7 @@ SHOWN: dict[str, Screen] = {
     "env": _show_env,
     "bisect": _screen("bisect", "show_bisect"),
     "report": _screen("report", "show_report", told=False),
+    "remove": _screen("removing", "show_removed", told=False),
     "emit": _show_emit,
     "env --closure": _screen("wheel", "show_closure"),
     "verify-wheel": _screen("wheel", "show_wheel"),

@@ -11,6 +11,7 @@ from rich.markup import escape
 
 from xpusetup.amounts import render_size
 from xpusetup.effects.environment import short_path
+from xpusetup.show import removing
 from xpusetup.show.build import in_one_line
 from xpusetup.show.bundle import show_attempts
 
@@ -77,6 +78,7 @@ LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
     "report": _file,
+    "remove": lambda data: removing.in_one_line(data) if data["removed"] else "",
     "profiles new": _file,
     "profiles lock": _file,
     "emit": lambda data: f"{DONE}{len(data['files'])} files; build it with: {escape(data['start'])}",
