@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
-from test_advice import ROOT
+from test_advice import ROOT, parse
 from xpusetup.cli import main
+from xpusetup.cli.examples import EXAMPLES
 from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
@@ -97,6 +98,25 @@ def test_no_command_is_left_out() -> None:
 def test_every_command_takes_these(name: str) -> None:
     options = {option for parameter in dict(leaves())[name].params for option in parameter.opts}
     assert {"--json", "--quiet"} <= options
+
+
+@pytest.mark.parametrize("name", ENDS)
+def test_help_ends_with_examples_that_are_commands(name: str, program: Callable[[str], Ran]) -> None:
+    said = program(f"{name} --help")
+    told = re.sub(r"[\s│]+", " ", said.out)
+    assert (said.code, len(set(EXAMPLES[name]))) == (0, 2)
+    for example in EXAMPLES[name]:
+        assert example in told
+        command = example[example.index("xpusetup") :].partition(" > ")[0].rstrip(')"')
+        assert command.startswith(f"xpusetup {name}")
+        parse(command)
+    assert ("env var" in told, "XPUSETUP_JSON" in told) == (False, True)
+
+
+def test_help_groups_the_commands(program: Callable[[str], Ran]) -> None:
+    said = program("--help").out
+    assert "─ Commands ─" not in said
+    assert [title for title in ("Get it", "Use it", "Prove it") if f"─ {title} ─" not in said] == []
 
 
 @pytest.mark.parametrize("name", ENDS)

@@ -288,6 +288,7 @@ def test_every_command_has_a_screen() -> None:
     commands = {
         "build",
         "install",
+        "remove",
         "run",
         "plan",
         "verify",

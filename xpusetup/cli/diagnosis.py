@@ -22,7 +22,7 @@ def doctor(
     prefix: options.Prefix = "",
     python: options.Python = "",
     into: options.Into = "",
-    goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
+    goal: options.Goal = "",
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
@@ -16,7 +16,12 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
 
-Kind = Annotated[str, typer.Argument(help="The form: shell, dockerfile, apptainer, slurm, module, github.")]
+Kind = Annotated[
+    str,
+    typer.Argument(
+        help="The form: shell, dockerfile, apptainer, slurm, module, github.", autocompletion=complete.forms
+    ),
+]
 Label = Annotated[str, typer.Option("--label", help="github: the runners that build.")]
 GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")]
 Extension = Annotated[str, typer.Option("--extension", help="github: your package, built against each.")]

@@ -28,7 +28,7 @@ def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
 
 def setup(
     profile: options.Profile = "",
-    goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
+    goal: options.Goal = "",
     apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
     root: Annotated[bool, typer.Option("--root/--no-root", help="Without root: what a user can install.")] = True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
@@ -14,13 +14,17 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
     from xpusetup.commands.workspace import Where
 
+Suite = Annotated[
+    str,
+    typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites),
+]
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
 Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
 
 
 def run_tests(
-    suite: Annotated[str, typer.Argument(help="transformers, accelerate, diffusers or pytorch.")] = "",
+    suite: Suite = "",
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
