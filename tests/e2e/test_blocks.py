@@ -32,7 +32,7 @@ MEANS = {
     "FOLDER-OF-ROOTS": "{root}/..",
     "ROOT": "{root}",
     "ENV": "{root}/venv",
-    "WHEEL": "{root}/wheels/simxpu*.whl",
+    "WHEEL": "{root}/wheels/torch-*.whl",
     "FILE": "written",
     "DIR": "out-{line}",
 }

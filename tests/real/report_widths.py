@@ -13,10 +13,12 @@ import sys
 from pathlib import Path
 
 WIDTHS = (420, 800, 1200)
-ASK = """<!doctype html><body style="margin:0"><iframe srcdoc="{page}" style="border:0;width:{width}px;height:4000px"></iframe><p id=said></p>
+ASK = """<!doctype html><body style="margin:0"><iframe srcdoc="{page}"
+style="border:0;width:{width}px;height:4000px"></iframe><p id=said></p>
 <script>document.querySelector("iframe").onload = event => {{ const page = event.target.contentDocument;
   const over = [...page.body.querySelectorAll("*")].filter(one => one.getBoundingClientRect().right > {width} + 1);
-  said.textContent = "over: " + page.documentElement.scrollWidth + " " + over.map(one => one.tagName).join(" ") + "."; }}
+  const names = over.map(one => one.tagName).join(" ");
+  said.textContent = "over: " + page.documentElement.scrollWidth + " " + names + "."; }}
 </script>"""
 
 
@@ -36,7 +38,7 @@ def fits(report: str, width: int, folder: Path) -> bool:
     found = re.search(r'<p id="?said"?>over: (\d+) ([\w ]*)\.', said)
     picture = folder / f"{width}.png"
     browse(folder, f"--window-size={max(width, 500)},2600", f"--screenshot={picture}", page.as_uri())
-    print(width, found.groups() if found else "the browser did not answer", picture)
+    sys.stdout.write(f"{width}: {found[1] if found else 'no answer of the browser'} wide, {picture}\n")
     return found is not None and int(found[1]) <= width and not found[2]
 
 

@@ -46,7 +46,7 @@ def suites(incomplete: str) -> list[str]:
 
 
 def targets(context: typer.Context, incomplete: str) -> list[str]:
-    """Offer device targets: those that the GPUs we know are compiled for, where the profile that is named takes some."""
+    """Offer device targets: those of the GPUs that are known, where the profile that is named takes some."""
     from xpusetup.effects.files import package_text
     from xpusetup.tomltext import parse_toml
 
