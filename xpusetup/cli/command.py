@@ -12,6 +12,15 @@ _AT_WORK: dict[str, Any] = {}
 class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
+        from xpusetup.cli.examples import explain_end
+
+        for parameter in self.params:
+            parameter.show_envvar = False  # type: ignore[attr-defined]
+        self.epilog = explain_end(ctx.command_path.partition(" ")[2])
+        super().format_help(ctx, formatter)
+
     def invoke(self, ctx: Any) -> Any:
         """Run it."""
         _AT_WORK.clear()

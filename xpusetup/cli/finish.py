@@ -54,7 +54,9 @@ def request(
     return asked
 
 
-def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:
+def finish(
+    command: str, work: Callable[[], Result], *, json: bool, quiet: bool = False, verbose: bool = False
+) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace
 
@@ -80,7 +82,13 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
             traceback.print_exception(caught)
     else:
         told = replace(result, data=complete_result(result.data, situation()))
-        _say(lambda: sys.stdout.write(make_document(told) + "\n") if json else show_result(told, verbose=verbose))
+        _say(
+            lambda: (
+                sys.stdout.write(make_document(told) + "\n")
+                if json
+                else show_result(told, quiet=quiet, verbose=verbose)
+            )
+        )
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))

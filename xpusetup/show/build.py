@@ -84,6 +84,17 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
     _show_use(console, data)
 
 
+def in_one_line(data: Mapping[str, Any], done: str) -> str:
+    """Say how a build that did not fail ended, in one line."""
+    if data.get("target"):
+        return f"[green]✓[/] {escape(data['target']['target'])}"
+    if data["left"]:
+        made = f"{' and '.join(data['only'])} alone, as asked" if data["only"] else "not finished"
+        return f"{'[green]✓[/]' if data['only'] else '[yellow]![/]'} {made}: {steps_left(data['left'])}"
+    told = _proof(data, done) if data["verified"] else f"[yellow]![/] {done}, not verified: no device was computed on"
+    return f"{told} · {_wheels(data)} in {_short(data['root'])}" if data["wheels"] else told
+
+
 def steps_left(left: Sequence[str]) -> str:
     """Say which steps are still to come."""
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
