@@ -28,6 +28,7 @@ def bundle_create(
     only: options.Only = None,
     toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
@@ -38,13 +39,15 @@ def bundle_create(
         from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch="auto", variables=None, verify="auto")
-        with BuildView(quiet=json, verbose=verbose) as view:
+        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return create(where, request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
 
-    finish("bundle create", work, json=json, verbose=verbose)
+    finish("bundle create", work, json=json, quiet=quiet, verbose=verbose)
 
 
-def bundle_verify(file: File, json: options.Json = False, verbose: options.Verbose = False) -> None:
+def bundle_verify(
+    file: File, json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
+) -> None:
     """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
 
     def work() -> Result:
@@ -52,4 +55,4 @@ def bundle_verify(file: File, json: options.Json = False, verbose: options.Verbo
 
         return verify_bundle(file)
 
-    finish("bundle verify", work, json=json, verbose=verbose)
+    finish("bundle verify", work, json=json, quiet=quiet, verbose=verbose)

@@ -7,6 +7,7 @@ only points at another ("build stopped") is a cause only where the log holds not
 from __future__ import annotations
 
 import re
+import shlex
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
 
 BUILD = "xpusetup build"
 PLACE = re.compile(r"<(build|[a-z_]+)>")
-PLAIN = re.compile(r"[A-Za-z0-9][\w.+:~@/-]{0,120}")
 HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
 
@@ -69,7 +69,7 @@ def cause_document(match: Match, caused_by: str | None, build: str, system: Syst
     """Give one cause as JSON values, with what to do on that kind of system."""
     known = match.signature
     advice = known.on.get(system, Advice()) if system else Advice()
-    commands = fill_commands(advice.commands or known.commands, {"build": build, **_safe(match.said)})
+    commands = fill_commands(advice.commands or known.commands, {"build": build, **_quoted(match.said)})
     return {
         "id": known.id,
         "phase": known.phase,
@@ -87,14 +87,13 @@ def cause_document(match: Match, caused_by: str | None, build: str, system: Syst
 
 
 def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
-    """Put names into commands; one for which the log gives no name is left out."""
-    filled = [PLACE.sub(lambda found: names.get(found[1], found[0]), command) for command in commands]
-    return [command for command in filled if not PLACE.search(command)]
+    """Put names into commands; where there is none, NAME stands to be filled in."""
+    return [PLACE.sub(lambda found: names.get(found[1], found[1].upper()), command) for command in commands]
 
 
-def _safe(said: Mapping[str, str]) -> dict[str, str]:
-    """Keep of what a log names only what a shell takes as one plain word: a log may hold anything."""
-    return {name: value for name, value in said.items() if PLAIN.fullmatch(value)}
+def _quoted(said: Mapping[str, str]) -> dict[str, str]:
+    """Give what a log names as one word for a shell, and never as an option: a log may hold anything."""
+    return {name: shlex.quote(value) for name, value in said.items() if not value.startswith("-")}
 
 
 def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Explanation:

@@ -8,21 +8,16 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
-import os
 import re
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forget_cut_off import forget_cut_off
 from installed import Found, canonical, installed, names_of
 from installers import environment, run, ways
 from remove_conflicts import add_options, refuse_foreign, removals, remove
 from wheel_files import fail, find_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from whole_file import write_json
 
 CUDA = ("nvidia-", "cuda-")
 MISSING = re.compile(r"No matching distribution found for (\S+)|there (?:is|are) no versions? of (\S+)")
@@ -52,7 +47,7 @@ def main() -> None:
         wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
         install(options, wheels, gone, same)
         left = orphans(installed())
-    write(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
+    write_json(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
 
 
 def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
@@ -123,14 +118,6 @@ def tidy(left: list[str]) -> str:
     command = f"{begin} {' '.join(left)}"
     print(f"nothing requires these any more: {command}", flush=True)
     return command
-
-
-def write(path: Path, document: Mapping[str, object]) -> None:
-    """Write a JSON document whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 if __name__ == "__main__":
