@@ -41,10 +41,7 @@ def bisect(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Build commits to find the one that broke a command: xpusetup bisect --good v2.13.0 --bad main -- python t.py.
-
-    The command ends with 0 where it works, 125 where it cannot tell, any other code up to 127 where it does not.
-    """
+    """Build commits to find the one that broke a command, which ends with 0 (works), 125 (cannot tell) or up to 127."""
 
     def work() -> Result:
         from xpusetup.commands import bisecting as search
