@@ -18,6 +18,7 @@ LEVELS = (
     (
         "values",
         "profile",
+        "hashes",
         "load",
         "order",
         "catalog",

@@ -32,6 +32,7 @@ def build(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
     launcher: options.Launcher = "auto",
     bundle: options.Bundle = "",
@@ -47,9 +48,8 @@ def build(
         from xpusetup.commands import build as command
         from xpusetup.show.live import BuildView
 
-        request = make_request(
-            only=only, until=until, arch=arch, variables=variables, verify=verify, target=target, own=(source, patch)
-        )
+        more = {"verify": verify, "target": target, "require_hashes": require_hashes, "own": (source, patch)}
+        request = make_request(only=only, until=until, arch=arch, variables=variables, **more)  # type: ignore[arg-type]
         with BuildView(quiet=json, verbose=verbose) as view:
             run = {"launcher": launcher, "bundle": bundle, "events": events}
             return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
@@ -65,6 +65,7 @@ def install(
     python: options.Python = "",
     into: options.IntoNew = "",
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     events: options.Events = "",
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -78,7 +79,8 @@ def install(
         from xpusetup.commands.install import install as run_install
         from xpusetup.show.live import BuildView
 
-        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        more = {"verify": verify, "require_hashes": require_hashes}
+        request = make_request(only=None, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
         with BuildView(quiet=json, verbose=verbose) as view:
             return run_install(where, request, BuildOptions(events=events, observe=view.observe))
 
@@ -102,6 +104,7 @@ def plan(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     verbose: options.Verbose = False,
@@ -113,9 +116,8 @@ def plan(
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        request = make_request(
-            only=only, until=until, arch=arch, variables=variables, verify=verify, target=target, own=(source, patch)
-        )
+        more = {"verify": verify, "target": target, "require_hashes": require_hashes, "own": (source, patch)}
+        request = make_request(only=only, until=until, arch=arch, variables=variables, **more)  # type: ignore[arg-type]
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, verbose=verbose)

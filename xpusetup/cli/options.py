@@ -61,6 +61,7 @@ Target = Annotated[str, typer.Option("--target", help="One ninja target alone, a
 Launcher = Annotated[str, typer.Option("--launcher", help="A compiler cache.", metavar="auto|ccache|sccache|none")]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
 Verify = Annotated[str, typer.Option("--verify", help="Verify at the end.", metavar="auto|require|off")]
+Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
 Level = Annotated[str, typer.Option("--level", help="How much to check.", metavar="quick|smoke|full")]
 OnlyChecks = Annotated[list[str] | None, typer.Option("--only", help="This check or area alone.", metavar="ID")]

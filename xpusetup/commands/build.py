@@ -30,6 +30,7 @@ from xpusetup.commands.tuning import (
     ready_launcher,
     write_engine,
 )
+from xpusetup.commands.unverified import describe_unverified
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
@@ -125,7 +126,8 @@ def run_purpose(
                 observe(_note(text))
     reached = describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
     result = _make_result(workspace, prepared, outcome, request, options)
-    return replace(result, data={**result.data, "reached_out": reached})
+    unverified = describe_unverified(workspace.profile, prepared.root, prepared.plan)
+    return replace(result, data={**result.data, "reached_out": reached, "unverified": unverified})
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:

@@ -19,6 +19,7 @@ from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.root import Root, read_lock, read_locked_profile
 from xpusetup.errors import UsageError
+from xpusetup.hashes import FILE, with_known
 from xpusetup.load import parse_profile
 from xpusetup.model import ROOT
 from xpusetup.profile import Profile
@@ -219,7 +220,7 @@ def load_profile(name: str) -> Profile:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    profile = parse_profile(text, name if _is_path(name) else f"{name}.toml")
+    profile = with_known(parse_profile(text, name if _is_path(name) else f"{name}.toml"), files.package_text(FILE))
     from xpusetup.commands.sources import read_patches  # noqa: PLC0415 - it imports this module
 
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
