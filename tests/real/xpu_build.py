@@ -71,6 +71,7 @@ def prepare(work: Work) -> None:
     for title, make in steps:
         say(title)
         make()
+    (work.root / "build").mkdir(exist_ok=True)
     write_profile(work)
 
 
