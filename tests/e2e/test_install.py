@@ -17,6 +17,7 @@ import pytest
 from e2e.support import CHECKOUT, Said, caller, command, kill_all, wait_until, xpusetup
 from standins.hashes import with_hashes
 from standins.published import XPU, Packed, make_index
+from standins.wheels import pack_wheel
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("install")]
 DOWNLOADS = [f"{name}.download" for name in ("torch", "vision", "audio", "triton")]
@@ -65,7 +66,8 @@ def profile_of(index: str) -> str:
     """Give the shipped profile of 2.14 with the hashes of an index of stand-ins."""
     folder = Path(index.removeprefix("file://"))
     file = folder.parent / "torch-2.14.toml"
-    file.write_text(with_hashes((CHECKOUT / "profiles/torch-2.14.toml").read_text(), folder))
+    if not file.exists():
+        file.write_text(with_hashes((CHECKOUT / "profiles/torch-2.14.toml").read_text(), folder))
     return str(file)
 
 
@@ -213,8 +215,9 @@ def test_a_removed_torch_comes_back(place: Place) -> None:
     assert place.status()["replaced"] == []
 
 
-def test_another_build_of_the_same_version(place: Place) -> None:
-    assert place.pip("install", "--force-reinstall", "--no-deps", "intel-sycl-rt").returncode == 0
+def test_another_build_of_the_same_version(place: Place, tmp_path: Path) -> None:
+    other = pack_wheel(tmp_path, "intel-sycl-rt", "2026.1.0", {"other.py": b""})
+    assert place.pip("install", "--force-reinstall", "--no-deps", str(other)).returncode == 0
     row = of(place.status(), "intel-sycl-rt")
     assert (row["was"], row["now"], row["culprit"]) == ("2026.1.0", "2026.1.0", "intel-sycl-rt 2026.1.0")
     assert place.install().result["ran"] == ["wheels.install", "guard"]
@@ -318,6 +321,7 @@ def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: 
 
 def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     lacking = make_index(tmp_path / "simple", [one for one in XPU if one.distribution != "intel-sycl-rt"])
+    (tmp_path / "torch-2.14.toml").write_text(Path(profile_of(index)).read_text())
     made = Place(tmp_path / "root", index_only(tmp_path / "home", lacking))
     said = made.install()
     assert (said.code, said.document["result"]["failed"]) == (1, "wheels.install")
@@ -496,7 +500,7 @@ BOTH = CPU.replace("pins = []", 'pins = ["packaging==26.3"]').replace("torch", "
 def test_build_and_install_in_one_root(index: str, tmp_path: Path) -> None:
     """Whichever ran last is what the environment holds; each mends what others did to it."""
     profile, root = tmp_path / "both.toml", tmp_path / "root"
-    profile.write_text(BOTH)
+    profile.write_text(with_hashes(BOTH, Path(index.removeprefix("file://"))))
     env = index_only(tmp_path / "home", index)
     options = ("--profile", str(profile), "--root", str(root), "--json")
 

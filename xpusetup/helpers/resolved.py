@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from installers import Way, run
 from origins import Pin, read_pins, recorded, write_record
+from pinned_wheels import use_first
 from wheel_files import fail
 
 if TYPE_CHECKING:
@@ -62,24 +63,27 @@ def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *
         )
     held = {pin.key: recorded(record, Pin(pin.text)) for pin in free}
     first = [pin for pin in free if not held[pin.key].hashes]
-    held |= {
-        pin.key: write_record(record, pin, [(each, pin.key) for each in pin.hashes]) for pin in _hashed(call, first)
-    }
+    held |= {pin.key: _use_first(call, pin, record) for pin in _told_by_index(call, first)}
     return [Pin(pin.text, held[pin.key].hashes if pin.key in held else known[pin.key].hashes) for pin in found]
 
 
-def _hashed(call: Call, pins: list[Pin]) -> list[Pin]:
-    """Give pins with the hashes that the index has for their files, where the dry run told none."""
+def _use_first(call: Call, pin: Pin, record: Path) -> Pin:
+    """Write down the hashes that were told, else that of the file itself."""
+    if not pin.hashes:
+        return use_first(pin, record, *call.places)
+    return write_record(record, pin, [(each, pin.key) for each in pin.hashes])
+
+
+def _told_by_index(call: Call, pins: list[Pin]) -> list[Pin]:
+    """Give pins with the hashes that an index tells of their files, where the dry run of uv told none."""
     lacking = [pin for pin in pins if not pin.hashes]
-    if not lacking:
+    if not lacking or call.way.name != "uv":
         return pins
     command = (*call.way.command, *COMPILE, *call.way.python, *call.places, "-")
     text = "".join(f"{pin.text}\n" for pin in lacking)
     done = subprocess.run(command, input=text, env=dict(call.env), text=True, capture_output=True, check=False)
-    if call.way.name != "uv" or done.returncode:
-        last = (done.stderr.strip().splitlines() or ["it said nothing"])[-1]
-        fail(f"no hash was to be had of {', '.join(pin.key for pin in lacking)}: {last}", "look at the network")
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         listed = Path(folder) / "requirements.txt"
-        listed.write_text(done.stdout, encoding="utf-8")
-        return [*(pin for pin in pins if pin.hashes), *read_pins([listed])]
+        listed.write_text(done.stdout if done.returncode == 0 else "", encoding="utf-8")
+        told = {pin.key: pin.hashes for pin in read_pins([listed])}
+    return [Pin(pin.text, pin.hashes or told.get(pin.key, ())) for pin in pins]
