@@ -295,7 +295,7 @@ def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: 
     """What the wheels require and the profile does not pin: of unverified origin, refused where hashes are required."""
     wheels = [*XPU[:-1], Packed("sympy", "1.99.0")]
     index = make_index(tmp_path / "simple", wheels)
-    more = {"PATH": f"{uv}:{os.environ['PATH']}", "UV_DEFAULT_INDEX": index} if by == "uv" else {}
+    more = {"PATH": f"{uv}:{os.environ['PATH']}", "UV_DEFAULT_INDEX": index, "UV_NO_CACHE": "1"} if by == "uv" else {}
     made = Place(tmp_path / "root", index_only(tmp_path / "home", index, **more))
     profile = Path(made.profile)
     profile.write_text(re.sub(r'"sympy==1.99.0" = .*', "", profile.read_text()))

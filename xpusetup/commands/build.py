@@ -126,8 +126,7 @@ def run_purpose(
                 observe(_note(text))
     reached = describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
     result = _make_result(workspace, prepared, outcome, request, options)
-    unverified = describe_unverified(workspace.profile, prepared.root, prepared.plan)
-    return replace(result, data={**result.data, "reached_out": reached, "unverified": unverified})
+    return replace(result, data={**result.data, "reached_out": reached})
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:
@@ -227,6 +226,7 @@ def _make_result(
         **describe_end(workspace, prepared, request, tuned),
         "use": _use(workspace, prepared),
         "elsewhere": describe_elsewhere(prepared),
+        "unverified": describe_unverified(workspace.profile, prepared.root, prepared.plan),
         **describe_time(outcome),
         "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,

@@ -51,9 +51,10 @@ class Pin:
 
 
 def read_pins(paths: Iterable[Path]) -> list[Pin]:
-    """Read files of requirements."""
+    """Read files of requirements; what stands in several is read once."""
     text = "".join(path.read_text(encoding="utf-8") for path in paths).replace("\\\n", "")
-    return [Pin(OPTION.sub("", line).strip(), tuple(OPTION.findall(line))) for line in text.splitlines() if line]
+    pins = (Pin(OPTION.sub("", line).strip(), tuple(OPTION.findall(line))) for line in text.splitlines() if line)
+    return list(dict.fromkeys(pins))
 
 
 def write_pins(path: Path, pins: Iterable[Pin]) -> Path:
