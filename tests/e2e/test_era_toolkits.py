@@ -18,7 +18,7 @@ NEW = pytest.param("torch-2.14", marks=pytest.mark.xdist_group("eras-2.14"))
 old, new = pytest.mark.parametrize("name", [OLD]), pytest.mark.parametrize("name", [NEW])
 
 MODULE = """
-export CMPLR_ROOT={oneapi}/compiler/latest
+export CMPLR_ROOT={oneapi}/compiler/latest PTI_ROOT={oneapi}/pti/latest
 export PATH=$CMPLR_ROOT/bin:$PATH LIBRARY_PATH=$CMPLR_ROOT/lib LD_LIBRARY_PATH=$CMPLR_ROOT/lib
 """
 
