@@ -31,7 +31,8 @@ def main() -> None:
     """Find the program, hold its release against the wanted one, run it, and look what is there now."""
     options = parse_options()
     path = find_program(options.program, options.url, options.into / options.release)
-    digest = hold(path, options.record / "programs" / f"{path.name} {options.release}")
+    record = options.record / "programs" / f"{path.name} {options.release}"
+    digest = hold(path, record)
     told = ask_release(path, options.ask) if options.ask else ""
     if told and told != options.release:
         fail(
@@ -39,6 +40,7 @@ def main() -> None:
             f"take it off PATH, or put that of {options.release} there: {options.url}",
         )
     print(f"{path}: release {told or 'not told'}", flush=True)
+    keep(path, digest, record)
     run_program((str(path), *options.arguments), {options.prefix_variable: options.prefix})
     brought = look(dict(pair.split("=", 1) for pair in options.brings))
     write(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
@@ -73,17 +75,21 @@ def find_program(name: str, url: str, folder: Path) -> Path:
 
 
 def hold(path: Path, record: Path) -> str:
-    """Give the hash of a program, which has to be that of its first use; that it is one is said and written down."""
+    """Give the hash of a program, which has to be that of its first use, where it was used before."""
     found = hash_file(path)
-    if not record.exists():
-        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
-        write_sums(record, [(found, path.name)])
-    if record.read_text(encoding="utf-8").split()[:1] != [found]:
+    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [found]:
         fail(
             f"{path} is not the program that was run at first: its hash differs. It was not run",
             f"if you trust the new one: rm '{record}'",
         )
     return found
+
+
+def keep(path: Path, digest: str, record: Path) -> None:
+    """Write down which program is used first, and say so."""
+    if not record.exists():
+        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
+        write_sums(record, [(digest, path.name)])
 
 
 def fetch(url: str, path: Path) -> None:
