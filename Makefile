@@ -1,11 +1,13 @@
 # make demo   on a fresh clone: install xpusetup, build and verify the simulated accelerator
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
+# make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
+# make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
 # make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)
 PYTHON ?= python3
 BIN := .venv/bin
@@ -19,7 +21,7 @@ TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources containers bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -69,6 +71,9 @@ e2e-torch-xpu: .venv/dev
 e2e-sycl-sources: .venv/dev
 	cd tests && ../$(BIN)/python -m real.sycl_sources $(abspath $(SYCL_WORK)) --ops $(or $(TORCH_XPU_OPS),https://github.com/intel/torch-xpu-ops)
 
+e2e-report: .venv/dev
+	cd tests && ../$(BIN)/python -m real.report_widths $(abspath $(REPORT)) $(abspath $(or $(OUT),.report-widths))
+
 e2e-onednn: .venv/dev
 	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))
 
@@ -78,5 +83,7 @@ containers: .venv/dev
 bench: .venv/dev
 	$(BIN)/python -m benchmarks $(ONLY)
 
+# with what make demo left; XPUSETUP_ROOT as there
 clean:
+	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove --profile sim --yes || [ $$? -eq 3 ]; fi
 	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache

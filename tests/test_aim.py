@@ -12,8 +12,9 @@ from data.profiles import device, shipped
 from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
 from xpusetup.aim import Aimed, aim_arch, make_target
 from xpusetup.commands.knowledge import gpu_table
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import built_arch
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import lock_document
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import Layout, Request, Target, Toolkit

@@ -15,9 +15,9 @@ from data.texts import GPUS, TEXTS
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import examine, root_causes
 from xpusetup.commands.doctor import Asked, examine_machine
+from xpusetup.commands.places import Where
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.commands.way import way_of
-from xpusetup.commands.workspace import Where
 from xpusetup.differ import differing_facts, differing_findings
 from xpusetup.effects.probe import TOLD
 from xpusetup.facts import Facts

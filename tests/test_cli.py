@@ -143,7 +143,7 @@ def test_results(words: str, command: str, code: int, keys: set[str], program: P
     ],
 )
 def test_errors(words: str, code: int, message: str, fix: str, program: Program) -> None:
-    ran = program(f"{words} --json")
+    ran = program(f"--json {words}")
     document = ran.document()
     error = document["error"]
     assert (ran.code, words.startswith(document["command"])) == (code, True)

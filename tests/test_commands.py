@@ -14,10 +14,11 @@ from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.commands.gate import failing, gate
 from xpusetup.commands.inspecting import env, status
+from xpusetup.commands.places import Where
 from xpusetup.commands.plan import _row
 from xpusetup.commands.prepare import Prepared, parse_target
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
-from xpusetup.commands.workspace import Where, Workspace, open_workspace
+from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.files import hash_file
 from xpusetup.effects.git import read_tree
 from xpusetup.effects.root import Root, helper_files, lock_document, read_lock

@@ -11,6 +11,7 @@ from xpusetup.cli import app
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from pathlib import Path
 
     from typer.testing import Result
 
@@ -36,7 +37,28 @@ def offered(*words: str) -> list[str]:
             [f"vision.{x}" for x in ("fetch", "build", "inspect", "install")],
         ),
         (("plan", "--profile", "none-such", "--until", "v"), ["venv", "verify.smoke"]),
+        (("build", "--profile", "torch-2.14", "--arch", "bmg"), ["bmg", "bmg-g21", "bmg-g31"]),
+        (("build", "--profile", "torch-2.14", "--arch", "pvc,bmg-g2"), ["pvc,bmg-g21"]),
+        (("build", "--profile", "torch-2.14", "--arch", "au"), ["auto"]),
+        (("build", "--profile", "sim", "--arch", ""), []),
+        (("emit", ""), ["apptainer", "dockerfile", "github", "module", "shell", "slurm"]),
+        (("emit", "sl"), ["slurm"]),
+        (("emit", "shell", "--profile", "torch-2.5", "--arch", "pv"), ["pvc", "pvc-sdv", "pvc-vg"]),
+        (("test", ""), ["transformers", "accelerate", "diffusers", "pytorch"]),
+        (("test", "trans"), ["transformers"]),
+        (("build", "--profile", "torch-2.5", "--rev", "vi"), ["vision="]),
+        (("build", "--profile", "torch-2.5", "--set", "to"), ["torch."]),
+        (("build", "--profile", "torch-2.5", "--patch", "to"), ["torch="]),
+        (("bisect", "--profile", "torch-2.5", "--component", "au"), ["audio"]),
+        (("remove", "--name", "si"), ["sim"]),
+        (("build", "--launcher", "s"), ["sccache"]),
+        (("build", "--verify", "r"), ["require"]),
+        (("verify", "--level", ""), ["quick", "smoke", "full"]),
+        (("doctor", "--for", "b"), ["build"]),
     ],
 )
-def test_offers(words: tuple[str, ...], names: list[str]) -> None:
+def test_offers(words: tuple[str, ...], names: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XPUSETUP_ROOT", str(tmp_path))
+    (tmp_path / "sim").mkdir()
+    (tmp_path / "sim/profile.lock.json").touch()
     assert offered(*words) == names

@@ -96,7 +96,7 @@ def test_an_error_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
-    with BuildView(quiet=False, verbose=True) as view:
+    with BuildView(json=False, verbose=True) as view:
         for kind in KINDS:
             text = f"+ {EVIL}" if kind == "output" else EVIL
             event = Event(kind=kind, step=f"a{EVIL}", title=EVIL, text=text, seconds=1.0, time=1.0)

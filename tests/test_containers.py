@@ -9,7 +9,7 @@ from golden import hold
 from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -35,7 +35,7 @@ write beside them: those folders build as they lie. [How images are made](../doc
 def recipes(profile: str) -> Iterator[tuple[str, str]]:
     request = make_request(only=None, until="", arch="auto", variables=None, verify="auto")
     order = Order(places=(Where(profile=profile),), request=request)
-    yield from ((f"{profile}/{file}", KINDS[kind](order).files[file]) for kind, file in RECIPES.items())
+    yield from ((f"{profile}/{file}", KINDS[kind].make(order).files[file]) for kind, file in RECIPES.items())
 
 
 def test_containers_are_current() -> None:

@@ -121,7 +121,7 @@ def test_it_is_hidden_wherever_it_leaves(
     show.show_error(UsageError(text, fix=text))
     monkeypatch.setitem(show.SHOWN, "explain", lambda console, data, _verbose: console.print(data["why"][0]))
     show.show_result(Result("explain", told), verbose=True)
-    with BuildView(quiet=False, verbose=True) as view:
+    with BuildView(json=False, verbose=True) as view:
         tell = with_file(view.observe, str(tmp_path / "events"))
         tell(Event(kind="note", text=text, time=1.0))
         tell(Event(kind="start", step="a", title=text, time=1.0))

@@ -10,8 +10,9 @@ import pytest
 from golden import hold_one
 from xpusetup.accelerators import Presence, cards_of, make_rows, owner_of
 from xpusetup.commands.accelerators import find_device, known_devices, read_device, shipped_device, shipped_names
-from xpusetup.commands.knowledge import gpu_table
-from xpusetup.commands.workspace import Where, describe_device, load_profile, open_workspace
+from xpusetup.commands.knowledge import gpu_table, load_profile
+from xpusetup.commands.places import Where
+from xpusetup.commands.workspace import describe_device, open_workspace
 from xpusetup.devices import Device, Known, parse_device
 from xpusetup.effects.probe_devices import find_python, probe_device
 from xpusetup.effects.sysroot import Sysroot

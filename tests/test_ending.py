@@ -10,9 +10,10 @@ import pytest
 from data.targets import plan_for
 from xpusetup.commands.build import BuildOptions, render_options
 from xpusetup.commands.ending import describe_elsewhere, describe_going_on, describe_proof
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import Prepared
 from xpusetup.commands.purpose import INSTALL
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import Root
 from xpusetup.effects.runner import Outcome
 from xpusetup.model import Request

@@ -13,7 +13,8 @@ import pytest
 from data.profiles import shipped
 from data.targets import plan_for
 from golden import hold
-from xpusetup.commands.workspace import Where, open_workspace, options_of
+from xpusetup.commands.places import Where
+from xpusetup.commands.workspace import open_workspace, options_of
 from xpusetup.emit.script import render_scripts
 from xpusetup.errors import UsageError
 from xpusetup.model import Layout

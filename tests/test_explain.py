@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -63,3 +64,24 @@ def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> 
     with pytest.raises(ValueError, match="validation error") as caught:
         parse_signatures(text.replace(*change, 1))
     assert words in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("line", "folder"),
+    [
+        ("fatal: detected dubious ownership in repository at '/src/pytorch'", "/src/pytorch"),
+        ("fatal: detected dubious ownership in repository at '/home/me/my tree/x'", "'/home/me/my tree/x'"),
+        ("fatal: detected dubious ownership in repository at '/a/$(id)'", "'/a/$(id)'"),
+        ("fatal: detected dubious ownership in repository", "FOLDER"),
+    ],
+)
+def test_git_is_told_of_the_folder_that_it_names_and_of_no_other(line: str, folder: str) -> None:
+    (cause,) = explained(f"Cloning\n{line}\nmake: *** [all] Error 1\n").document()["causes"]
+    assert cause["commands"] == [f"git config --global --add safe.directory {folder}"]
+
+
+@pytest.mark.parametrize("signature", signatures(), ids=lambda signature: signature.id)
+def test_a_command_names_only_what_a_pattern_finds(signature: Signature) -> None:
+    causes = explained(signature.example).document()["causes"]
+    commands = next(cause["commands"] for cause in causes if cause["id"] == signature.id)
+    assert not re.search(r"<[a-z_]+>", " ".join(commands))

@@ -17,7 +17,7 @@ from golden import hold, hold_one
 from xpusetup import show
 from xpusetup.commands import fallbacks
 from xpusetup.commands.fallbacks import Asked, show_fallbacks
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.errors import UsageError
 from xpusetup.fallbacks.known import parse_known
 from xpusetup.fallbacks.messages import LONGEST, Message, parse_patterns, scan

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import io
 import os
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -79,6 +81,31 @@ def test_lines_are_added(tmp_path: Path) -> None:
     for line in ("one", "two"):
         files.append_line(tmp_path / "x", line)
     assert (tmp_path / "x").read_text() == "one\ntwo\n"
+
+
+@pytest.mark.parametrize("behind", ["", "theirs\n"])
+def test_a_line_that_does_not_fit_takes_nobody_elses_with_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, behind: str
+) -> None:
+    """Others may have added lines since the file was opened, and behind ours."""
+    path = tmp_path / "x"
+    path.write_text("first\n")
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            os.write(self.fileno(), b"second\n")
+            written = super().write(bytes(data)[:3])
+            os.pwrite(self.fileno(), behind.encode(), 0)  # O_APPEND: at the end all the same
+            return written
+
+    def open_it(self: Path, _mode: str, **_words: object) -> io.FileIO:
+        return Full(os.open(self, os.O_WRONLY | os.O_APPEND), "a")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Path, "open", open_it)
+        with pytest.raises(NotReadyError, match="No space left"):
+            files.append_line(path, "third")
+    assert path.read_text() == ("first\nsecond\nthitheirs\n" if behind else "first\nsecond\n")
 
 
 def test_hash(tmp_path: Path) -> None:

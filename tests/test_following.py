@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from xpusetup.effects.following import follow
-from xpusetup.effects.lock import is_held
+from xpusetup.effects.lock import describe_process, hold_lock, is_held
+from xpusetup.effects.logs import CHUNK, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -66,8 +67,42 @@ def test_a_log_that_is_begun_anew_is_read_too(tmp_path: Path, monkeypatch: pytes
     assert read(path, writer, monkeypatch) == "one\nits last words\nanew\n"
 
 
-@pytest.mark.parametrize(("text", "held"), [("", False), ("x\n", False), ("OURS\n", True)])
-def test_whether_a_build_is_at_work(tmp_path: Path, text: str, held: bool) -> None:
-    (tmp_path / "lock").write_text(text.replace("OURS", str(os.getpid())))
+OURS, BARE, REUSED = "ours", "bare", "reused"
+
+
+def owner(kind: str) -> str:
+    """Give what a lock says: of this process, of a number alone, of an earlier process of this number."""
+    number, start, boot = describe_process(os.getpid()).split()
+    texts = {OURS: f"{number} {start} {boot}", BARE: number, REUSED: f"{number} {int(start) - 1} {boot}"}
+    return texts.get(kind, kind.replace("BOOT", f"{number} {start} {boot[::-1]}x"))
+
+
+@pytest.mark.parametrize(
+    ("kind", "held"),
+    [
+        ("", False),
+        ("x\n", False),
+        (OURS, True),
+        (BARE, False),
+        (REUSED, False),
+        ("BOOT", False),
+        ("4194305 1 x", False),
+    ],
+)
+def test_whether_a_build_is_at_work(tmp_path: Path, kind: str, held: bool) -> None:
+    """The number of a process that ended is given to another one sooner or later."""
+    (tmp_path / "lock").write_text(f"{owner(kind):<47}\n")
     assert is_held(tmp_path / "lock") is held
     assert not is_held(tmp_path / "nothing")
+
+
+def test_who_holds_a_lock_is_in_it_while_it_is_held(tmp_path: Path) -> None:
+    with hold_lock(tmp_path / "lock", lambda _text: None):
+        assert is_held(tmp_path / "lock")
+    assert not is_held(tmp_path / "lock")
+
+
+def test_lines_of_a_log(tmp_path: Path) -> None:
+    (tmp_path / "a.log").write_bytes(b"one\n\xff two\r\n" + b"x" * (CHUNK + 5))
+    assert [len(line) for line in read_lines(tmp_path / "a.log")] == [3, 5, CHUNK, 5]
+    assert list(read_lines(tmp_path / "none.log")) == []

@@ -20,8 +20,10 @@ from xpusetup.bundles.contents import parse_bundle
 from xpusetup.cli.finish import Finished, finish
 from xpusetup.commands.doctor import Asked, examine_machine, read_facts
 from xpusetup.commands.inspecting import status
+from xpusetup.commands.knowledge import load_profile
+from xpusetup.commands.places import Where
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Where, load_profile, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.files import read_input
 from xpusetup.effects.manifest import read_manifest
 from xpusetup.effects.root import Root, read_lock
@@ -70,7 +72,7 @@ def test_what_has_no_end_is_no_file(tmp_path: Path) -> None:
         read_facts(str(pipe))
     with (tmp_path / "long.toml").open("wb") as stream:
         stream.truncate(1 << 31)
-    with pytest.raises(XpuError, match="2048 MiB"):
+    with pytest.raises(XpuError, match="has 2 GiB"):
         read_input(tmp_path / "long.toml")
 
 

@@ -14,7 +14,7 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS, emit
 from xpusetup.commands.forms import Form, Order
 from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.emit.image_system import LEAN
 from xpusetup.errors import UsageError
 from xpusetup.images import Origin, Stage
@@ -32,7 +32,7 @@ SYSTEMS = [each.id for each in image_table().system]
 def form(kind: str, profile: str, *, python: str = "", arch: str = "auto", **told: Any) -> Form:
     request = make_request(only=None, until="", arch=arch, variables=None, verify="auto")
     options = {name.rstrip("_"): value for name, value in told.items()}
-    return KINDS[kind](Order(places=(Where(profile=profile, python=python),), request=request, options=options))
+    return KINDS[kind].make(Order(places=(Where(profile=profile, python=python),), request=request, options=options))
 
 
 def dockerfile(profile: str, **told: Any) -> str:
@@ -234,7 +234,7 @@ def test_a_part_of_a_plan_is_no_image(part: dict[str, Any]) -> None:
     asked: dict[str, Any] = {"only": None, "until": "", "arch": "auto", "variables": None, "verify": "auto", **part}
     order = Order(places=(Where(profile="torch-2.14"),), request=make_request(**asked))
     with pytest.raises(UsageError, match="the whole of a profile"):
-        KINDS["dockerfile"](order)
+        KINDS["dockerfile"].make(order)
 
 
 def test_an_apptainer_image_has_nothing_to_compile_with() -> None:

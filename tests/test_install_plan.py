@@ -11,8 +11,9 @@ from data.profiles import shipped
 from data.targets import NEW, SIM
 from golden import hold
 from xpusetup.commands.gate import failing, gate
+from xpusetup.commands.places import Where
 from xpusetup.commands.purpose import BUILD, INSTALL
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.model import Layout, Plan, Request, Step

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
+from xpusetup.order import find_cycle
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -142,6 +144,23 @@ def test_imports_go_down() -> None:
         if LEVEL.get(below(use.name), 99) > LEVEL[top(use.module)]
     ]
     assert wrong == []
+
+
+def modules_named() -> dict[str, set[str]]:
+    """Give, for each module of ours, those that it imports, for its types too."""
+    ours = {f"xpusetup.{module_of(path)}".rstrip(".") for path in sources()}
+    found: dict[str, set[str]] = {}
+    for use in uses():
+        to = use.name if use.name in ours else use.name.rpartition(".")[0]
+        if to in ours - {"xpusetup", f"xpusetup.{use.module}"} and top(use.module) not in STANDALONE:
+            found.setdefault(f"xpusetup.{use.module}", set()).add(to)
+    return found
+
+
+def test_no_module_imports_itself_by_way_of_others() -> None:
+    graph = modules_named()
+    assert len(graph["xpusetup.commands.build"]) > 20
+    assert find_cycle({name: sorted(named) for name, named in graph.items()}) == []
 
 
 def test_what_travels_stands_alone() -> None:

@@ -43,7 +43,7 @@ class Screen:
         monkeypatch.setattr(live, "make_console", lambda **_words: console)
         self.console = console
         memory = Memory(41 * GIB, 64 * GIB)
-        self.view = live.BuildView(quiet=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
+        self.view = live.BuildView(json=False, verbose=False, clock=lambda: self.time, memory=lambda: memory)
         self.say("plan", text=HEAD, total=16, jobs=14)
 
     def say(self, kind: Any, step: str = "", **words: Any) -> None:
@@ -164,3 +164,17 @@ def test_a_silent_step_shows_life(monkeypatch: pytest.MonkeyPatch) -> None:
         screen.time = minute * 60.0
         screen.say("output", "torch.fetch")
     assert [line.split()[:2] for line in plain(screen)] == [["torch.fetch", "5:00"], ["torch.fetch", "10:00"]]
+
+
+@pytest.mark.parametrize(("json", "says"), [(False, " ! a note\n"), (True, "")])
+def test_quiet_says_what_warns_and_nothing_beside_json(json: bool, says: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    screen = Screen(monkeypatch)
+    screen.file.truncate(0)
+    screen.file.seek(0)
+    screen.view = live.BuildView(json=json, quiet=True, verbose=True)
+    screen.say("plan", text=HEAD, total=16, jobs=14)
+    screen.say("note", text="a note")
+    screen.start("torch.build")
+    screen.build(600, begin=0)
+    screen.end("torch.build", 600)
+    assert screen.text == says

@@ -15,9 +15,9 @@ from data.outcomes import OUTCOMES, Outcome
 from golden import hold, hold_one
 from xpusetup.checks.registry import about_machine
 from xpusetup.commands.doctor import Asked, examine_machine
+from xpusetup.commands.places import Where
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.commands.way import way_of
-from xpusetup.commands.workspace import Where
 from xpusetup.facts import Facts, Section
 from xpusetup.show.console import Terminal
 from xpusetup.show.doctor import show_doctor

@@ -9,8 +9,9 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
+from xpusetup.commands.places import Where
 from xpusetup.commands.ready import find_ready
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.errors import NotReadyError
 from xpusetup.model import Request
 from xpusetup.order import find_needed

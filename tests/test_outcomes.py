@@ -12,8 +12,8 @@ from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
 from golden import hold_one
 from xpusetup import show
 from xpusetup.commands.comparing import diff
+from xpusetup.commands.places import Where
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import Where
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
 from xpusetup.show.console import Terminal

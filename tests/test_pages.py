@@ -1,7 +1,7 @@
-"""Every command of this program that README or a page shows is one that the program takes, with files that exist.
+"""Every code block of README and the pages is run by a test, or says why not; each command that they show is one.
 
-What a test runs as it stands is told in RUN: the pages whose blocks an end-to-end test copies from them. A command of
-another block is parsed here as the program would parse it; profiles that it names have to ship.
+A block that is not marked is run as it stands (e2e/test_blocks.py). The commands of the others are parsed here as the
+program would parse them, with profiles that ship.
 """
 
 from __future__ import annotations
@@ -12,55 +12,78 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from pages import ALL, CHECKOUT, PAGES, Block, read_blocks
 from test_advice import parse
-from xpusetup.commands.workspace import profile_names
+from xpusetup.commands.knowledge import profile_names
+from xpusetup.settings import merge_settings
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-CHECKOUT = Path(__file__).parents[1]
-PAGES = sorted((CHECKOUT / "docs").rglob("*.md"))
-RUN = {
-    "README.md": "e2e/test_packaging.py",
-    "docs/bring-your-own-accelerator.md": "e2e/test_own_device.py",
-    "docs/from-cuda-to-xpu.md": "e2e/test_pages.py",
-}
-SAYS = re.compile(r"\s{2,}\S.*$|\s#\s.*$| \u00b7 .*$")
-"""What stands behind a command: words about it."""
+PROGRAMS = {"xpusetup", "make"}
+"""What the blocks begin their lines with that are run."""
 ELLIPSIS = re.compile(r"\.\.\.|\u2026")
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)(?:#[\w-]*)?\)")
+TEST = re.compile(r"tests/[\w/]+\.py")
+SEVERAL = """
+one
+
+    first
+
+    still the first
+
+<!-- not run: because -->
+
+    second
+
+<!-- run by: tests/test_pages.py -->
+```sh
+third
+```
+
+- an item
+
+  <!-- read as: settings -->
+
+      fourth
+
+    no code
+"""
 
 
-def blocks(page: Path) -> Iterator[tuple[int, str]]:
-    """Give the lines of code of a page: those of fences, and those that are indented after an empty line."""
-    fenced = indented = False
-    before = ""
-    for number, line in enumerate(page.read_text().splitlines(), start=1):
-        if line.startswith("```"):
-            fenced = not fenced
-        elif fenced:
-            yield number, line
-        else:
-            indented = line.startswith("    ") and (indented or not before.strip())
-            if indented:
-                yield number, line[4:]
-        before = line
-
-
-def commands(page: Path) -> Iterator[tuple[str, str]]:
-    name = page.relative_to(CHECKOUT)
-    for number, line in blocks(page):
-        text = SAYS.sub("", line.removeprefix("$ ").strip())
+def commands(block: Block) -> Iterator[tuple[str, str]]:
+    for text in block.commands():
         for part in re.split(r" (?:&&|\|\|?|;) | > \S+| 2?>&?1? ", text):
             if part.split(" ")[0] == "xpusetup" and not ELLIPSIS.search(part):
-                yield f"{name}:{number}", re.sub(r"[\[\]]", "", part).rstrip("\\ ")
+                yield block.where, re.sub(r"[\[\]]", "", part).rstrip("\\ ")
 
 
-SHOWN = [each for page in (CHECKOUT / "README.md", *PAGES) for each in commands(page)]
+SHOWN = [each for block in ALL for each in commands(block)]
 
 
 def test_there_are_commands() -> None:
-    assert len(SHOWN) > 90
+    assert (len(SHOWN) > 90, len(ALL) > 75) == (True, True)
+
+
+def test_how_blocks_are_read() -> None:
+    found = [(block.text.split()[0], block.kind, block.why) for block in read_blocks(SEVERAL, "x.md")]
+    marks = [("", ""), ("not run", "because"), ("run by", "tests/test_pages.py"), ("read as", "settings")]
+    assert found == [(name, *mark) for name, mark in zip(("first", "second", "third", "fourth"), marks, strict=True)]
+
+
+@pytest.mark.parametrize("block", ALL, ids=lambda block: block.where)
+def test_a_mark_says_why_and_names_what_is_there(block: Block) -> None:
+    """Who marks a block says by what it is run, or why it cannot be; one that is not marked holds commands alone."""
+    for name in TEST.findall(block.why):
+        text = (CHECKOUT / name).read_text()
+        assert block.kind != "run by" or Path(block.page).name in text or "make" in block.text, name
+    if block.kind == "run by":
+        assert TEST.fullmatch(block.why)
+    if block.kind == "read as":
+        assert block.why == "settings"
+        merge_settings([(block.where, block.text)])
+    if not block.kind:
+        assert {re.split(r"[ |]", line)[0] for line in block.commands()} <= PROGRAMS, block.text
 
 
 @pytest.mark.parametrize(("where", "command"), SHOWN, ids=[f"{where} {command}"[:90] for where, command in SHOWN])
@@ -72,12 +95,7 @@ def test_a_command_of_a_page_is_one(where: str, command: str) -> None:
         assert name.endswith(".toml") or name in profile_names(), where
 
 
-def test_pages_that_are_run_say_what_the_tests_read() -> None:
-    for page, test in RUN.items():
-        assert Path(page).name in (CHECKOUT / "tests" / test).read_text(), page
-
-
-@pytest.mark.parametrize("page", [CHECKOUT / "README.md", *PAGES], ids=lambda page: str(page.relative_to(CHECKOUT)))
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target

@@ -8,8 +8,8 @@ import pytest
 
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
+from xpusetup.commands.places import Where
 from xpusetup.commands.sources import read_patches
-from xpusetup.commands.workspace import Where
 from xpusetup.effects import files
 from xpusetup.effects.root import helper_files
 from xpusetup.emit.profile import render_profile
@@ -73,7 +73,7 @@ def test_an_image_has_the_patches_that_its_fetch_puts_on(tmp_path: Path) -> None
     (tmp_path / "fix.patch").write_text("--- a\n")
     (tmp_path / "torch-2.14.toml").write_text(patched_text("fix.patch"))
     where = Where(profile=str(tmp_path / "torch-2.14.toml"))
-    found = KINDS["dockerfile"](Order(places=(where,), request=Request(), options={})).files
+    found = KINDS["dockerfile"].make(Order(places=(where,), request=Request(), options={})).files
     stage = found["Dockerfile"].partition(" AS source-torch\n")[2].partition("\nFROM ")[0]
     assert "COPY helpers/patches/ helpers/patches/" in stage
     assert found["Dockerfile"].count("helpers/patches/ ") == 1

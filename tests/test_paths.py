@@ -11,7 +11,8 @@ from data.profiles import device, shipped
 from xpusetup.checks.question import Question
 from xpusetup.checks.source import check_path
 from xpusetup.commands.knowledge import target_table
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.places import Where
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.matrix import make_places
 
 if TYPE_CHECKING:

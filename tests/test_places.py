@@ -8,7 +8,8 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import SIM
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.places import Where
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import lock_document
 from xpusetup.errors import UsageError
 

@@ -10,8 +10,8 @@ import jsonschema
 import pytest
 
 from data.profiles import shipped
+from xpusetup.commands.knowledge import load_profile, profile_names
 from xpusetup.commands.profiles import make_schema, new_profile
-from xpusetup.commands.workspace import load_profile, profile_names
 from xpusetup.effects.files import package_text
 from xpusetup.emit.profile import render_profile
 from xpusetup.errors import UsageError

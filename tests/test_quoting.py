@@ -21,7 +21,8 @@ from xpusetup.commands.knowledge import image_table, known, target_table
 from xpusetup.emit.apptainer import FILE, render_apptainer
 from xpusetup.emit.dockerfile import render_dockerfile
 from xpusetup.emit.github import WORKFLOW, Runners, render_github
-from xpusetup.emit.image import Described, ImageOrder, make_image
+from xpusetup.emit.image import make_image
+from xpusetup.emit.image_system import Described, ImageOrder
 from xpusetup.emit.script import render_script
 from xpusetup.emit.words import (
     apptainer_text,

@@ -12,10 +12,11 @@ from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
 from xpusetup.commands.inspecting import env, status
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import Prepared, forget_replaced
 from xpusetup.commands.purpose import INSTALL
 from xpusetup.commands.replaced import list_replaced
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import Root, lock_document
 from xpusetup.model import Layout, Request
 from xpusetup.plan.install import make_install_plan

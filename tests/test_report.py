@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
@@ -123,6 +124,19 @@ def test_a_page_stands_alone() -> None:
     assert seen.loads == []
     assert "@import" not in seen.text
     assert "url(" not in seen.text
+
+
+def test_nothing_is_wider_than_a_telephone() -> None:
+    """What a browser shows at 420 pixels is looked at by name (`make e2e-report`); this is what it stands on."""
+    text = make_page(make_report(material()), TEMPLATE)
+    style = text[text.index("<style>") : text.index("</style>")]
+    widths = [int(pixels) for pixels in re.findall(r"(?<!max-)width: ?(\d+)px", style)]
+    assert max(widths) < 420
+    assert "table, tbody, tr { display: block; }" in style[style.index("@media (max-width") :]
+    assert re.findall(r'style="(?!width:[\d.]+%")', text) == []
+    named = re.findall(r'<td class="n"(?! data-is="[\w ]+">)[^>]*>', text[: text.index("<h2>Verification")])
+    assert named == []  # a number without its column's head says by itself what it is
+    assert 'name="viewport" content="width=device-width' in text
 
 
 def test_files_of_one_name_are_told_apart_by_their_folders() -> None:

@@ -6,8 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from xpusetup.amounts import render_size
 from xpusetup.effects import files
-from xpusetup.effects.room import Room, read_room, read_rooms, render_bytes
+from xpusetup.effects.room import Room, read_room, read_rooms
 from xpusetup.errors import NotReadyError
 
 
@@ -16,7 +17,7 @@ from xpusetup.errors import NotReadyError
     [(0, "0 KiB"), (512, "0.5 KiB"), (4096, "4 KiB"), (3 << 19, "1.5 MiB"), (1 << 20, "1 MiB"), (5 << 40, "5120 GiB")],
 )
 def test_sizes(size: int, text: str) -> None:
-    assert render_bytes(size) == text
+    assert render_size(size) == text
 
 
 def test_what_is_full() -> None:

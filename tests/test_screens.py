@@ -16,8 +16,10 @@ from xpusetup import show
 from xpusetup.amounts import render_duration
 from xpusetup.commands import gate
 from xpusetup.commands.doctor import Asked, examine_machine, list_checks
+from xpusetup.commands.places import Where
 from xpusetup.commands.profiles import list_profiles, show_profile
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.result import Result
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.errors import NotReadyError, UsageError, XpuError
 from xpusetup.events import Event
 from xpusetup.show import live
@@ -132,6 +134,47 @@ def test_golden_results(console: Console, name: str, command: str, data: dict[st
     hold_one(f"screens/{name}.txt", text_of(console))
 
 
+@pytest.mark.parametrize(
+    ("command", "data", "line"),
+    [
+        ("build", screens.BUILT, " ✓ verified on Data Center GPU Max 1100: 14 checks · 3 wheels in "),
+        (
+            "build",
+            {**screens.BUILT, "verified": None},
+            " ! built, not verified: no device was computed on · 3 wheels in ",
+        ),
+        ("build", {**screens.BUILT, "left": screens.STEPS[-3:]}, " ! not finished: 3 steps to come ("),
+        ("build", {**screens.BUILT, "target": screens.TARGET}, " ✓ "),
+        ("install", screens.INSTALLED, " ✓ verified"),
+        ("verify", {**screens.VERIFY, "verified": True}, " ✓ verified on "),
+        ("bundle create", screens.BUNDLE, " ✓ "),
+        ("bundle verify", screens.BUNDLE, " ✓ "),
+        ("bisect", screens.BISECTED, " ✓ "),
+        ("report", screens.REPORTED, " ✓ "),
+        ("cache prune", {**screens.PRUNED, "busy": []}, " ✓ "),
+        ("profiles lock", {**screens.LOCKED, "file": "mine.toml"}, " ✓ mine.toml"),
+        ("profiles new", {"file": "mine.toml"}, " ✓ mine.toml"),
+        ("emit", screens.EMIT, " ✓ "),
+        ("verify-wheel", screens.WHEEL, " ✓ "),
+    ],
+)
+def test_with_quiet_work_that_went_well_is_a_line(
+    console: Console, command: str, data: dict[str, Any], line: str
+) -> None:
+    show.show_result(Result(command, data), quiet=True, verbose=False)
+    said = text_of(console)
+    assert (said.count("\n"), said[: len(line)]) == (1, line)
+
+
+def test_with_quiet_what_warns_and_what_failed_is_said(console: Console) -> None:
+    show.show_result(Result("build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}), quiet=True, verbose=False)
+    assert " ! torch.build asked for " in text_of(console)
+    show.show_result(Result("build", screens.FAILED, code=1), quiet=True, verbose=False)
+    assert " failed after " in text_of(console)
+    show.show_result(Result("plan", screens.PLAN), quiet=True, verbose=False)
+    assert "torch.build" in text_of(console)
+
+
 def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> dict[str, Any]:
     path = tmp_path / "facts.json"
     path.write_text(machine(facts).model_dump_json(by_alias=True))
@@ -236,7 +279,7 @@ def events() -> list[Event]:
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
-    with live.BuildView(quiet=False, verbose=verbose) as view:
+    with live.BuildView(json=False, verbose=verbose) as view:
         for event in events():
             view.observe(event)
     hold_one(f"screens/build-lines{'-verbose' if verbose else ''}.txt", text_of(console))
@@ -246,6 +289,7 @@ def test_every_command_has_a_screen() -> None:
     commands = {
         "build",
         "install",
+        "remove",
         "run",
         "plan",
         "verify",

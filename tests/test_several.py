@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from data.profiles import shipped
 from data.targets import SIM, TARGETS, plan_for
 from xpusetup.commands.inspecting import status
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.effects.files import hash_file
 from xpusetup.effects.root import lock_document
 from xpusetup.model import Layout

@@ -13,9 +13,11 @@ from data.targets import SIM, TARGETS
 from xpusetup.commands.default import ONLY, open_built
 from xpusetup.commands.ending import describe_end
 from xpusetup.commands.inspecting import find_built, status
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import Prepared
 from xpusetup.commands.purpose import BUILD, INSTALL, Purpose
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
+from xpusetup.effects.lock import describe_process
 from xpusetup.effects.manifest import read_proof
 from xpusetup.effects.root import Root, lock_document
 from xpusetup.errors import NotReadyError
@@ -101,7 +103,7 @@ def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
 
 def test_a_build_at_work(here: Path) -> None:
     root = make_root(here / "r", done=4, failed="simxpu.build", verified=True)
-    (root / "lock").write_text(f"{os.getpid()}\n")
+    (root / "lock").write_text(f"{describe_process(os.getpid())}\n")
     for step, when in {"simxpu.fetch": 0, "simxpu.build": 10}.items():
         (root / f"inputs/.begun.{step}").touch()
         (root / f"logs/{step}.log").touch()

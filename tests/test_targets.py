@@ -18,9 +18,10 @@ from xpusetup.commands.doctor import examine_machine
 from xpusetup.commands.emitting import KINDS, emit
 from xpusetup.commands.forms import Order
 from xpusetup.commands.knowledge import every_profile, gpu_table, target_table
+from xpusetup.commands.places import Where
 from xpusetup.commands.prepare import preview
 from xpusetup.commands.wheels import Asked, verify_wheel
-from xpusetup.commands.workspace import Where, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.errors import UsageError
 from xpusetup.helpers import wheel_images
 from xpusetup.model import Request

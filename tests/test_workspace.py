@@ -11,17 +11,10 @@ from typing import Any
 import pytest
 
 from data.profiles import SHIPPED, small_text
-from xpusetup.commands import workspace as module
 from xpusetup.commands.default import open_built
-from xpusetup.commands.places import check_folder
-from xpusetup.commands.workspace import (
-    Where,
-    load_device,
-    load_profile,
-    open_workspace,
-    origins_of,
-    root_name,
-)
+from xpusetup.commands.knowledge import load_profile, profile_names
+from xpusetup.commands.places import Where, check_folder
+from xpusetup.commands.workspace import load_device, open_workspace, origins_of, root_name
 from xpusetup.errors import UsageError
 from xpusetup.model import Request
 
@@ -173,12 +166,15 @@ def test_a_bad_settings_file_is_refused(here: Path) -> None:
         ("torch-2-14", "there is no profile 'torch-2-14'; did you mean torch-2.14?"),
         ("zzzzzz", "there is no profile 'zzzzzz'"),
         ("../profiles/none.toml", "there is no profile file ../profiles/none.toml that can be read"),
-        ("./", "there is no profile file ./ that can be read"),
         ("x" * 5000, f"there is no profile {'x' * 5000!r}"),
     ],
 )
 def test_unknown_profiles(name: str, message: str) -> None:
     assert refused(profile=name) == (message, "xpusetup profiles list")
+
+
+def test_a_folder_is_no_profile() -> None:
+    assert refused(profile="./") == ("cannot read .: Is a directory", "name a file, not a folder")
 
 
 def test_a_file_serves_as_a_name(here: Path) -> None:
@@ -235,7 +231,7 @@ def test_devices() -> None:
 
 
 def test_names_are_those_of_the_files() -> None:
-    assert tuple(module.profile_names()) == SHIPPED
+    assert tuple(profile_names()) == SHIPPED
     assert os.path.isabs(open_workspace(Where(profile="sim", root="relative")).root)  # noqa: PTH117 - a text
     assert load_profile("sim").name == "sim"
 

@@ -28,6 +28,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "env": OF_BUILT,
     "status": OF_BUILT,
     "report": OF_BUILT,
+    "remove": (*PLACE, "--rev"),
     "devices check": (*PLACE, "--into"),
     "devices list": (*PLACE, "--into"),
     "profiles lock": (*PLACE, "--rev"),

@@ -9,10 +9,13 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.errors import NotReadyError, UsageError
 from xpusetup.facts import ToolkitSeen
+from xpusetup.gpus import hide_integrated
 from xpusetup.model import Provider, Target, Toolkit
 from xpusetup.pairing import make_modes
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xpusetup.devices import Device
     from xpusetup.facts import Facts
     from xpusetup.gpus import GpuTable, Product
@@ -88,12 +91,12 @@ def aim_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, .
     return Aimed(tuple(dict.fromkeys(named.values())) or listed)
 
 
-def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> list[Product]:
-    """Give the devices that PyTorch would use: it leaves integrated ones out where there are others."""
+def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:
+    """Give the devices that PyTorch would use."""
     there = facts.hardware.gpus if facts.hardware else []
     found = [product for gpu in there if (product := gpus.find(gpu.vendor, gpu.device)) is not None]
     ours = [product for product in found if product.family.accelerator == accelerator]
-    return [product for product in ours if product.family.discrete] or ours
+    return hide_integrated(ours, lambda product: product.family)
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:

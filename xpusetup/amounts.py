@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-MIB = 1 << 20
-NEXT = 1024
+UNITS = ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
+FEW = 10
 
 
 def render_duration(seconds: float) -> str:
@@ -17,10 +17,9 @@ def render_duration(seconds: float) -> str:
 
 
 def render_size(size: float | None) -> str:
-    """Give a size in bytes as people read it: 82 KiB, 412 MiB, 3.4 GiB."""
+    """Give a size in bytes as people read it, with one digit behind the point below ten: 82 KiB, 412 MiB, 3.4 GiB."""
     if size is None:
         return "unknown"
-    mib = size / MIB
-    if 0 < mib < 1:
-        return f"{max(1.0, mib * NEXT):.0f} KiB"
-    return f"{mib / NEXT:.1f} GiB" if mib >= NEXT else f"{mib:.0f} MiB"
+    name, unit = next(((name, unit) for name, unit in UNITS if size >= unit), UNITS[-1])
+    value = size / unit
+    return f"{value:.1f}".removesuffix(".0") + f" {name}" if value < FEW else f"{value:.0f} {name}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, TypeVar
 
 from pydantic import Field
 
@@ -17,8 +17,9 @@ from xpusetup.load import parse_data
 from xpusetup.values import Name, Operand, Sourced, Strict, Text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
+T = TypeVar("T")
 LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
 """How Intel's ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
 MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
@@ -102,3 +103,8 @@ def _index(families: list[Family], origin: str) -> dict[tuple[str, str], Product
                 raise UsageError(message, fix=f"mend {origin}")
             products[family.vendor, device] = Product(family, name)
     return products
+
+
+def hide_integrated(those: Sequence[T], family: Callable[[T], Family]) -> tuple[T, ...]:
+    """Give those that PyTorch would use: it leaves integrated ones out where there are others."""
+    return tuple(each for each in those if family(each).discrete) or tuple(those)

@@ -26,11 +26,19 @@ class Server(ThreadingHTTPServer):
 
     resumes = True
     status = 0
+    tags = ('"one"',)
+    """The ETag of each answer; the last holds on. Empty: the server says none."""
+    shift = 0
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
         self.begun: list[int] = []
         self.cuts = 2
+
+    @property
+    def tag(self) -> str:
+        """The version of the file that is there now."""
+        return self.tags[min(len(self.begun), len(self.tags) - 1)]
 
     @property
     def address(self) -> str:
@@ -46,7 +54,8 @@ class Handler(BaseHTTPRequestHandler):
     def do_GET(self) -> None:
         """Send a piece, or all where no more is to be cut."""
         asked = int((self.headers.get("Range") or "bytes=0-")[6:-1])
-        start = asked if self.server.resumes else 0
+        tag = self.server.tag
+        start = asked if self.server.resumes and self.headers.get("If-Range", tag) == tag else 0
         self.server.begun.append(start)
         if start >= len(CONTENT):
             self.send_error(416)
@@ -56,9 +65,14 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.send_response(206 if start else 200)
         self.send_header("Content-Length", str(len(CONTENT) - start))
+        if tag:
+            self.send_header("ETag", tag)
+        if start:
+            self.send_header("Content-Range", f"bytes {start + self.server.shift}-{len(CONTENT) - 1}/{len(CONTENT)}")
         self.end_headers()
         cut = len(self.server.begun) <= self.server.cuts
-        self.wfile.write(CONTENT[start : start + PIECE if cut else len(CONTENT)])
+        content = CONTENT if tag != '"old"' else bytes(len(CONTENT))
+        self.wfile.write(content[start : start + PIECE if cut else len(CONTENT)])
 
     def log_message(self, *_args: object) -> None:
         """Say nothing."""
@@ -87,7 +101,10 @@ def test_it_goes_on_where_it_was_cut_off(tmp_path: Path) -> None:
         download(server.address, tmp_path / "kit.sh", said.append)
         assert len(server.begun) == 3
     assert (tmp_path / "kit.sh").read_bytes() == CONTENT
-    assert said == ["kit_offline.sh: 9 MiB", *(f"kit_offline.sh: 9 MiB, {part} MiB of it there" for part in (3, 6))]
+    assert said == [
+        "kit_offline.sh: 9.8 MiB",
+        *(f"kit_offline.sh: 9.8 MiB, {part} MiB of it there" for part in (3.3, 6.5)),
+    ]
     assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
 
 
@@ -114,3 +131,42 @@ def test_it_ends_where_nothing_more_comes(tmp_path: Path) -> None:
     assert "goes on where it was cut off" in caught.value.fix
     assert [path.name for path in tmp_path.iterdir()] == ["kit.sh.part"]
     assert (tmp_path / "kit.sh.part").read_bytes() == CONTENT[:PIECE]
+
+
+def test_a_file_that_changed_meanwhile_is_fetched_anew(tmp_path: Path) -> None:
+    """Two halves of two files make none."""
+    with serving(tags=('"old"', '"new"'), cuts=1) as server:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+        assert server.begun == [0, 0]
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+    assert [path.name for path in tmp_path.iterdir()] == ["kit.sh"]
+
+
+@pytest.mark.parametrize("tag", ["", 'W/"weak"'])
+def test_what_has_no_certain_version_is_fetched_anew(tmp_path: Path, tag: str) -> None:
+    with serving(tags=(tag,), cuts=1) as server:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+        assert server.begun == [0, 0]
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+
+
+def test_a_server_that_goes_on_elsewhere_is_not_believed(tmp_path: Path) -> None:
+    with serving(shift=5, cuts=1) as server:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+        assert server.begun == [0, PIECE, 0]
+    assert (tmp_path / "kit.sh").read_bytes() == CONTENT
+
+
+@pytest.mark.parametrize("status", [404, 403, 410])
+def test_what_the_server_refuses_is_asked_for_once(tmp_path: Path, status: int) -> None:
+    with serving(status=status) as server, pytest.raises(NotReadyError, match=f"the server says {status}") as caught:
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+    assert len(server.begun) == 1
+    assert "proxy" not in caught.value.fix
+    assert caught.value.fix.endswith(f"put it at {tmp_path / 'kit.sh'}")
+
+
+def test_a_server_that_has_no_time_is_asked_again(tmp_path: Path) -> None:
+    with serving(status=429) as server, pytest.raises(NotReadyError, match="429"):
+        download(server.address, tmp_path / "kit.sh", lambda _text: None)
+    assert len(server.begun) == 5

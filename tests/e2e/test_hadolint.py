@@ -16,7 +16,7 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emitting import KINDS
 from xpusetup.commands.forms import Order
 from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.workspace import Where
+from xpusetup.commands.places import Where
 from xpusetup.errors import UsageError
 from xpusetup.images import Dialect, Origin, Stage
 
@@ -36,7 +36,7 @@ def texts(profile: str, *told: str) -> dict[str, str]:
     request = make_request(only=None, until="", arch="auto", variables=None, verify="auto")
     order = Order(places=(Where(profile=profile),), request=request, options=dict(zip(CHOICES, told, strict=True)))
     try:
-        return dict(KINDS["dockerfile"](order).files)
+        return dict(KINDS["dockerfile"].make(order).files)
     except UsageError:
         return {}
 

@@ -76,7 +76,7 @@ def prepare(work: Work) -> None:
 
 
 def write_quick(root: Path) -> None:
-    """Put compilers before gcc's that leave optimisation out, and know no wide vectors, for which kernels repeat.
+    """Put compilers before gcc's that leave optimisation out, and know no wide vectors, which kernels are made for.
 
     The same sources are compiled and linked by the same rules, in a fraction of the time; what they make is slow.
     """

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import re
+from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from xpusetup.bundles.downloads import Download
 
@@ -45,15 +46,23 @@ class Attempt:
         return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
 
 
-def find_attempt(step: str, lines: Sequence[str], *, heard: bool = True) -> Attempt | None:
-    """Read a log; None where nothing asked for the network. `heard`: what it says of refusals counts too."""
-    times = sum(int(found[1] or 1) for line in lines if (found := COUNTED.match(line)))
-    asked = {found[1]: int(found[2]) for line in lines if (found := ASKED.match(line))}
-    places = [place for place, line in enumerate(lines) if REFUSED.search(line)] if heard else []
-    if not times and not asked and not places:
+def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Attempt | None:
+    """Read a log by lines; None where nothing asked for the network. `heard`: what it says of refusals counts too."""
+    times, refused = 0, False
+    asked: dict[str, int] = {}
+    told: dict[str, None] = {}
+    near: deque[str] = deque(maxlen=NEAR + 1)
+    for line in lines:
+        near.append(line)
+        if found := COUNTED.match(line):
+            times += int(found[1] or 1)
+        elif found := ASKED.match(line):
+            asked[found[1]] = int(found[2])
+        elif heard and REFUSED.search(line):
+            refused = True
+            told |= dict.fromkeys(_clean(each[0]) for text in near for each in ADDRESS.finditer(text))
+    if not times and not asked and not refused:
         return None
-    near = [line for place in places for line in lines[max(0, place - NEAR) : place + 1]]
-    told = (_clean(found[0]) for line in near for found in ADDRESS.finditer(line))
     return Attempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.checks.hardware import weight
 from xpusetup.checks.question import Answer, Question
-from xpusetup.checks.seen import DRIVERS, gpus, in_wsl, intel_gpus, is_xpu, nodes
+from xpusetup.checks.seen import DRIVERS, gpus, intel_gpus, is_xpu, nodes
 
 if TYPE_CHECKING:
     from xpusetup.facts import Node
@@ -30,7 +30,7 @@ def check_container_device(question: Question) -> Answer | None:
 def check_wsl(question: Question) -> Answer | None:
     """Look for the way to Windows' driver."""
     container = question.facts.container
-    if container is None or not in_wsl(question) or not is_xpu(question):
+    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
         return None
     lacking = [path for path, state in container.details.items() if state != "there"]
     return Answer(weight(question), f"no {', '.join(lacking)}") if lacking else Answer("ok", "/dev/dxg, libdxcore.so")
@@ -39,7 +39,7 @@ def check_wsl(question: Question) -> Answer | None:
 def check_wsl_driver(question: Question) -> Answer | None:
     """Look for the abort of a guest driver that does not fit Windows' driver."""
     userland = question.facts.userland
-    if not in_wsl(question) or userland is None or userland.sycl is None:
+    if not question.facts.in_wsl or userland is None or userland.sycl is None:
         return None
     ends = [line for line in userland.sycl if line.startswith("Abort was called")]
     return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
@@ -47,11 +47,11 @@ def check_wsl_driver(question: Question) -> Answer | None:
 
 def check_wsl_limit(question: Question) -> Answer | None:
     """Say what is known of large allocations under WSL2."""
-    return Answer("info", "WSL2") if in_wsl(question) and is_xpu(question) else None
+    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
 
 
 def _applies(question: Question) -> bool:
-    return question.device.nodes == "render" and not in_wsl(question)
+    return question.device.nodes == "render" and not question.facts.in_wsl
 
 
 def check_render_node(question: Question) -> Answer | None:

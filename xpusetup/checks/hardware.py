@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.checks.question import Answer, Question
-from xpusetup.checks.seen import family, gpus, in_wsl, intel_gpus, is_discrete, is_xpu, named, of_family
+from xpusetup.checks.seen import family, gpus, intel_gpus, is_discrete, is_xpu, named, of_family
 from xpusetup.gpus import LEGACY
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ def check_gpu_present(question: Question) -> Answer | None:
     """Look for the device; building needs none, running does."""
     if not question.device.pci_vendors or question.facts.hardware is None:
         return None
-    if is_xpu(question) and in_wsl(question):
+    if is_xpu(question) and question.facts.in_wsl:
         return Answer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:

@@ -8,7 +8,6 @@ from xpusetup.checks.question import Answer, Question
 from xpusetup.checks.seen import (
     DRIVERS,
     family,
-    in_wsl,
     intel_gpus,
     messages,
     named,
@@ -34,7 +33,7 @@ XE_ON_ALCHEMIST = (6, 9)
 
 
 def _kernel(question: Question) -> Kernel | None:
-    return question.facts.kernel if intel_gpus(question) and not in_wsl(question) else None
+    return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
 def _words(kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
@@ -117,7 +116,7 @@ def check_blacklist(question: Question) -> Answer | None:
 def check_bound(question: Question) -> Answer | None:
     """Look which driver has each GPU; one that serves another purpose (vfio-pci) does not count."""
     found, lost = intel_gpus(question), unbound(question)
-    if in_wsl(question) or not found:
+    if question.facts.in_wsl or not found:
         return None
     seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
     if not lost:

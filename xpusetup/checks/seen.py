@@ -23,12 +23,6 @@ def is_xpu(question: Question) -> bool:
     return INTEL in question.device.pci_vendors
 
 
-def in_wsl(question: Question) -> bool:
-    """Say whether this runs in WSL2, where Windows drives the GPU."""
-    container = question.facts.container
-    return container is not None and container.kind == "wsl2"
-
-
 def gpus(question: Question) -> list[Gpu]:
     """Give the devices of the accelerator's makers."""
     hardware = question.facts.hardware

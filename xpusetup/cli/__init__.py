@@ -20,6 +20,7 @@ from xpusetup.cli import (
     options,
     preparing,
     profiles,
+    removing,
     searching,
     testing,
     using,
@@ -37,6 +38,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
+COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
+"""What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
 
 
 def _show_version(asked: bool) -> None:
@@ -47,8 +50,10 @@ def _show_version(asked: bool) -> None:
         raise typer.Exit
 
 
+NO_VARIABLE: dict[str, Any] = {"allow_from_autoenv": False, "show_envvar": False}
 Version = Annotated[
-    bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.")
+    bool,
+    typer.Option("--version", is_eager=True, callback=_show_version, help="Say which version this is.", **NO_VARIABLE),
 ]
 
 
@@ -56,6 +61,7 @@ Version = Annotated[
 def start(
     context: typer.Context,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
     version: Version = False,  # noqa: ARG001 - its callback has ended the program
 ) -> None:
@@ -64,8 +70,8 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        preparing.bare(json=json, verbose=verbose)
-    asked = {name: True for name, given in (("json", json), ("verbose", verbose)) if given}
+        preparing.bare(json=json, quiet=quiet, verbose=verbose)
+    asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
     context.default_map = _for_all(context.command, asked)
 
 
@@ -75,22 +81,26 @@ def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
     return {name: _for_all(each, values) for name, each in below.items()} if below else dict(values)
 
 
-app.command()(building.build)
-app.command()(building.install)
-app.command()(building.plan)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(using.run)
-app.command()(using.env)
-app.command()(verifying.verify)
-app.command("test")(testing.run_tests)
-app.command("verify-wheel")(wheels.verify_wheel)
-app.command()(using.status)
-app.command()(using.report)
-app.command(context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(searching.bisect)
-app.command()(emitting.emit)
-app.command()(emitting.dockerfile)
-app.command()(diagnosis.doctor)
-app.command()(preparing.setup)
-app.command()(diagnosis.explain)
+GET, USE, PROVE, AWAY, HELP = "Get it", "Use it", "Prove it", "Take it elsewhere", "When something is wrong"
+"""The panels of --help, in the order in which people come to them."""
+
+app.command(rich_help_panel=GET)(building.build)
+app.command(rich_help_panel=GET)(building.install)
+app.command(rich_help_panel=GET)(building.plan)
+app.command(rich_help_panel=GET)(preparing.setup)
+app.command(rich_help_panel=USE, context_settings=COMMAND_FOLLOWS)(using.run)
+app.command(rich_help_panel=USE)(using.env)
+app.command(rich_help_panel=USE)(using.status)
+app.command(rich_help_panel=USE)(using.report)
+app.command(rich_help_panel=USE)(removing.remove)
+app.command(rich_help_panel=PROVE)(verifying.verify)
+app.command("test", rich_help_panel=PROVE)(testing.run_tests)
+app.command("verify-wheel", rich_help_panel=PROVE)(wheels.verify_wheel)
+app.command(rich_help_panel=AWAY)(emitting.emit)
+app.command(rich_help_panel=AWAY)(emitting.dockerfile)
+app.command(rich_help_panel=HELP)(diagnosis.doctor)
+app.command(rich_help_panel=HELP)(diagnosis.explain)
+app.command(rich_help_panel=HELP, context_settings=COMMAND_FOLLOWS)(searching.bisect)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)
@@ -99,23 +109,23 @@ profiles_app.command("check")(profiles.profiles_check)
 profiles_app.command("new")(profiles.profiles_new)
 profiles_app.command("lock")(profiles.profiles_lock)
 profiles_app.command("schema")(profiles.profiles_schema)
-app.add_typer(profiles_app, name="profiles")
+app.add_typer(profiles_app, name="profiles", rich_help_panel=GET)
 
 devices_app = typer.Typer(no_args_is_help=True, help="Accelerators here, and what `import torch` loads for them.")
 devices_app.command("list")(devices.devices_list)
 devices_app.command("check")(devices.devices_check)
 devices_app.command("table")(devices.devices_table)
-app.add_typer(devices_app, name="devices")
+app.add_typer(devices_app, name="devices", rich_help_panel=PROVE)
 
 bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
 bundle_app.command("create")(bundles.bundle_create)
 bundle_app.command("verify")(bundles.bundle_verify)
-app.add_typer(bundle_app, name="bundle")
+app.add_typer(bundle_app, name="bundle", rich_help_panel=AWAY)
 
 cache_app = typer.Typer(no_args_is_help=True, help="What is kept on the disk for all builds.")
 cache_app.command("size")(caches.cache_size)
 cache_app.command("prune")(caches.cache_prune)
-app.add_typer(cache_app, name="cache")
+app.add_typer(cache_app, name="cache", rich_help_panel=USE)
 
 
 for each in (app, profiles_app, devices_app, bundle_app, cache_app):

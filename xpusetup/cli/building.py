@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -38,6 +38,7 @@ def build(
     bundle: options.Bundle = "",
     events: options.Events = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
@@ -48,13 +49,13 @@ def build(
         from xpusetup.commands import build as command
         from xpusetup.show.live import BuildView
 
-        more = {"verify": verify, "target": target, "require_hashes": require_hashes, "own": (source, patch)}
-        request = make_request(only=only, until=until, arch=arch, variables=variables, **more)  # type: ignore[arg-type]
-        with BuildView(quiet=json, verbose=verbose) as view:
+        of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
+        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             run = {"launcher": launcher, "bundle": bundle, "events": events}
             return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
 
-    finish("build", work, json=json, verbose=verbose)
+    finish("build", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def install(
@@ -68,6 +69,7 @@ def install(
     require_hashes: options.Hashes = False,
     events: options.Events = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Install the published wheels of a profile's release instead of compiling, and verify them."""
@@ -81,10 +83,10 @@ def install(
 
         more = {"verify": verify, "require_hashes": require_hashes}
         request = make_request(only=None, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
-        with BuildView(quiet=json, verbose=verbose) as view:
+        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return run_install(where, request, BuildOptions(events=events, observe=view.observe))
 
-    finish("install", work, json=json, verbose=verbose)
+    finish("install", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def plan(
@@ -107,6 +109,7 @@ def plan(
     require_hashes: options.Hashes = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Show the steps of a build and the state each is in."""
@@ -116,8 +119,8 @@ def plan(
     def work() -> Result:
         from xpusetup.commands.plan import plan as make
 
-        more = {"verify": verify, "target": target, "require_hashes": require_hashes, "own": (source, patch)}
-        request = make_request(only=only, until=until, arch=arch, variables=variables, **more)  # type: ignore[arg-type]
+        of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         return make(where, request, explain=explain)
 
-    finish("plan", work, json=json, verbose=verbose)
+    finish("plan", work, json=json, quiet=quiet, verbose=verbose)

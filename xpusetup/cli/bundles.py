@@ -29,6 +29,7 @@ def bundle_create(
     require_hashes: options.Hashes = False,
     toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
@@ -40,13 +41,15 @@ def bundle_create(
 
         more = {"verify": "auto", "require_hashes": require_hashes}
         request = make_request(only=only, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
-        with BuildView(quiet=json, verbose=verbose) as view:
+        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return create(where, request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
 
-    finish("bundle create", work, json=json, verbose=verbose)
+    finish("bundle create", work, json=json, quiet=quiet, verbose=verbose)
 
 
-def bundle_verify(file: File, json: options.Json = False, verbose: options.Verbose = False) -> None:
+def bundle_verify(
+    file: File, json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
+) -> None:
     """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
 
     def work() -> Result:
@@ -54,4 +57,4 @@ def bundle_verify(file: File, json: options.Json = False, verbose: options.Verbo
 
         return verify_bundle(file)
 
-    finish("bundle verify", work, json=json, verbose=verbose)
+    finish("bundle verify", work, json=json, quiet=quiet, verbose=verbose)

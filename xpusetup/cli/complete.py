@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 import typer  # noqa: TC002 - Typer reads the annotation when it runs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from xpusetup.profile import SourceComponent, WheelComponent
+    from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
 
 def profiles(incomplete: str) -> list[str]:
     """Offer the profiles that ship."""
-    from xpusetup.commands.workspace import profile_names
+    from xpusetup.commands.knowledge import profile_names
 
     return [name for name in profile_names() if name.startswith(incomplete)]
 
@@ -31,6 +31,57 @@ def steps(context: typer.Context, incomplete: str) -> list[str]:
     return [name for name in names if name.startswith(incomplete)]
 
 
+def forms(incomplete: str) -> list[str]:
+    """Offer the forms of emit."""
+    from xpusetup.commands.emitting import KINDS
+
+    return [name for name in sorted(KINDS) if name.startswith(incomplete)]
+
+
+def suites(incomplete: str) -> list[str]:
+    """Offer the suites of tests."""
+    from xpusetup.commands.testing import list_suites
+
+    return [row["name"] for row in list_suites().data["list"] if row["name"].startswith(incomplete)]
+
+
+def targets(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer device targets: those of the GPUs that are known, where the profile that is named takes some."""
+    from xpusetup.effects.files import package_text
+    from xpusetup.tomltext import parse_toml
+
+    profile = _profile(context)
+    if profile is not None and profile.arch is None:
+        return []
+    known = {name for family in parse_toml(package_text("data/gpus.toml"))["family"] for name in family["targets"]}
+    done, comma, begun = incomplete.rpartition(",")
+    return [f"{done}{comma}{name}" for name in ("auto", *sorted(known)) if name.startswith(begun)]
+
+
+def names(incomplete: str) -> list[str]:
+    """Offer the builds that are here."""
+    from xpusetup.commands.workspace import load_settings, roots_folder
+    from xpusetup.effects.root import find_roots
+
+    there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
+    return [name for name in there if name.startswith(incomplete)]
+
+
+def assigned(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the components for an option of the form COMPONENT=VALUE."""
+    return [f"{name}=" for name in components(context, incomplete)]
+
+
+def variables(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the components for an option of the form COMPONENT.KEY=VALUE."""
+    return [f"{name}." for name in components(context, incomplete)]
+
+
+def one_of(*words: str) -> Callable[[str], list[str]]:
+    """Offer these words."""
+    return lambda incomplete: [word for word in words if word.startswith(incomplete)]
+
+
 def _stages(part: SourceComponent | WheelComponent) -> tuple[str, ...]:
     if part.kind == "wheel":
         return ("fetch", "install")
@@ -38,11 +89,18 @@ def _stages(part: SourceComponent | WheelComponent) -> tuple[str, ...]:
 
 
 def _parts(context: typer.Context) -> Iterator[SourceComponent | WheelComponent]:
-    from xpusetup.commands.workspace import load_profile, newest_profile
+    profile = _profile(context)
+    yield from (part for part in (profile.components if profile else ()) if part.kind != "skip")
+
+
+def _profile(context: typer.Context) -> Profile | None:
+    """Load the profile that stands on the line, of several the last; None where there is none of that name yet."""
+    from xpusetup.commands.knowledge import load_profile, newest_profile
     from xpusetup.errors import XpuError
 
+    given = context.params.get("profile")
+    named = given[-1] if isinstance(given, list | tuple) and given else given
     try:
-        profile = load_profile(context.params.get("profile") or newest_profile())
-    except XpuError:  # a name that is not there yet: nothing to offer
-        return
-    yield from (part for part in profile.components if part.kind != "skip")
+        return load_profile(named or newest_profile())
+    except XpuError:
+        return None

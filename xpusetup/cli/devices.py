@@ -26,6 +26,7 @@ def devices_list(
     name: options.Name = "",
     device: File = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """List accelerators and what `import torch` loads for them, without importing it."""
@@ -35,7 +36,7 @@ def devices_list(
 
         return list_devices(make_where(into=into, profile=profile, root=root, name=name), tuple(device or ()))
 
-    finish("devices list", work, json=json, verbose=verbose)
+    finish("devices list", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def devices_check(
@@ -48,6 +49,7 @@ def devices_check(
         float, typer.Option("--patience", help="Seconds for each import of torch.", metavar="SECONDS", min=1)
     ] = 60,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Load each extension in a process of its own: what works, and what breaks `import torch`."""
@@ -57,10 +59,10 @@ def devices_check(
         from xpusetup.show.live import waiting
 
         where = make_where(into=into, profile=profile, root=root, name=name)
-        with waiting("importing torch, alone and with each extension", quiet=json):
+        with waiting("importing torch, alone and with each extension", quiet=json or quiet):
             return check_devices(where, tuple(device or ()), patience=patience)
 
-    finish("devices check", work, json=json, verbose=verbose)
+    finish("devices check", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def devices_table(
@@ -71,6 +73,7 @@ def devices_table(
         str, typer.Option("--page", help="Write it into this Markdown file, between its markers.", metavar="FILE")
     ] = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """One table of devices and checks: ok, wrong, unsupported, absent, not run."""
@@ -80,4 +83,4 @@ def devices_table(
 
         return tabulate(results, page)
 
-    finish("devices table", work, json=json, verbose=verbose)
+    finish("devices table", work, json=json, quiet=quiet, verbose=verbose)

@@ -22,7 +22,7 @@ def doctor(
     prefix: options.Prefix = "",
     python: options.Python = "",
     into: options.Into = "",
-    goal: Annotated[str, typer.Option("--for", help="What is wanted.", metavar="build|run")] = "",
+    goal: options.Goal = "",
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
@@ -32,6 +32,7 @@ def doctor(
         typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
     ] = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is wrong here, and the command that mends it."""
@@ -47,12 +48,13 @@ def doctor(
         result = examine_machine(where, asked)
         return redact_result(result) if json else result
 
-    finish("doctor", work, json=json, verbose=verbose)
+    finish("doctor", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def explain(
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say which line of a log matters, why, and what to do."""
@@ -62,4 +64,4 @@ def explain(
 
         return make(log)
 
-    finish("explain", work, json=json, verbose=verbose)
+    finish("explain", work, json=json, quiet=quiet, verbose=verbose)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
 
-Kind = Annotated[str, typer.Argument(help="The form: shell, dockerfile, apptainer, slurm, module, github.")]
+Kind = Annotated[
+    str,
+    typer.Argument(
+        help="The form: shell, dockerfile, apptainer, slurm, module, github.", autocompletion=complete.forms
+    ),
+]
 Label = Annotated[str, typer.Option("--label", help="github: the runners that build.")]
 GpuLabel = Annotated[str, typer.Option("--gpu-label", help="github: the runners that have a device.")]
 Extension = Annotated[str, typer.Option("--extension", help="github: your package, built against each.")]
@@ -48,6 +53,7 @@ def emit(
     gpu_label: GpuLabel = "",
     extension: Extension = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
     profiles, pythons, archs = profile or [], python or [], arch or []
@@ -56,14 +62,13 @@ def emit(
     more: dict[str, Any] = {"until": until, "verify": verify, "require_hashes": require_hashes}
 
     def work() -> Result:
-        from xpusetup.commands.emitting import emit as make
-        from xpusetup.commands.forms import Order
+        from xpusetup.commands import emitting, forms
 
         request = make_request(only=only, arch=(archs or ["auto"])[0], variables=variables, **more)
         places = [make_where(profile=name, python=of, root=out, into=into, rev=rev) for name, of, _ in _matrix(told)]
-        return make(kind, Order(places=tuple(places), request=request, options=told), out)
+        return emitting.emit(kind, forms.Order(places=tuple(places), request=request, options=told), out)
 
-    finish("emit", work, json=json)
+    finish("emit", work, json=json, quiet=quiet)
 
 
 def _matrix(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
@@ -97,9 +102,11 @@ def dockerfile(
     driver: options.ImageDriver = "",
     pin: options.ImagePin = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     about = {"system": system, "target": target, "origin": origin, "dialect": dialect, "base": base, "driver": driver}
     places: dict[str, Any] = {"profile": [profile] if profile else None, "python": [python] if python else None}
     archs = None if arch == "auto" else [arch]
-    emit("dockerfile", out, **places, rev=rev, arch=archs, variables=variables, **about, pin=pin, json=json)  # type: ignore[arg-type]
+    asked: dict[str, Any] = {**places, **about, "arch": archs, "rev": rev, "variables": variables, "pin": pin}
+    emit("dockerfile", out, **asked, json=json, quiet=quiet)

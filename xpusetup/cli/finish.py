@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import io
 import sys
+import traceback
 from contextlib import suppress
 from typing import TYPE_CHECKING, NoReturn
 
-from xpusetup.cli.command import situation
+from xpusetup.cli.command import is_verbose, situation
 from xpusetup.cli.signals import heed_signals, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
 
 
@@ -23,7 +24,7 @@ class Finished(SystemExit):
 
 
 def where(*, rev: list[str] | None = None, may_make: bool = False, **values: str) -> Where:
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
 
     return Where(rev=tuple(rev or ()), may_make=may_make, **values)
 
@@ -58,13 +59,16 @@ def request(
     return asked
 
 
-def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: bool = False) -> NoReturn:
+def finish(
+    command: str, work: Callable[[], Result], *, json: bool, quiet: bool = False, verbose: bool = False
+) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace
 
     from xpusetup.advice import again, complete, complete_result
     from xpusetup.commands.result import make_document, make_error_document
-    from xpusetup.errors import InterruptedRunError, NotReadyError, XpuError
+    from xpusetup.effects.faults import unforeseen
+    from xpusetup.errors import InterruptedRunError, XpuError
     from xpusetup.show import show_error, show_result
 
     for stream in (sys.stdout, sys.stderr):
@@ -77,14 +81,19 @@ def finish(command: str, work: Callable[[], Result], *, json: bool, verbose: boo
         error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
     except XpuError as caught:
         error = caught
-    except OSError as caught:  # the disk, a network file system: nothing that this program could know before
-        where = f"{caught.filename}: " if caught.filename else ""
-        error = NotReadyError(
-            f"{where}{caught.strerror or caught}", fix="look at the space and the modes of that place"
-        )
+    except OSError as caught:  # nothing that this program could know before
+        error = unforeseen(caught)
+        if verbose or is_verbose():
+            traceback.print_exception(caught)
     else:
         told = replace(result, data=complete_result(result.data, situation()))
-        _say(lambda: sys.stdout.write(make_document(told) + "\n") if json else show_result(told, verbose=verbose))
+        _say(
+            lambda: (
+                sys.stdout.write(make_document(told) + "\n")
+                if json
+                else show_result(told, quiet=quiet, verbose=verbose)
+            )
+        )
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))

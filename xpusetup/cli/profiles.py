@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
 
 
-def profiles_list(json: options.Json = False) -> None:
+def profiles_list(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """List the profiles that ship with the program."""
 
     def work() -> Result:
@@ -24,10 +24,12 @@ def profiles_list(json: options.Json = False) -> None:
 
         return list_profiles()
 
-    finish("profiles list", work, json=json)
+    finish("profiles list", work, json=json, quiet=quiet)
 
 
-def profiles_show(name: Name, json: options.Json = False, verbose: options.Verbose = False) -> None:
+def profiles_show(
+    name: Name, json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
+) -> None:
     """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
 
     def work() -> Result:
@@ -35,10 +37,10 @@ def profiles_show(name: Name, json: options.Json = False, verbose: options.Verbo
 
         return show_profile(name)
 
-    finish("profiles show", work, json=json, verbose=verbose)
+    finish("profiles show", work, json=json, quiet=quiet, verbose=verbose)
 
 
-def profiles_check(name: Name, json: options.Json = False) -> None:
+def profiles_check(name: Name, json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Check a profile: every error of the file at once."""
 
     def work() -> Result:
@@ -46,10 +48,10 @@ def profiles_check(name: Name, json: options.Json = False) -> None:
 
         return check_profile(name)
 
-    finish("profiles check", work, json=json)
+    finish("profiles check", work, json=json, quiet=quiet)
 
 
-def profiles_schema(json: options.Json = False) -> None:
+def profiles_schema(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Print the JSON Schema of profile files, for editors."""
 
     def work() -> Result:
@@ -57,7 +59,7 @@ def profiles_schema(json: options.Json = False) -> None:
 
         return make_schema()
 
-    finish("profiles schema", work, json=json)
+    finish("profiles schema", work, json=json, quiet=quiet)
 
 
 def profiles_new(
@@ -73,6 +75,7 @@ def profiles_new(
     version: Annotated[str, typer.Option("--version", help="The version that its wheel has.")] = "",
     out: options.Out = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write a profile of your own: as a copy of one that ships, or for a device that has a file."""
 
@@ -90,10 +93,10 @@ def profiles_new(
         from xpusetup.show.live import asking
 
         asked = Asked(repo=repo, rev=rev, version=version)
-        with asking(quiet=json) as say:
+        with asking(quiet=json or quiet) as say:
             return new_for_device(name, device, asked, base=base, out=out, say=say)
 
-    finish("profiles new", work, json=json)
+    finish("profiles new", work, json=json, quiet=quiet)
 
 
 def profiles_lock(
@@ -103,6 +106,7 @@ def profiles_lock(
     name: options.Name = "",
     out: options.Out = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
 
@@ -110,7 +114,7 @@ def profiles_lock(
         from xpusetup.commands.locking import lock
         from xpusetup.show.live import asking
 
-        with asking(quiet=json) as say:
+        with asking(quiet=json or quiet) as say:
             return lock(make_where(profile=profile, root=root, name=name, rev=rev), out, say)
 
-    finish("profiles lock", work, json=json)
+    finish("profiles lock", work, json=json, quiet=quiet)

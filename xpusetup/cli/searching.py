@@ -38,6 +38,7 @@ def bisect(
     launcher: options.Launcher = "auto",
     events: options.Events = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Build commits to find the one that broke a command: xpusetup bisect --good v2.13.0 --bad main -- python t.py.
@@ -46,16 +47,16 @@ def bisect(
     """
 
     def work() -> Result:
-        from xpusetup.commands.bisecting import Hunt
-        from xpusetup.commands.bisecting import bisect as search
+        from xpusetup.commands import bisecting as search
         from xpusetup.commands.build import BuildOptions
+        from xpusetup.commands.notebook import Hunt
         from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")
         hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
-        with BuildView(quiet=json, verbose=verbose) as view:
+        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
             where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
-            return search(where, request, how, hunt)
+            return search.bisect(where, request, how, hunt)
 
-    finish("bisect", work, json=json, verbose=verbose)
+    finish("bisect", work, json=json, quiet=quiet, verbose=verbose)

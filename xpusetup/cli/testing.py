@@ -6,21 +6,25 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from xpusetup.cli import options
+from xpusetup.cli import complete, options
 from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
 
+Suite = Annotated[
+    str,
+    typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites),
+]
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
 Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
 
 
 def run_tests(
-    suite: Annotated[str, typer.Argument(help="transformers, accelerate, diffusers or pytorch.")] = "",
+    suite: Suite = "",
     profile: options.Profile = "",
     root: options.Root = "",
     name: options.Name = "",
@@ -39,6 +43,7 @@ def run_tests(
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
@@ -46,11 +51,12 @@ def run_tests(
     what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
     how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
     words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
-    finish("test", lambda: _work(where, words, quiet=json), json=json, verbose=verbose)
+    finish("test", lambda: _work(where, words, quiet=json or quiet), json=json, quiet=quiet, verbose=verbose)
 
 
 def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
-    from xpusetup.commands.testing import Asked, list_suites, run_suite
+    from xpusetup.commands.suite_sources import Asked
+    from xpusetup.commands.testing import list_suites, run_suite
     from xpusetup.show.live import asking
 
     if not words["suite"]:

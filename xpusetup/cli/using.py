@@ -21,6 +21,10 @@ def _say(text: str) -> None:
     write_text(f"xpusetup: {text}\n", stderr=True)
 
 
+def _silence(_text: str) -> None:
+    """Say nothing."""
+
+
 def run(
     context: typer.Context,
     profile: options.Profile = "",
@@ -29,6 +33,7 @@ def run(
     rev: options.Rev = None,
     into: options.Into = "",
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Run a command in the built environment: xpusetup run -- python train.py.
 
@@ -40,9 +45,11 @@ def run(
         from xpusetup.commands.inspecting import run_and_tell
 
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
-        return run_and_tell(where, context.args) if json else become(where, context.args, say=_say)
+        return (
+            run_and_tell(where, context.args) if json else become(where, context.args, say=_silence if quiet else _say)
+        )
 
-    finish("run", work, json=json)
+    finish("run", work, json=json, quiet=quiet)
 
 
 def env(
@@ -56,6 +63,7 @@ def env(
         bool, typer.Option("--closure", help="The libraries that it loads, and whose they are.")
     ] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Print the environment of the result for eval, or that of a build step."""
@@ -68,9 +76,9 @@ def env(
             return list_libraries(where)
         from xpusetup.commands.inspecting import env as make
 
-        return make(where, build=build, say=_say)
+        return make(where, build=build, say=_silence if quiet else _say)
 
-    finish("env --closure" if closure else "env", work, json=json, verbose=verbose)
+    finish("env --closure" if closure else "env", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def status(
@@ -90,6 +98,7 @@ def status(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is built and from what."""
@@ -109,7 +118,7 @@ def status(
 
         return make(where, check=check)
 
-    finish("status", work, json=json, verbose=verbose)
+    finish("status", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def report(
@@ -121,6 +130,7 @@ def report(
     out: options.Out = "",
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
 ) -> None:
     """Write one HTML page that shows what the hours of a build went into."""
 
@@ -129,4 +139,4 @@ def report(
 
         return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), out=out, show=show)
 
-    finish("report", work, json=json)
+    finish("report", work, json=json, quiet=quiet)

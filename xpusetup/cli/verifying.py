@@ -11,8 +11,8 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
 
 
 def verify(
@@ -35,6 +35,7 @@ def verify(
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Prove that the accelerator computes the right numbers."""
@@ -43,15 +44,15 @@ def verify(
     def work() -> Result:
         if fallbacks or release or log or markdown:
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
-            return _fallbacks(where, **tables, whole=verbose, quiet=json)
+            return _fallbacks(where, **tables, whole=verbose, quiet=json or quiet)
         checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
         return (
             _list()
             if listed
-            else _checks(where, **checks, junit=junit, patience=patience, throughput=throughput, quiet=json)
+            else _checks(where, **checks, junit=junit, patience=patience, throughput=throughput, quiet=json or quiet)
         )
 
-    finish("verify", work, json=json, verbose=verbose)
+    finish("verify", work, json=json, quiet=quiet, verbose=verbose)
 
 
 def _list() -> Result:

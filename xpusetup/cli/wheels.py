@@ -22,6 +22,7 @@ def verify_wheel(
         list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
     ] = None,
     json: options.Json = False,
+    quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
@@ -32,7 +33,7 @@ def verify_wheel(
         from xpusetup.show.live import waiting
 
         asked = Asked(profile=profile, version=version, arch=arch, forbidden=tuple(forbid or ()))
-        with waiting("reading the wheel", quiet=json):
+        with waiting("reading the wheel", quiet=json or quiet):
             return verify(wheel, asked)
 
-    finish("verify-wheel", work, json=json, verbose=verbose)
+    finish("verify-wheel", work, json=json, quiet=quiet, verbose=verbose)

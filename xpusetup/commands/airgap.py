@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.bundles.contents import find_lacking, make_offline
+from xpusetup.commands.knowledge import load_profile, profile_names
 from xpusetup.commands.places import check_folder
-from xpusetup.commands.workspace import load_profile, open_workspace, profile_names
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects import without_network
 from xpusetup.effects.bundle_file import hash_head, read_head, unpack
 from xpusetup.effects.environment import cache_folder, short_path
@@ -22,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.bundles.contents import Bundle
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.places import Where
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.model import Request, Step
 
 PATIENCE = 30

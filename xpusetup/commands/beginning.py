@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 
 from xpusetup.begin import VERSION_FILES, Asked, Source, extension_of, make_device_profile, repo_of, version_in
 from xpusetup.commands.accelerators import is_device_file, read_device, shipped_device
+from xpusetup.commands.knowledge import load_profile
 from xpusetup.commands.profiles import SCHEMA_FILE, new_file
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_profile, load_settings
+from xpusetup.commands.workspace import load_settings
 from xpusetup.effects import files
 from xpusetup.effects.clock import today
 from xpusetup.effects.environment import variables

@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xpusetup.commands.airgap import AirGap
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.model import Request, Step
 
 SHOWN_CHANGES = 4

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.amounts import render_size
 from xpusetup.bundles.contents import PROGRAM, TOOLKIT, WHEELS, render_bundle
 from xpusetup.bundles.installers import ORIGIN, choose_installer, parse_installers
 from xpusetup.commands.collecting import collect
@@ -37,11 +38,11 @@ if TYPE_CHECKING:
 
     from xpusetup.bundles.contents import Bundle
     from xpusetup.bundles.installers import Installer
+    from xpusetup.commands.places import Where
     from xpusetup.commands.prepare import Prepared
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.model import Request
 
-MIB = 1 << 20
 GATHERING = ("bundle.wheels", "bundle.program")
 
 
@@ -79,7 +80,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
         else:
             download(installer.address, place / TOOLKIT / installer.address.rpartition("/")[2], say)
         bundle, members = collect(workspace, prepared, say)
-        say(f"writing {_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
+        say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
         write_bundle(file, render_bundle(bundle), members)
         _forget(prepared)
         shutil.rmtree(place)
@@ -183,7 +184,3 @@ def describe(bundle: Bundle) -> dict[str, Any]:
 def describe_file(path: Path) -> dict[str, Any]:
     """Give where a bundle lies, its bytes, and its hash."""
     return {"file": str(path.absolute()), "bytes": path.stat().st_size, "sha256": files.hash_file(path)}
-
-
-def _size(count: int) -> str:
-    return f"{count / MIB:.0f} MiB" if count >= MIB else f"{count} bytes"

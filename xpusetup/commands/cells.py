@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 from xpusetup.aim import make_target
 from xpusetup.commands.gate import probe_all
-from xpusetup.commands.knowledge import target_table
+from xpusetup.commands.knowledge import load_profile, target_table
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.purpose import BUILD, INSTALL
-from xpusetup.commands.workspace import load_profile, open_workspace
+from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.shell import render_shell
 from xpusetup.errors import UsageError
@@ -22,8 +22,9 @@ from xpusetup.targets import check_targets
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from xpusetup.commands.places import Where
     from xpusetup.commands.purpose import Purpose
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.facts import Facts
     from xpusetup.matrix import Place
     from xpusetup.model import Request
@@ -100,7 +101,7 @@ def _make_cell(
     layout = Layout() if portable else space.layout
     plan = purpose.make(space.profile, request, target, layout)
     folder = {
-        **render_shell(plan),
+        **render_shell(plan, device_required=request.verify == "require"),
         **helper_files(space.profile),
         "profile.lock.json": lock_document(space.profile, plan.target, layout, {}),
     }

@@ -15,7 +15,7 @@ from xpusetup.outcomes import Proof, compare, identity_rows, make_proof, parse_p
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
 
 
 def diff(where: Where, others: Sequence[str]) -> Result:
@@ -36,7 +36,7 @@ def diff(where: Where, others: Sequence[str]) -> Result:
 
 
 def _read(name: str) -> Proof:
-    text = files.read_text(Path(name).expanduser())
+    text = files.read_input(Path(name).expanduser())
     if text is None:
         raise UsageError(
             f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from xpusetup.commands.workspace import load_settings, open_workspace, profile_names, roots_folder
+from xpusetup.commands.knowledge import profile_names
+from xpusetup.commands.workspace import load_settings, open_workspace, roots_folder
 from xpusetup.effects.root import find_roots, read_lock
 from xpusetup.refs import plain_name
 
 if TYPE_CHECKING:
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.places import Where
+    from xpusetup.commands.workspace import Workspace
 
 ONLY = "the only build here"
 

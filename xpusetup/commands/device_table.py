@@ -30,13 +30,13 @@ def tabulate(results: Sequence[str], page: str = "") -> Result:
     markdown = render_page(proofs)
     if page:
         path = Path(page).expanduser()
-        files.write_text(path, place_in(files.read_text(path) or "", markdown, page))
+        files.write_text(path, place_in(files.read_input(path) or "", markdown, page))
     return Result("devices table", {**make_table(proofs), "markdown": markdown, "file": page or None})
 
 
 def _read(path: Path) -> Iterator[Proof]:
     if not path.is_dir():
-        text = files.read_text(path)
+        text = files.read_input(path)
         if text is None:
             raise UsageError(f"there is no file {path} that can be read", fix=f"what can be shown: {SAVED}")
         yield parse_proof(text, str(path))

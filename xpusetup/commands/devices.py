@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from xpusetup.accelerators import Presence
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.devices import Device
     from xpusetup.facts.extensions import Extensions
 

@@ -32,7 +32,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.catalog import CheckText
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.places import Where
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.model import Finding, Level
     from xpusetup.profile import Profile
     from xpusetup.way.answer import Way

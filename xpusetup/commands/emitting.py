@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.commands.forms import FOLDER, Form
+from xpusetup.commands.forms import FOLDER, Form, Kind, check_options
 from xpusetup.commands.imaging import emit_apptainer, emit_dockerfile
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import preview
@@ -20,14 +20,15 @@ from xpusetup.errors import UsageError
 from xpusetup.plan import make_plan
 
 if TYPE_CHECKING:
-    from xpusetup.commands.forms import Kind, Order
+    from xpusetup.commands.forms import Order
 
 
 def emit(kind: str, order: Order, out: str) -> Result:
     """Write a form into a folder."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
-    form = KINDS[kind](order)
+    check_options(kind, KINDS, order)
+    form = KINDS[kind].make(order)
     folder = Path(out)
     for name, text in form.files.items():
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
@@ -44,7 +45,7 @@ def emit_shell(order: Order) -> Form:
     target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
     texts = {
-        **render_shell(moved),
+        **render_shell(moved, device_required=order.request.verify == "require"),
         **helper_files(workspace.profile),
         "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
@@ -75,11 +76,14 @@ def emit_github(order: Order) -> Form:
     return Form(files=made, start=f"git add {workflow.split('/')[0]}")
 
 
-KINDS: dict[str, Kind] = {
-    "shell": emit_shell,
-    "dockerfile": emit_dockerfile,
-    "apptainer": emit_apptainer,
-    "slurm": emit_slurm,
-    "module": emit_module,
-    "github": emit_github,
+IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})
+MATRIX = frozenset({"from", "verify"})
+KINDS = {
+    "shell": Kind(make=emit_shell, options=frozenset({"verify"})),
+    "dockerfile": Kind(make=emit_dockerfile, options=IMAGE | {"dialect"}),
+    "apptainer": Kind(make=emit_apptainer, options=IMAGE),
+    "slurm": Kind(make=emit_slurm, options=MATRIX),
+    "module": Kind(make=emit_module, options=MATRIX),
+    "github": Kind(make=emit_github, options=MATRIX | {"label", "gpu-label", "extension"}, origin="wheels"),
 }
+"""The forms, each with the options that it knows beside those of all."""

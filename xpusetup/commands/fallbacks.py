@@ -15,7 +15,7 @@ from xpusetup.fallbacks.tables import list_table, log_table, published_tables, r
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.fallbacks.known import Known
     from xpusetup.fallbacks.tables import Table
 

@@ -14,7 +14,7 @@ from xpusetup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
 
 
 def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result:

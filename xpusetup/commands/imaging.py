@@ -11,7 +11,8 @@ from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects.root import helper_files, lock_document
 from xpusetup.emit.apptainer import FILE, render_apptainer
 from xpusetup.emit.dockerfile import render_dockerfile
-from xpusetup.emit.image import Described, Image, ImageOrder, make_image, notes_of
+from xpusetup.emit.image import Image, make_image, notes_of
+from xpusetup.emit.image_system import Described, ImageOrder
 from xpusetup.errors import UsageError
 from xpusetup.images import Dialect, Origin, Stage, parse_package_pins
 from xpusetup.platforms import Line

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     Say: TypeAlias = Callable[[str], None]
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.model import Target, Wheel
 
 

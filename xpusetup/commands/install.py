@@ -11,8 +11,8 @@ from xpusetup.effects.manifest import read_document
 from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
-    from xpusetup.commands.workspace import Where
     from xpusetup.model import Request
 
 

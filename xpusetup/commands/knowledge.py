@@ -1,14 +1,20 @@
-"""The data files that several commands ask: read once."""
+"""The data files that several commands ask, read once; profiles by name or file."""
 
 from __future__ import annotations
 
+import difflib
+import re
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.commands.workspace import load_profile, profile_names
+from packaging.version import Version
+
+from xpusetup.commands.sources import read_patches
 from xpusetup.effects import files
-from xpusetup.gpus import parse_gpus
-from xpusetup.targets import parse_targets
+from xpusetup.errors import UsageError
+from xpusetup.hashes import FILE, with_known
+from xpusetup.load import parse_profile
 
 if TYPE_CHECKING:
     from xpusetup.catalog import CheckText
@@ -18,16 +24,22 @@ if TYPE_CHECKING:
     from xpusetup.targets import TargetTable
     from xpusetup.way.machine import Known
 
+VERSION = re.compile(r"\d+(?:\.\d+)*")
+
 
 @cache
 def gpu_table() -> GpuTable:
     """Read data/gpus.toml."""
+    from xpusetup.gpus import parse_gpus  # noqa: PLC0415 - a build that is done asks for no table
+
     return parse_gpus(files.package_text("data/gpus.toml"))
 
 
 @cache
 def target_table() -> TargetTable:
     """Read data/targets.toml."""
+    from xpusetup.targets import parse_targets  # noqa: PLC0415 - same
+
     return parse_targets(files.package_text("data/targets.toml"))
 
 
@@ -58,6 +70,53 @@ def check_texts() -> dict[str, CheckText]:
     from xpusetup.catalog import parse_check_texts  # noqa: PLC0415 - only who judges a machine needs them
 
     return parse_check_texts(files.package_text("data/checks.toml"))
+
+
+def profile_names() -> list[str]:
+    """List the profiles that ship with the program."""
+    return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
+
+
+def newest_profile() -> str:
+    """Give the profile of the newest release of PyTorch that ships with the program."""
+    names = [name for name in profile_names() if name.startswith("torch-")]
+    return max(names, key=lambda name: Version(name.removeprefix("torch-")))
+
+
+def _nearest(name: str) -> str:
+    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
+    series, _, version = name.rpartition("-")
+    same = [
+        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
+    ]
+    if same and VERSION.fullmatch(version):
+        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
+        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
+        return (older or ordered[:1])[-1]
+    return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
+
+
+def load_profile(name: str) -> Profile:
+    """Load a profile by its name or its file."""
+    path = Path(name) if is_path(name) else files.package_file("profiles") / f"{name}.toml"
+    text = files.read_input(path)
+    if text is None and is_path(name):
+        raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
+    if text is None:
+        close = _nearest(name)
+        hint = f"; did you mean {close}?" if close else ""
+        raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
+    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), files.package_text(FILE))
+    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
+
+
+def _with_device(profile: Profile, path: Path) -> Profile:
+    """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
+    return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})
+
+
+def is_path(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name
 
 
 @cache

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TypeAlias
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.profile import SourceComponent
 
     Say: TypeAlias = Callable[[str], None]

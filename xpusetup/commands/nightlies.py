@@ -19,7 +19,7 @@ from xpusetup.search import Trial, decide, judge
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.commands.bisecting import Bench
+    from xpusetup.commands.notebook import Bench
     from xpusetup.commands.workspace import Workspace
 
 NAME = "nightlies"

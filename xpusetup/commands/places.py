@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,25 @@ from xpusetup.errors import UsageError
 from xpusetup.model import Layout
 
 if TYPE_CHECKING:
-    from xpusetup.commands.workspace import Where
     from xpusetup.settings import Settings
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """The options that say which profile and which folders; empty means not given.
+
+    `may_make`: the command makes the environment that `into` names, where there is none yet.
+    """
+
+    profile: str = ""
+    root: str = ""
+    name: str = ""
+    build_dir: str = ""
+    prefix: str = ""
+    python: str = ""
+    into: str = ""
+    rev: tuple[str, ...] = ()
+    may_make: bool = False
 
 
 def check_folder(path: Path) -> Path:

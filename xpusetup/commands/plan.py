@@ -23,8 +23,9 @@ from xpusetup.model import ROOT
 from xpusetup.plan.savings import LINKERS, make_savings
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.prepare import Prepared
-    from xpusetup.commands.workspace import Where, Workspace
+    from xpusetup.commands.workspace import Workspace
     from xpusetup.estimate import Estimate
     from xpusetup.keys import Status
     from xpusetup.model import Request, Step, Target

@@ -10,8 +10,9 @@ from typing import Any, get_args
 
 from packaging.version import Version
 
+from xpusetup.commands.knowledge import load_profile, profile_names
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_device, load_profile, load_settings, profile_names
+from xpusetup.commands.workspace import load_device, load_settings
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
 from xpusetup.ledger import ORIGIN as LEDGER

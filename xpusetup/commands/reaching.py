@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.bundles.reach import find_attempt
-from xpusetup.effects import files
+from xpusetup.effects.logs import read_lines
 
 if TYPE_CHECKING:
     from xpusetup.bundles.contents import Bundle
@@ -24,8 +24,8 @@ def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle |
     told = []
     for step in outcome.ran:
         heard = bundle is not None or step == outcome.failed
-        lines = (files.read_text(root.log(step)) or "").splitlines() if step not in networked else []
-        if attempt := find_attempt(step, lines, heard=heard):
+        attempt = None if step in networked else find_attempt(step, read_lines(root.log(step)), heard=heard)
+        if attempt:
             component = step.partition(".")[0]
             places = bundle.downloads if bundle else []
             told.append(attempt.document([item for item in places if item.file.startswith(f"{component}/")]))

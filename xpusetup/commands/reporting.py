@@ -24,7 +24,7 @@ from xpusetup.report.timeline import parse_spans
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.report.ninja import Edge
 
 TEMPLATE = "data/report.html.j2"

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, get_args
 from xpusetup.checks.question import Question
 from xpusetup.checks.registry import about_machine, examine, root_causes
 from xpusetup.commands.doctor import read_facts
-from xpusetup.commands.knowledge import check_texts, gpu_table, known, shipped
+from xpusetup.commands.knowledge import check_texts, gpu_table, known, load_profile, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.way import machine_line
-from xpusetup.commands.workspace import load_device, load_profile, load_settings
+from xpusetup.commands.workspace import load_device, load_settings
 from xpusetup.effects import files
 from xpusetup.effects.probe import Ask, probe
 from xpusetup.effects.process import run_attached

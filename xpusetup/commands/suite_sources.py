@@ -17,9 +17,48 @@ from xpusetup.errors import NotReadyError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from xpusetup.commands.testing import Asked, Bench
     from xpusetup.commands.verifying import Subject
-    from xpusetup.suites.known import Suite
+    from xpusetup.suites.known import Suite, Suites
+
+
+@dataclass(frozen=True, kw_only=True)
+class Asked:
+    """What to run. `workers` -1: as many as processors on the CPU, one on an accelerator; `bound`: seconds a test."""
+
+    suite: str
+    source: str = ""
+    select: tuple[str, ...] = ()
+    keyword: str = ""
+    device: str = ""
+    shards: int = 1
+    workers: int = -1
+    bound: float = 600
+    baseline: str = ""
+    install: bool = False
+    again: bool = False
+    full: bool = False
+    out: str = ""
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What is run where: the suite, the environment, the device, and what is installed there by name."""
+
+    known: Suites
+    suite: Suite
+    subject: Subject
+    device: str
+    versions: Mapping[str, str]
+
+    @property
+    def torch(self) -> str:
+        """The version of torch."""
+        return self.versions.get("torch", "")
+
+    @property
+    def version(self) -> str:
+        """The version of what the suite tests."""
+        return self.versions.get(self.suite.distribution, "")
 
 
 @dataclass(frozen=True)
@@ -93,10 +132,7 @@ def _parse_git(text: str) -> tuple[str, str]:
 def _fetch(repo: str, ref: str, subject: Subject) -> Path:
     """Give a tree that is kept with what can be fetched again; what moves (HEAD, branches) is fetched anew."""
     name = f"{repo.rstrip('/').rpartition('/')[2].removesuffix('.git')}-{_digest(f'{repo} {ref}')}"
-    folder = cache_folder("suites") / name
-    if not folder.is_dir():
-        effects.fetch_tree(repo, ref, folder, subject.env)
-    return folder
+    return effects.fetch_tree(repo, ref, cache_folder("suites") / name, subject.env)
 
 
 def _digest(text: str) -> str:

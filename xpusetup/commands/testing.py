@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands import verifying
 from xpusetup.commands.fallbacks import read_known
 from xpusetup.commands.result import Result
-from xpusetup.commands.suite_sources import find_baseline, find_source, results_folder
+from xpusetup.commands.suite_sources import Bench, find_baseline, find_source, results_folder
 from xpusetup.effects import suites as effects
 from xpusetup.effects import verifier
 from xpusetup.effects.files import package_text
@@ -26,9 +26,9 @@ if TYPE_CHECKING:
     from pathlib import Path
     from typing import TypeAlias
 
-    from xpusetup.commands.suite_sources import Source
+    from xpusetup.commands.places import Where
+    from xpusetup.commands.suite_sources import Asked, Source
     from xpusetup.commands.verifying import Subject
-    from xpusetup.commands.workspace import Where
     from xpusetup.suites.compare import Against
     from xpusetup.suites.known import Exclusion, Suite, Suites
 
@@ -42,46 +42,6 @@ KEPT = ("suite", "device", "versions", "workers", "crashed", "excluded", "replac
 TOOLS = ("pytest", "pytest-xdist")
 REQUIRED = ("pytest<9.2", "pytest-xdist")
 """pytest 9.2 and pytest-xdist 3.8 do not go together in every mode."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Asked:
-    """What to run. `workers` -1: as many as processors on the CPU, one on an accelerator; `bound`: seconds a test."""
-
-    suite: str
-    source: str = ""
-    select: tuple[str, ...] = ()
-    keyword: str = ""
-    device: str = ""
-    shards: int = 1
-    workers: int = -1
-    bound: float = 600
-    baseline: str = ""
-    install: bool = False
-    again: bool = False
-    full: bool = False
-    out: str = ""
-
-
-@dataclass(frozen=True)
-class Bench:
-    """What is run where: the suite, the environment, the device, and what is installed there by name."""
-
-    known: Suites
-    suite: Suite
-    subject: Subject
-    device: str
-    versions: Mapping[str, str]
-
-    @property
-    def torch(self) -> str:
-        """The version of torch."""
-        return self.versions.get("torch", "")
-
-    @property
-    def version(self) -> str:
-        """The version of what the suite tests."""
-        return self.versions.get(self.suite.distribution, "")
 
 
 def list_suites() -> Result:

@@ -14,7 +14,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import describe_device
 from xpusetup.effects import verifier
 from xpusetup.effects.environment import variables
-from xpusetup.effects.manifest import record_verification
+from xpusetup.effects.manifest import read_proof, record_verification
 from xpusetup.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.pairing import device_modes, find_mode
 from xpusetup.plan.verify import device_options, parse_variables
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from typing import TypeAlias
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.devices import Device
     from xpusetup.effects.root import Root
     from xpusetup.model import Mode
@@ -90,6 +90,7 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
     device = describe(subject, chosen["device"])
     subject, within = _in_mode(subject, asked, device)
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
+    proof = read_proof(subject.root) if subject.root else {}
     document, code, words = verifier.run_verifier(subject.python, options, subject.env, say)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
@@ -100,11 +101,10 @@ def verify(where: Where, asked: Asked, say: Say) -> Result:
         )
     if not document:
         raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
+    told = {"chosen_by": chosen["why"], "environment": subject.whose, "fix": LACKS, "not_recorded": ""}
     if subject.root is not None and asked.whole and chosen["device"] == subject.device:
-        record_verification(subject.root, document)
-    return Result(
-        "verify", {**document, "chosen_by": chosen["why"], "environment": subject.whose, "fix": LACKS}, code=code
-    )
+        told["not_recorded"] = record_verification(subject.root, document, proof, say)
+    return Result("verify", {**document, **told}, code=code)
 
 
 def find_subject(where: Where, asked: Asked) -> Subject:

@@ -12,7 +12,7 @@ from xpusetup.commands.knowledge import check_texts, gpu_table, known, shipped
 from xpusetup.commands.result import Result
 from xpusetup.commands.workspace import load_device, load_settings
 from xpusetup.errors import XpuError
-from xpusetup.way.machine import find_cards, is_wsl, other_gpus, unknown_gpus
+from xpusetup.way.machine import find_cards, other_gpus, unknown_gpus
 from xpusetup.way.obstacles import with_obstacles
 from xpusetup.way.solve import has_own_pytorch, make_way
 
@@ -84,7 +84,7 @@ def machine_line(facts: Facts) -> str:
     """Say in one line what this machine is."""
     system = facts.system
     others = list(other_gpus(facts)) or ["no accelerator"]
-    words = accelerator_names(facts) or (["WSL2"] if is_wsl(facts) else others)
+    words = accelerator_names(facts) or (["WSL2"] if facts.in_wsl else others)
     if system is not None:
         words += [system.name, f"Linux {'.'.join(system.kernel.split('-')[0].split('.')[:2])}"]
     if facts.torch is not None:

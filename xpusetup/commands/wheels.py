@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.commands.default import open_built
 from xpusetup.commands.inspecting import find_built
-from xpusetup.commands.knowledge import target_table
+from xpusetup.commands.knowledge import load_profile, target_table
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_profile
 from xpusetup.effects import files
 from xpusetup.effects.probe_libraries import look_at_libraries
 from xpusetup.effects.probe_torch import site_packages
@@ -27,7 +26,7 @@ from xpusetup.targets import check_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.commands.workspace import Where
+    from xpusetup.commands.places import Where
     from xpusetup.profile import Profile, SourceComponent, WheelComponent
 
 HELPER = "helpers/inspect_wheel.py"

@@ -2,53 +2,29 @@
 
 from __future__ import annotations
 
-import difflib
 import hashlib
-import re
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from packaging.version import Version
-
 from xpusetup.commands.accelerators import UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.commands.knowledge import is_path, load_profile
 from xpusetup.commands.places import check_folder, make_layout
 from xpusetup.devices import Device
 from xpusetup.effects import files
 from xpusetup.effects.environment import variable
 from xpusetup.effects.root import Root, read_lock, read_locked_profile
 from xpusetup.errors import UsageError
-from xpusetup.hashes import FILE, with_known
-from xpusetup.load import parse_profile
 from xpusetup.model import ROOT
 from xpusetup.profile import Profile
 from xpusetup.refs import floating, parse_revs, plain_name, slug
 from xpusetup.settings import Settings, merge_settings
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.facts import Facts
     from xpusetup.model import Layout, Request
-
-VERSION = re.compile(r"\d+(?:\.\d+)*")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Where:
-    """The options that say which profile and which folders; empty means not given.
-
-    `may_make`: the command makes the environment that `into` names, where there is none yet.
-    """
-
-    profile: str = ""
-    root: str = ""
-    name: str = ""
-    build_dir: str = ""
-    prefix: str = ""
-    python: str = ""
-    into: str = ""
-    rev: tuple[str, ...] = ()
-    may_make: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -105,7 +81,7 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
         python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
-        known={"named": str(Path(name).absolute()) if _is_path(name) else name, "rev": list(where.rev)},
+        known={"named": str(Path(name).absolute()) if is_path(name) else name, "rev": list(where.rev)},
     )
 
 
@@ -186,55 +162,6 @@ def load_settings() -> Settings:
     return merge_settings([(str(place), text) for place, text in found if text is not None])
 
 
-def profile_names() -> list[str]:
-    """List the profiles that ship with the program."""
-    return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
-
-
-def newest_profile() -> str:
-    """Give the profile of the newest release of PyTorch that ships with the program."""
-    names = [name for name in profile_names() if name.startswith("torch-")]
-    return max(names, key=lambda name: Version(name.removeprefix("torch-")))
-
-
-def _nearest(name: str) -> str:
-    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
-    series, _, version = name.rpartition("-")
-    same = [
-        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
-    ]
-    if same and VERSION.fullmatch(version):
-        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
-        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
-        return (older or ordered[:1])[-1]
-    return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
-
-
-def load_profile(name: str) -> Profile:
-    """Load a profile by its name or its file."""
-    path = Path(name) if _is_path(name) else files.package_file("profiles") / f"{name}.toml"
-    text = files.read_input(path)
-    if text is None and _is_path(name):
-        raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
-    if text is None:
-        close = _nearest(name)
-        hint = f"; did you mean {close}?" if close else ""
-        raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    profile = with_known(parse_profile(text, name if _is_path(name) else f"{name}.toml"), files.package_text(FILE))
-    from xpusetup.commands.sources import read_patches  # noqa: PLC0415 - it imports this module
-
-    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
-
-
-def _with_device(profile: Profile, path: Path) -> Profile:
-    """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
-    return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})
-
-
-def _is_path(name: str) -> bool:
-    return name.endswith(".toml") or "/" in name
-
-
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
     """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
 
@@ -243,7 +170,7 @@ def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = Fa
     """
     added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
     path = Path(name).resolve()
-    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if _is_path(name) else name
+    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if is_path(name) else name
     return plain_name(f"{own}{added}") if plain else f"{own}{added}"
 
 

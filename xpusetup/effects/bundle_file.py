@@ -13,7 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.bundles.contents import HEAD, is_safe, parse_bundle
-from xpusetup.effects.files import cannot_write, make_folder
+from xpusetup.effects.faults import cannot_write
+from xpusetup.effects.files import make_folder
 from xpusetup.errors import NotReadyError, UsageError
 
 if TYPE_CHECKING:

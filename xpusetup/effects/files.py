@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import fcntl
 import hashlib
 import os
 import stat
@@ -11,8 +12,9 @@ from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.room import read_room
-from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.amounts import render_size
+from xpusetup.effects.faults import ABSENT, cannot_read, cannot_write
+from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
     import io
@@ -20,7 +22,6 @@ if TYPE_CHECKING:
 PACKAGE = Path(__file__).resolve().parent.parent
 LARGEST_INPUT = 64 << 20
 """Bytes; profiles have thousands, facts of a machine a million."""
-FULL = {errno.ENOSPC, errno.EDQUOT}
 
 
 def package_file(name: str) -> Path:
@@ -58,18 +59,34 @@ def read_text(path: Path) -> str | None:
 
 
 def read_input(path: Path) -> str | None:
-    """Read a text file that someone named; None where there is none that may be read.
+    """Read a text file that someone named, or that holds settings; None where there is none.
 
-    Raises UsageError for what has no end, or waits for one: a device, a pipe.
+    Raises UsageError for one that is there and can't be read, and for what has no end, or waits for one: a device, a
+    pipe. A file in a home that is closed to us is as good as none, as git has it.
     """
-    with suppress(OSError):
-        seen = path.stat()
-        if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
-            raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
-        if seen.st_size > LARGEST_INPUT:
-            size = f"{seen.st_size >> 20} MiB"
-            raise UsageError(f"{path} has {size}: no such file is that long", fix="look at its name")
-    return read_text(path)
+    try:
+        _must_be_file(path)
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        if error.errno in ABSENT or (error.errno == errno.EACCES and not _is_seen(path.parent)):
+            return None
+        raise cannot_read(path, error) from error
+
+
+def _must_be_file(path: Path) -> None:
+    seen = path.stat()
+    if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
+        raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
+    if seen.st_size > LARGEST_INPUT:
+        raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
+
+
+def _is_seen(folder: Path) -> bool:
+    try:
+        folder.stat()
+    except OSError:
+        return False
+    return True
 
 
 def write_text(path: Path, text: str, *, executable: bool = False) -> None:
@@ -104,19 +121,23 @@ def remove(path: Path) -> None:
 
 
 def append_line(path: Path, line: str) -> None:
-    """Add one line to a file that only grows, whole or not at all."""
+    """Add one line to a file that only grows, whole or not at all; what others add meanwhile stays."""
     try:
         with path.open("ab", buffering=0) as stream:
+            with suppress(OSError):  # not every file system has it
+                fcntl.flock(stream, fcntl.LOCK_EX)
             _write_all(stream, f"{line}\n".encode())
     except OSError as error:
         raise cannot_write(path, error) from error
 
 
 def _write_all(stream: io.FileIO, data: bytes) -> None:
-    """Write at the end; of what does not fit there nothing stays."""
-    before = stream.tell()
-    if stream.write(data) != len(data):
-        stream.truncate(before)
+    """Write at the end; of what does not fit there nothing stays, unless someone has written behind it."""
+    written = stream.write(data) or 0
+    if written != len(data):
+        end = stream.tell()
+        if os.fstat(stream.fileno()).st_size == end:
+            stream.truncate(end - written)
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
@@ -126,15 +147,6 @@ def make_folder(path: Path, *, private: bool = False) -> None:
         path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
     except OSError as error:
         raise cannot_write(path, error) from error
-
-
-def cannot_write(path: Path, error: OSError) -> NotReadyError:
-    """Say why a place can't be written to, and what to do."""
-    room = read_room(path) if error.errno in FULL else None
-    return NotReadyError(
-        f"cannot write {path}: {error.strerror}{f' ({room})' if room else ''}",
-        fix="free space or choose another place: --root DIR (or XPUSETUP_ROOT)",
-    )
 
 
 def hash_file(path: Path) -> str:

@@ -12,16 +12,17 @@ import fcntl
 import os
 import time
 from contextlib import contextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.files import cannot_write, package_file, read_text
+from xpusetup.effects.faults import cannot_write
+from xpusetup.effects.files import package_file, read_text
 from xpusetup.effects.orphans import find_orphans
 from xpusetup.effects.process import run_process
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
-    from pathlib import Path
 
     from xpusetup.effects.process import Output
 
@@ -30,8 +31,11 @@ PATIENCE = 60.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 """What flock answers where it does not work: NFS without lockd, Lustre without -o flock, some FUSE."""
 OWNER = "lock.owner"
-WIDTH = 32
-"""Bytes of the lock's file, which holds the number of a process."""
+WIDTH = 48
+"""Bytes of the lock's file, which says which process holds it."""
+BOOT = Path("/proc/sys/kernel/random/boot_id")
+STARTED = 19
+"""The place of a process's start in /proc/N/stat, after its name."""
 
 
 @contextmanager
@@ -45,13 +49,36 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
         _acquire(handle, path, say)
         if _owner(handle) is not None:  # who held it last did not let it go
             _wait_for_orphans(path.parent, say)
-        _write_owner(handle, path, str(os.getpid()))
+        _write_owner(handle, path, describe_process(os.getpid()))
         yield handle
         _write_owner(handle, path, "")
     finally:
         os.close(handle)
         if (path.parent / OWNER).exists():
             _call("disown_root", path.parent, os.getpid())
+
+
+@contextmanager
+def hold_file(path: Path) -> Iterator[bool]:
+    """Hold a file's lock for a short work, waiting for whoever has it; False where flock does not work."""
+    try:
+        handle = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+    try:
+        yield _wait_for(handle)
+    finally:
+        os.close(handle)
+
+
+def _wait_for(handle: int) -> bool:
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX)
+    except OSError as error:
+        if error.errno not in NO_FLOCK:
+            raise
+        return False
+    return True
 
 
 def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
@@ -83,12 +110,12 @@ def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:
     while not _try(handle):
         owner = _owner(handle)
         if owner is None or _lives(owner):
-            who = "another build" if owner is None else f"another xpusetup (process {owner})"
+            who = "another build" if owner is None else f"another xpusetup (process {_number(owner)})"
             raise NotReadyError(
                 f"{who} is at work in {path.parent}", fix="wait until it ends, or build elsewhere: --root DIR"
             )
         if not said:
-            say(_outlived(owner))
+            say(_outlived(_number(owner)))
             said = True
         time.sleep(PAUSE)
 
@@ -131,16 +158,25 @@ def _try(handle: int) -> bool:
     return True
 
 
-def _lives(process: int) -> bool:
-    import psutil  # noqa: PLC0415 - slow to import, and only needed when the lock is taken
+def describe_process(number: int) -> str:
+    """Give what tells a process from a later one of its number: its start, and since when this machine runs."""
+    boot = (read_text(BOOT) or "").strip()[:8]
+    _before, _, fields = (read_text(Path(f"/proc/{number}/stat")) or "").rpartition(") ")
+    return f"{number} {fields.split()[STARTED]} {boot}" if fields and not fields.startswith("Z") else ""
 
-    return psutil.pid_exists(process)
+
+def _number(owner: str) -> int:
+    return int(owner.partition(" ")[0])
+
+
+def _lives(owner: str) -> bool:
+    return describe_process(_number(owner)) == owner
 
 
 def is_held(path: Path) -> bool:
     """Say whether the program that took a lock still lives. It is not touched, so that no build is disturbed."""
-    text = (read_text(path) or "").strip()
-    return text.isdigit() and _lives(int(text))
+    owner = _parse_owner(read_text(path) or "")
+    return owner is not None and _lives(owner)
 
 
 def _write_owner(handle: int, path: Path, text: str) -> None:
@@ -151,6 +187,9 @@ def _write_owner(handle: int, path: Path, text: str) -> None:
         raise cannot_write(path, error) from error
 
 
-def _owner(handle: int) -> int | None:
-    text = os.pread(handle, WIDTH, 0).decode(errors="replace").strip()
-    return int(text) if text.isdigit() else None
+def _owner(handle: int) -> str | None:
+    return _parse_owner(os.pread(handle, WIDTH, 0).decode(errors="replace"))
+
+
+def _parse_owner(text: str) -> str | None:
+    return text.strip() if text.partition(" ")[0].strip().isdecimal() else None

@@ -7,6 +7,7 @@ import gzip
 import lzma
 import sys
 import zlib
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, BinaryIO
 
 from xpusetup.errors import UsageError
@@ -32,6 +33,13 @@ def read_log(path: Path) -> Iterator[bytes]:
             f"cannot read {path}: {error.strerror or error}",
             fix="name a file, or - for stdin; the logs of a build are in ROOT/logs/",
         ) from error
+
+
+def read_lines(path: Path) -> Iterator[str]:
+    """Give a log line by line, a very long one in pieces; nothing where there is none that may be read."""
+    with suppress(OSError), path.open(encoding="utf-8", errors="replace") as stream:
+        for line in iter(lambda: stream.readline(CHUNK), ""):
+            yield line.rstrip("\n")
 
 
 def read_stdin() -> Iterator[bytes]:

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any
 from xpusetup import __version__
 from xpusetup.effects import files
 from xpusetup.effects.git import read_tree
+from xpusetup.effects.lock import hold_lock
+from xpusetup.errors import NotReadyError
 from xpusetup.keys import installs, parse_stamp
 from xpusetup.model import Wheel
 from xpusetup.plan.context import file_name
@@ -17,7 +19,7 @@ from xpusetup.plan.install import published_wheels
 from xpusetup.plan.patches import patches_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
     from xpusetup.effects.root import Root
     from xpusetup.effects.runner import Outcome
@@ -154,13 +156,28 @@ def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: d
     return None if changed else still_verified(root, old)
 
 
-def record_verification(root: Root, verification: dict[str, Any]) -> None:
-    """Write the result of a verification by itself into the manifest; one that failed is repeated by the next build."""
-    document = {**read_manifest(root), "verified": verification.get("verified"), "verification": verification}
-    document["proven"] = read_proof(root)
-    files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+def record_verification(
+    root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]], say: Callable[[str], None]
+) -> str:
+    """Write the result of a verification by itself into the manifest, under the root's lock; say why not, or nothing.
+
+    `proof` is what was there before it began. One that failed is repeated by the next build.
+    """
+    try:
+        with hold_lock(root / "lock", say):
+            if read_proof(root) != proof:
+                return "what is installed changed while it was verified"
+            _record(root, verification, proof)
+    except NotReadyError as error:
+        return error.message
+    return ""
+
+
+def _record(root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]]) -> None:
+    result = {"verified": verification.get("verified"), "verification": verification, "proven": proof}
+    files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
     if not verification.get("verified"):
-        (root / "stamps/verify.smoke").unlink(missing_ok=True)
+        files.remove(root / "stamps/verify.smoke")
 
 
 def read_proof(root: Root) -> dict[str, list[str]]:

@@ -6,13 +6,14 @@ import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from xpusetup.amounts import render_size
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from pathlib import Path
 
 FULL = 1 << 20
 """A file system with fewer bytes left counts as full: no step can do anything with them."""
-UNITS = ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -33,13 +34,7 @@ class Room:
         """Say what is left."""
         if self.files == 0:
             return f"{self.path} takes no more files"
-        return f"{self.path} has {render_bytes(self.free)} of {render_bytes(self.total)} left"
-
-
-def render_bytes(size: int) -> str:
-    """Give a size in the largest unit that leaves a whole number before the point."""
-    name, unit = next(((name, unit) for name, unit in UNITS if size >= unit), UNITS[-1])
-    return f"{size / unit:.1f} {name}" if size % unit else f"{size // unit} {name}"
+        return f"{self.path} has {render_size(self.free)} of {render_size(self.total)} left"
 
 
 def read_room(place: Path) -> Room | None:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from xpusetup.curve import Course
-from xpusetup.effects.files import cannot_write
+from xpusetup.effects.faults import cannot_write
 from xpusetup.effects.memory import read_memory
 from xpusetup.events import parse_progress, parse_summary
 

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
+import shutil
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.effects import files
+from xpusetup.effects.faults import cannot_write
+from xpusetup.effects.lock import hold_file
 from xpusetup.effects.process import follow_process, run_process
 from xpusetup.errors import NotReadyError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from pathlib import Path
 
     from xpusetup.effects.process import Output
 
@@ -28,6 +33,9 @@ for name in sys.argv[1:]:
 """
 OWN_VERSION = re.compile(r"""^__version__ = ["'](?P<version>[^"']+)["']""", re.MULTILINE)
 FETCH = 1800
+"""Seconds that one call of git may take."""
+FIXED = re.compile(r"refs/tags/.+|[0-9a-f]{40}")
+"""What names the same tree for ever."""
 
 
 def find_versions(python: Path, names: Sequence[str]) -> dict[str, str]:
@@ -44,21 +52,48 @@ def read_own_version(source: Path, package: str) -> str:
     return ""
 
 
-def fetch_tree(repo: str, ref: str, folder: Path, env: Mapping[str, str]) -> None:
-    """Fetch one commit of a repository into a new folder. Raises NotReadyError."""
-    temporary = folder.with_name(f".{folder.name}.part")
-    files.make_folder(temporary)
-    git = ("git", "-C", str(temporary))
-    told = {**env, "GIT_TERMINAL_PROMPT": "0"}
-    for words in (("init", "-q"), ("fetch", "-q", "--depth=1", "--", repo, ref), ("checkout", "-q", "FETCH_HEAD")):
-        said = run_process((*git, *words), seconds=FETCH, env=told)
-        if said.code != 0:
-            why = (said.err.strip() or said.why).splitlines()[-1:]
-            raise NotReadyError(
-                f"{ref} of {repo} cannot be fetched: {' '.join(why)}",
-                fix="a checkout that is here already: --source DIR; another revision: --source URL@REF",
-            )
-    temporary.rename(folder)
+def fetch_tree(repo: str, ref: str, folder: Path, env: Mapping[str, str]) -> Path:
+    """Give a tree of a repository, fetched unless it is there. Raises NotReadyError.
+
+    A tag or a commit stays as it is, in `folder`. What moves (HEAD, a branch) is asked for anew, and where it moved
+    gets a folder beside it: whoever runs what was there before is not disturbed.
+    """
+    if not FIXED.fullmatch(ref):
+        said = _git(("ls-remote", "--", repo, ref), repo, ref, env)
+        folder = folder.with_name(f"{folder.name}-{hashlib.sha256(said.encode()).hexdigest()[:8]}")
+    files.make_folder(folder.parent)
+    with hold_file(folder.with_name(f".{folder.name}.lock")) as alone:
+        if not folder.is_dir():
+            for part in folder.parent.glob(f".{folder.name}.*.part") if alone else ():
+                shutil.rmtree(part, ignore_errors=True)  # of a run that was killed
+            _fetch_new(repo, ref, folder, env)
+    return folder
+
+
+def _fetch_new(repo: str, ref: str, folder: Path, env: Mapping[str, str]) -> None:
+    part = Path(tempfile.mkdtemp(prefix=f".{folder.name}.", suffix=".part", dir=folder.parent))
+    try:
+        fetch = ("fetch", "-q", "--depth=1", "--", repo, ref)
+        for words in (("init", "-q"), fetch, ("checkout", "-q", "FETCH_HEAD")):
+            _git(("-C", str(part), *words), repo, ref, env)
+        part.chmod(0o755)
+        part.rename(folder)
+    except OSError as error:
+        if not folder.is_dir():  # where no lock works, another may have been faster
+            raise cannot_write(folder, error) from error
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+
+
+def _git(words: Sequence[str], repo: str, ref: str, env: Mapping[str, str]) -> str:
+    said = run_process(("git", *words), seconds=FETCH, env={**env, "GIT_TERMINAL_PROMPT": "0"})
+    if said.code != 0:
+        why = (said.err.strip() or said.why).splitlines()[-1:]
+        raise NotReadyError(
+            f"{ref} of {repo} cannot be fetched: {' '.join(why)}",
+            fix="a checkout that is here already: --source DIR; another revision: --source URL@REF",
+        )
+    return said.out
 
 
 def run_suite(python: Path, order: Path, env: Mapping[str, str], say: Callable[[str], None]) -> Output:

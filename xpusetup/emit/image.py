@@ -6,7 +6,7 @@ Words: the *build side* of an image compiles, its *run side* is what is kept in 
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.aim import make_target
@@ -19,43 +19,16 @@ from xpusetup.plan.install import make_install_plan, published_wheels
 from xpusetup.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from xpusetup.devices import Device
-    from xpusetup.emit.image_system import Sides
-    from xpusetup.images import Dialect, ImageSystem, ImageTable, Origin, Stage
+    from xpusetup.emit.image_system import Described, ImageOrder, Sides
+    from xpusetup.images import ImageSystem
     from xpusetup.model import Plan, Request
     from xpusetup.platforms import Line
     from xpusetup.profile import Profile
-    from xpusetup.way.machine import Known
 
 PREFIX = "/opt/xpusetup"
 """Where the root lies in an image."""
 SERVERS_ALONE = {"pvc"}
 """Device targets for which nothing but a Data Center GPU Max can be meant."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class ImageOrder:
-    """What was asked of an image; empty means not given. `pins` are exact versions of packages by name."""
-
-    system: str = "ubuntu-24.04"
-    target: Stage = "runtime"
-    origin: Origin = "source"
-    dialect: Dialect = "buildkit"
-    base: str = ""
-    python: str = ""
-    line: Line | None = None
-    pins: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, kw_only=True)
-class Described:
-    """What is known where an image is decided: the data files, and the profile's accelerator."""
-
-    known: Known
-    images: ImageTable
-    device: Device
 
 
 @dataclass(frozen=True, kw_only=True)

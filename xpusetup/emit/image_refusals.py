@@ -13,7 +13,7 @@ from xpusetup.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.emit.image import Described, ImageOrder
+    from xpusetup.emit.image_system import Described, ImageOrder
     from xpusetup.images import ImageSystem
     from xpusetup.profile import Profile
 
@@ -27,6 +27,9 @@ def fitting_python(profile: Profile, system: ImageSystem) -> str:
 def check_image(profile: Profile, order: ImageOrder, about: Described) -> None:
     """Raise UsageError where a profile cannot be had as this image."""
     system = about.images.find(order.system)
+    if order.line is not None and profile.accelerator != "xpu":
+        says = f"--driver chooses Intel's packages, and {profile.name} computes on {profile.accelerator}"
+        raise UsageError(says, fix="leave --driver out")
     reasons = tuple(_refusals(profile, order, about, system))
     if reasons:
         raise UsageError(f"{profile.name} on {system.name}: {reasons[0]}", fix=_what_works(profile, order, about))

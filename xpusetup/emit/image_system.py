@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.facts import Container, Facts, Gpu, Hardware, Python, System, Toolkits, ToolkitSeen
@@ -15,7 +15,8 @@ from xpusetup.way.setup import make_setup
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from xpusetup.images import ImageSystem
+    from xpusetup.devices import Device
+    from xpusetup.images import Dialect, ImageSystem, ImageTable, Origin, Stage
     from xpusetup.model import Goal
     from xpusetup.platforms import Line, Manager
     from xpusetup.profile import Profile
@@ -31,6 +32,29 @@ LEAN: dict[Manager, tuple[str, ...]] = {
 EQUALS: dict[Manager, str] = {"apt": "=", "dnf": "-", "zypper": "="}
 DRIVER = ("setup.repository", "setup.driver")
 TOOLKIT = ("setup.oneapi-repository", "setup.oneapi")
+
+
+@dataclass(frozen=True, kw_only=True)
+class ImageOrder:
+    """What was asked of an image; empty means not given. `pins` are exact versions of packages by name."""
+
+    system: str = "ubuntu-24.04"
+    target: Stage = "runtime"
+    origin: Origin = "source"
+    dialect: Dialect = "buildkit"
+    base: str = ""
+    python: str = ""
+    line: Line | None = None
+    pins: Mapping[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Described:
+    """What is known where an image is decided: the data files, and the profile's accelerator."""
+
+    known: Known
+    images: ImageTable
+    device: Device
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -44,10 +44,11 @@ STRICT = """  if [ "$code" -ne 0 ]; then
 """
 
 
-def render_shell(plan: Plan) -> dict[str, str]:
-    """Give build.sh and the scripts, by file name."""
+def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]:
+    """Give build.sh and the scripts, by file name; `device_required` as of render_driver."""
     what = f"Builds {plan.profile} in this folder, without xpusetup"
-    text = render_driver(what, plan.steps, end='echo "the wheels are in $PWD/wheels"')
+    end = 'echo "the wheels are in $PWD/wheels"'
+    text = render_driver(what, plan.steps, end=end, device_required=device_required)
     return {**render_scripts(plan), "build.sh": text}
 
 

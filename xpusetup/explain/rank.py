@@ -6,6 +6,7 @@ only points at another ("build stopped") is a cause only where the log holds not
 
 from __future__ import annotations
 
+import shlex
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -59,11 +60,19 @@ def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str,
         "text": match.text,
         "cause": known.cause,
         "fix": known.fix,
-        "commands": [command.replace("<build>", build) for command in known.commands],
+        "commands": [_fill(command, match, build) for command in known.commands],
         "source": known.source,
         "confidence": known.confidence,
         "caused_by": caused_by,
     }
+
+
+def _fill(command: str, match: Match, build: str) -> str:
+    """Put what a log names into a command, ready for a shell; what it does not name stays to be filled in."""
+    found = match.signature.search(match.text)
+    for name, text in (found.groupdict() if found else {}).items():
+        command = command.replace(f"<{name}>", shlex.quote(text) if text else name.upper())
+    return command.replace("<build>", build)
 
 
 def explain(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Explanation:

@@ -86,6 +86,12 @@ class Facts(Fact):
     environment: dict[str, str] | None = None
     notes: dict[str, str] = {}
 
+    @property
+    def in_wsl(self) -> bool:
+        """Whether this is WSL2, where Windows drives the GPU and no PCI device shows it; in a container of its too."""
+        kernel = self.system.kernel.lower() if self.system else ""
+        return "microsoft" in kernel or (self.container is not None and self.container.kind == "wsl2")
+
     def tool(self, name: str) -> Tool | None:
         """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 from environment_look import look
 from wheel_files import fail
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from environment_look import Look
@@ -84,8 +85,7 @@ def write(out: Path, seen: Look) -> None:
     """Write what the environment is, and nothing that an installation changes: later steps follow from this file."""
     minor = seen["version"].rsplit(".", 1)[0]
     document = {"schema": 1, "prefix": seen["prefix"], "kind": seen["kind"], "python": minor}
-    out.parent.mkdir(parents=True, exist_ok=True)
-    out.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
+    write_json(out, document)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import subprocess
 import sys
@@ -12,6 +11,7 @@ from typing import TYPE_CHECKING
 
 from summary import render_size, say_summary
 from wheel_files import fail
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -38,7 +38,7 @@ def main() -> None:
     )
     files = [options.build / name for name in outputs(queried.stdout, options.target)]
     made = [path for path in files if path.is_file()]
-    options.out.write_text(json.dumps({"target": options.target, "files": [str(path) for path in made]}) + "\n")
+    write_json(options.out, {"target": options.target, "files": [str(path) for path in made]}, indent=None)
     say_summary("no wheel", *(f"{path.name} {render_size(path.stat().st_size)}" for path in made))
 
 

@@ -8,12 +8,12 @@ leaves itself out (for one when the host compiler is not GCC): then ninja has no
 from __future__ import annotations
 
 import argparse
-import json
 import os
 from pathlib import Path
 
 from summary import say_summary
 from wheel_files import fail
+from whole_file import write_json
 
 TOLD = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BLAS", "USE_CUDA", "USE_XCCL", "USE_KINETO", "USE_MKLDNN")
 ABI = ("GLIBCXX_USE_CXX11_ABI", "_GLIBCXX_USE_CXX11_ABI")
@@ -33,7 +33,7 @@ def main() -> None:
     if options.xpu:
         require_xpu(cache.get("USE_XPU", ""), has_library=has_library)
     decisions = {name: cache[name] for name in ("USE_XPU", *TOLD) if name in cache}
-    options.out.write_text(json.dumps({"decisions": decisions, LIBRARY: has_library}, indent=2) + "\n")
+    write_json(options.out, {"decisions": decisions, LIBRARY: has_library})
     print(", ".join(f"{name}={value}" for name, value in decisions.items()))
     say_summary(*describe(cache, os.environ.get("TORCH_XPU_ARCH_LIST", "")))
 

@@ -6,7 +6,6 @@ Three witnesses: PyTorch's dispatcher (fallback_recorder.py), Python's warnings,
 from __future__ import annotations
 
 import argparse
-import json
 import os
 import sys
 import tempfile
@@ -21,6 +20,7 @@ from device_bench import Bench, describe_error
 from fallback_messages import find_messages, whole_name
 from fallback_workloads import WORKLOADS, Workload
 from summary import count, say_summary
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -131,13 +131,6 @@ def collect(bench: Bench) -> dict[str, Any]:
 def summarise(document: dict[str, Any]) -> str:
     names = {one["name"] for workload in document["workloads"] for one in workload["operators"]}
     return f"{count(len(names), 'operator')} on the CPU"
-
-
-def write_json(path: Path, document: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 def main() -> int:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 from summary import render_size, say_summary
 from wheel_files import distribution_of, find_wheel, wheels_of
+from whole_file import whole
 
 
 def main() -> None:
@@ -26,10 +27,8 @@ def main() -> None:
 
 def place(wheel: Path, into: Path, distribution: str) -> None:
     """Put a wheel into a folder, and take the older wheels of the same distribution out of it."""
-    into.mkdir(parents=True, exist_ok=True)
-    temporary = into / f".{wheel.name}.part"
-    shutil.copyfile(wheel, temporary)
-    temporary.replace(into / wheel.name)
+    with whole(into / wheel.name) as draft:
+        shutil.copyfile(wheel, draft)
     for old in wheels_of(into, distribution):
         if old.name != wheel.name:
             old.unlink()

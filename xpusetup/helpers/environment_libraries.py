@@ -30,6 +30,7 @@ from file_owners import Owners, find_overlaps
 from loaded_files import make_closure
 from loader_disk import Disk
 from loader_model import Process
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -206,7 +207,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     environment = read_environment(options.prefix, options.place, Disk(options.sysroot))
     text = json.dumps(examine(environment, options))
     if options.out:
-        options.out.write_text(text + "\n", encoding="utf-8")
+        write_text(options.out, text + "\n")
     else:
         print(text)
     return 0

@@ -7,12 +7,12 @@ Warnings name operators that fell back, the texts of failed tests name those tha
 
 from __future__ import annotations
 
-import json
 import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from fallback_messages import Message, find_messages
+from whole_file import write_json
 
 if TYPE_CHECKING:
     import warnings
@@ -46,10 +46,7 @@ class Collector:
                 tests[report.nodeid] = tests.get(report.nodeid, 0) + 1
 
     def pytest_sessionfinish(self) -> None:
-        self.path.parent.mkdir(parents=True, exist_ok=True)
-        temporary = self.path.with_name(f".{self.path.name}.{os.getpid()}")
-        temporary.write_text(json.dumps(self.document(), indent=2) + "\n", encoding="utf-8")
-        temporary.replace(self.path)
+        write_json(self.path, self.document())
 
     def document(self) -> dict[str, Any]:
         rows = sorted(self.seen.items())

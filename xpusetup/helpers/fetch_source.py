@@ -17,11 +17,12 @@ from git_checkout import check_out_all
 from git_gather import Gathered, Gatherer
 from git_objects import PAUSES, Servers
 from git_process import FetchError, Git, make_git, say
-from git_store import find_stores, write_whole
+from git_store import find_stores
 from git_tree import Repository
 from own_source import put_back
 from patches import take_back
 from summary import count, render_size, say_summary
+from whole_file import write_text
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"
@@ -207,7 +208,7 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
     else:
         raise FetchError(f"git cannot read what was fetched into {root.folder}", f"remove {root.tree}")
     refuse_absent(root)
-    write_whole(root.folder / MARK, f"{root.rev}\n")
+    write_text(root.folder / MARK, f"{root.rev}\n")
     moving.unlink()
     say(f"{root.tree} is at {root.rev}")
     return gathered

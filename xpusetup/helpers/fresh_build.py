@@ -12,6 +12,8 @@ import shutil
 import subprocess
 from pathlib import Path
 
+from whole_file import write_text
+
 
 def main() -> None:
     """Compare the compilers with those of the last time, which a file beside the tree names."""
@@ -25,7 +27,7 @@ def main() -> None:
     if before != seen and options.build.exists():
         print(f"{options.build} is of another compiler: it goes")
         shutil.rmtree(options.build)
-    options.tools.write_text(seen)
+    write_text(options.tools, seen)
     for packed in options.build.glob("lib.*"):
         shutil.rmtree(packed)
 

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 
 from git_failures import ROOM
 from git_process import FetchError
-from git_store import write_whole
 from git_tree import Repository, check_place, quote
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -56,7 +56,7 @@ def choose_folders(git: Git, repository: Repository) -> None:
         return
     patterns.parent.mkdir(exist_ok=True)
     folders = [f"/{folder}/\n" for folder in repository.sparse]
-    write_whole(patterns, "".join(folders) or "/*\n")
+    write_text(patterns, "".join(folders) or "/*\n")
     for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
         git.ask(f"--git-dir={repository.folder}", "config", name, value)
 
@@ -84,6 +84,6 @@ def register(git: Git, gathered: Sequence[Gathered]) -> None:
             head, url = f"[submodule {quote(submodule.module)}]", f"url = {quote(submodule.address)}"
             stale |= head in text and url not in text and f"url = {submodule.address}\n" not in text
             if head not in text:
-                write_whole(config, f"{text}{head}\n\tactive = true\n\t{url}\n")
+                write_text(config, f"{text}{head}\n\tactive = true\n\t{url}\n")
     if stale:
         git.call("-C", str(gathered[0].repository.tree), "submodule", "--quiet", "sync", "--recursive")

@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from git_process import inside, say
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -107,7 +108,7 @@ class Kept:
         lines = [f"commit {rev}\n" for rev in sorted(self.commits)]
         lines += [f"pack {name}\n" for name in sorted(self.packs)]
         lines += [f"end {rev}\n" for rev in sorted(self.ends)]
-        write_whole(place / KEPT, "".join(lines))
+        write_text(place / KEPT, "".join(lines))
 
 
 def find_stores(git: Git) -> tuple[Store, ...]:
@@ -154,8 +155,8 @@ def make_repository(place: Path, *, bare: bool, more: str = "") -> None:
         return
     for folder in ("objects/pack", "objects/info", "refs/heads", "refs/tags"):
         (place / folder).mkdir(parents=True, exist_ok=True)
-    write_whole(place / "config", CONFIG.format(bare=str(bare).lower()) + more)
-    write_whole(place / "HEAD", HEAD)
+    write_text(place / "config", CONFIG.format(bare=str(bare).lower()) + more)
+    write_text(place / "HEAD", HEAD)
 
 
 def clear(place: Path) -> None:
@@ -177,7 +178,7 @@ def link_objects(place: Path, target: Path) -> int:
     kept = Kept.read(place)
     ends = kept.ends | read_lines(target / SHALLOW)
     if ends:
-        write_whole(target / SHALLOW, "".join(f"{end}\n" for end in sorted(ends)))
+        write_text(target / SHALLOW, "".join(f"{end}\n" for end in sorted(ends)))
     for name in sorted(kept.packs):
         pack = place / "objects/pack" / f"{name}.pack"
         for file in (pack, pack.with_suffix(".rev"), pack.with_suffix(".idx")):
@@ -192,8 +193,8 @@ def unlink_objects(place: Path, target: Path) -> None:
     for name in kept.packs:
         for suffix in (".idx", ".rev", ".pack"):
             (target / f"objects/pack/{name}{suffix}").unlink(missing_ok=True)
-    write_whole(target / SHALLOW, "".join(f"{end}\n" for end in sorted(read_lines(target / SHALLOW) - kept.ends)))
-    write_whole(target / "HEAD", HEAD)
+    write_text(target / SHALLOW, "".join(f"{end}\n" for end in sorted(read_lines(target / SHALLOW) - kept.ends)))
+    write_text(target / "HEAD", HEAD)
     (target / "index").unlink(missing_ok=True)
 
 
@@ -217,10 +218,3 @@ def read_lines(path: Path) -> set[str]:
         return set(path.read_text().splitlines())
     except FileNotFoundError:
         return set()
-
-
-def write_whole(path: Path, text: str) -> None:
-    """Write a file that is never seen half."""
-    draft = path.with_name(f"{path.name}.new")
-    draft.write_text(text)
-    draft.replace(path)

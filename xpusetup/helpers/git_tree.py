@@ -12,7 +12,8 @@ from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
 
 from git_process import FetchError, inside
-from git_store import make_repository, write_whole
+from git_store import make_repository
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -65,7 +66,7 @@ class Repository:
         """Make its tree know where its objects are."""
         if self.path and not (self.tree / ".git").is_dir():
             self.tree.mkdir(parents=True, exist_ok=True)
-            write_whole(self.tree / ".git", f"gitdir: {os.path.relpath(self.folder, self.tree)}\n")
+            write_text(self.tree / ".git", f"gitdir: {os.path.relpath(self.folder, self.tree)}\n")
 
     def has_files(self, path: str) -> bool:
         """Say whether something at a path of it, or below that, is among its files."""

@@ -7,14 +7,13 @@ replaced all the same.
 from __future__ import annotations
 
 import argparse
-import os
 from importlib.metadata import distribution
 from pathlib import Path
 
-from install_published import write
 from installed import canonical, installed, names_of, packages
 from pip_settings import write_constraint
 from wheel_files import fail
+from whole_file import write_json, write_text
 
 HEAD = """\
 # What xpusetup installed here. pip keeps to it because pip.conf of this environment names it; uv where UV_CONSTRAINT
@@ -35,14 +34,12 @@ def main() -> None:
     names = guarded(options.pin, options.keep)
     there = installed()
     pins = "".join(f"{there[name].name}=={there[name].version}\n" for name in names)
-    temporary = options.constraints.with_name(f".{options.constraints.name}.{os.getpid()}")
-    temporary.write_text(HEAD + pins, encoding="utf-8")
-    temporary.replace(options.constraints)
+    write_text(options.constraints, HEAD + pins)
     try:
         settings = write_constraint(str(options.constraints))
     except ValueError as error:
         fail(str(error), "mend that file, or remove it")
-    write(options.out, document(names, options.conflict, settings))
+    write_json(options.out, document(names, options.conflict, settings))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
 
 

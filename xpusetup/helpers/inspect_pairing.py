@@ -21,10 +21,10 @@ from conflict_rules import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
 from elf_file import NEEDED, Elf, NotElfError
 from elf_symbols import read_symbols
 from file_owners import libraries_of, read_distributions
-from install_published import write
 from makers_installer import begins, installed_version
 from summary import count, say_summary
 from wheel_files import fail
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -150,7 +150,9 @@ def main() -> None:
     ]
     for row in rows:
         print(f"{row.level:5} {row.seen}", flush=True)
-    write(options.out, {"checks": [{name: value for name, value in row._asdict().items() if value} for row in rows]})
+    write_json(
+        options.out, {"checks": [{name: value for name, value in row._asdict().items() if value} for row in rows]}
+    )
     bad = [row for row in rows if row.level == "fail"]
     if bad:
         fail("; ".join(f"{row.seen}, and wanted is {row.limit}" for row in bad), bad[0].fix)

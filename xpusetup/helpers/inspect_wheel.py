@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
-import os
 import platform
 import sys
 import sysconfig
@@ -21,6 +19,7 @@ from wheel_libraries import arch_spellings
 from wheel_python import find_opened
 from wheel_runtime import wrong_names
 from wheel_search import find_lost
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -138,13 +137,6 @@ def describe_broken(path: Path, reason: str) -> dict[str, Any]:
     checks = [make_row(CHECKS[0], Finding("fail", reason))]
     nothing = {"name": None, "version": None, "sha256": hash_file(path), "size": path.stat().st_size}
     return {"wheel": str(path), **nothing, "tags": [], "requires": [], "libraries": [], "checks": checks, "ok": False}
-
-
-def write_json(path: Path, document: dict[str, Any]) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

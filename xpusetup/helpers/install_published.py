@@ -8,13 +8,10 @@ from __future__ import annotations
 
 import argparse
 import importlib.util
-import json
-import os
 import re
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from forget_cut_off import forget_cut_off
 from installed import Found, canonical, installed, names_of
@@ -23,9 +20,7 @@ from origins import Pin, hash_file, read_pins, recorded, refuse_other, write_pin
 from remove_conflicts import add_options, refuse_foreign, removals, remove
 from resolved import Call, hold, resolve
 from wheel_files import fail, find_wheel
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
+from whole_file import write_json
 
 CUDA = ("nvidia-", "cuda-")
 MISSING = re.compile(r"No matching distribution found for (\S+)|there (?:is|are) no versions? of (\S+)")
@@ -58,7 +53,7 @@ def main() -> None:
         wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
         install(options, wheels, gone, same)
         left = orphans(installed())
-    write(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
+    write_json(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
 
 
 def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
@@ -148,14 +143,6 @@ def tidy(left: list[str]) -> str:
     command = f"{begin} {' '.join(left)}"
     print(f"nothing requires these any more: {command}", flush=True)
     return command
-
-
-def write(path: Path, document: Mapping[str, object]) -> None:
-    """Write a JSON document whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(document, indent=2) + "\n", encoding="utf-8")
-    temporary.replace(path)
 
 
 if __name__ == "__main__":

@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import argparse
 import json
-import os
 from pathlib import Path
 from typing import Any
+
+from whole_file import write_json
 
 
 def main() -> None:
@@ -19,9 +20,7 @@ def main() -> None:
     parser.add_argument("report", type=Path)
     path: Path = parser.parse_args().report
     kept = keep(json.loads(path.read_text(encoding="utf-8")))
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(json.dumps(kept, indent=1) + "\n", encoding="utf-8")
-    temporary.replace(path)
+    write_json(path, kept, indent=1)
 
 
 def keep(report: dict[str, Any]) -> list[dict[str, str]]:

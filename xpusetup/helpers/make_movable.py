@@ -7,11 +7,11 @@ left alone. pip's RECORD still has the hashes of what pip wrote: neither `pip ch
 
 from __future__ import annotations
 
-import os
 import re
 import sys
-import tempfile
 from pathlib import Path
+
+from whole_file import whole
 
 MARK = ".xpusetup"
 """The file that says whose environment it is."""
@@ -89,11 +89,9 @@ def activation(name: str, text: bytes, place: str) -> bytes:
 
 def replace(path: Path, text: bytes) -> None:
     """Write a file whole, with the mode that it had."""
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    with os.fdopen(handle, "wb") as stream:
-        stream.write(text)
-    Path(temporary).chmod(path.stat().st_mode)
-    Path(temporary).replace(path)
+    with whole(path) as draft:
+        draft.write_bytes(text)
+        draft.chmod(path.stat().st_mode)
 
 
 if __name__ == "__main__":

@@ -18,9 +18,9 @@ import urllib.request
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from install_published import write
 from origins import hash_file, write_sums
 from wheel_files import fail
+from whole_file import whole, write_json
 
 RELEASE = re.compile(r"(?<![\d.])\d+\.\d+(?:\.\d+)*")
 PATIENCE = 60
@@ -43,7 +43,7 @@ def main() -> None:
     keep(path, digest, record)
     run_program((str(path), *options.arguments), {options.prefix_variable: options.prefix})
     brought = look(dict(pair.split("=", 1) for pair in options.brings))
-    write(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
+    write_json(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
     print("brought " + ", ".join(f"{name} {found}" for name, found in brought.items()))
 
 
@@ -94,16 +94,13 @@ def keep(path: Path, digest: str, record: Path) -> None:
 
 def fetch(url: str, path: Path) -> None:
     """Fetch a program whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
     try:
-        with urllib.request.urlopen(url, timeout=PATIENCE) as source, temporary.open("wb") as target:  # noqa: S310
-            shutil.copyfileobj(source, target)
+        with whole(path) as draft:
+            with urllib.request.urlopen(url, timeout=PATIENCE) as source, draft.open("wb") as target:  # noqa: S310
+                shutil.copyfileobj(source, target)
+            draft.chmod(0o755)
     except (OSError, urllib.error.URLError) as error:
-        temporary.unlink(missing_ok=True)
         fail(f"{url} cannot be fetched: {error}", f"fetch it elsewhere, and put {path.name} on PATH")
-    temporary.chmod(0o755)
-    temporary.replace(path)
 
 
 def ask_release(path: Path, words: list[str]) -> str:

@@ -7,7 +7,6 @@ Such a distribution is of unverified origin: the hash of its file is written dow
 from __future__ import annotations
 
 import hashlib
-import os
 import platform
 import re
 import sys
@@ -16,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from installed import canonical
 from wheel_files import fail
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -95,10 +95,7 @@ def write_record(record: Path, pin: Pin, hashes: Sequence[tuple[str, str]]) -> P
 
 def write_sums(place: Path, hashes: Sequence[tuple[str, str]]) -> None:
     """Write hashes and names whole, as sha256sum does."""
-    place.parent.mkdir(parents=True, exist_ok=True)
-    temporary = place.with_name(f".{place.name}.{os.getpid()}")
-    temporary.write_text("".join(f"{each}  {name}\n" for each, name in hashes), encoding="utf-8")
-    temporary.replace(place)
+    write_text(place, "".join(f"{each}  {name}\n" for each, name in hashes))
 
 
 def refuse_other(lines: Iterable[str], pins: Sequence[Pin], record: Path) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 
 from archive_tree import look
 from git_process import FetchError, Git, make_git, say
-from git_store import write_whole
 from summary import count, say_summary
+from whole_file import write_text
 
 
 def main() -> None:
@@ -46,7 +46,7 @@ def run(options: argparse.Namespace, git: Git) -> None:
     if options.link:
         link(tree, options.link)
     if options.out:
-        write_whole(options.out, json.dumps({"tree": str(tree), "rev": rev}) + "\n")
+        write_text(options.out, json.dumps({"tree": str(tree), "rev": rev}) + "\n")
     own = f"{count(len(changed), 'file')} changed" if changed else "nothing changed"
     say_summary(f"your own at {rev[:7]}", own)
 
@@ -57,9 +57,9 @@ def look_at_archive(options: argparse.Namespace, git: Git) -> None:
     if seen.missing:
         lacks = ", ".join(seen.missing)
         say(f"the archive in {options.tree} lacks what lies in submodules: {lacks}. With them: {options.clone}")
-    write_whole(options.date, f"{seen.date}\n")
+    write_text(options.date, f"{seen.date}\n")
     found = {"tree": str(options.tree), "archive": seen.sha256, "files": seen.files, "missing": list(seen.missing)}
-    write_whole(options.out, json.dumps(found) + "\n")
+    write_text(options.out, json.dumps(found) + "\n")
     lacking = f"without {count(len(seen.missing), 'submodule')}" if seen.missing else ""
     say_summary(f"your own archive, sha256 {seen.sha256[:12]} of {count(seen.files, 'file')}", lacking)
 

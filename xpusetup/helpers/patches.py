@@ -7,10 +7,12 @@ what someone changed beside it.
 from __future__ import annotations
 
 import hashlib
+import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from git_process import FetchError
+from whole_file import whole
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +39,8 @@ def put_on(git: Git, tree: Path, files: Sequence[Path]) -> list[str]:
     for number, file in enumerate(files):
         text = file.read_bytes()
         kept = folder / f"{number:03}-{hashlib.sha256(text).hexdigest()[:12]}.patch"
-        kept.write_bytes(text)  # first: a patch that is half on is taken back as far as it is on
+        with whole(kept) as draft:
+            draft.write_bytes(text)  # first: a patch that is half on is taken back as far as it is on
         said = git.call("-C", str(tree), *QUIETLY, str(file))
         if said.code:
             kept.unlink()
@@ -51,7 +54,7 @@ def take_back(git: Git, tree: Path) -> None:
     """Take back the patches that are on, the last one first. One that is not on, after a kill, is only forgotten."""
     if not (tree / ".git").exists() or not (folder := folder_of(git, tree)).is_dir():
         return
-    for kept in sorted(folder.iterdir(), reverse=True):
+    for kept in sorted(folder.glob("*.patch"), reverse=True):
         if git.call("-C", str(tree), *QUIETLY, "--check", str(kept)).code == 0:
             kept.unlink()  # it would fit: it is not on
             continue
@@ -60,4 +63,4 @@ def take_back(git: Git, tree: Path) -> None:
             message = f"a patch in {tree} cannot be taken back, because what it changed was changed again: {said.last}"
             raise FetchError(message, f"keep your changes elsewhere, then: rm -r {folder}; git -C {tree} checkout -- .")
         kept.unlink()
-    folder.rmdir()
+    shutil.rmtree(folder)

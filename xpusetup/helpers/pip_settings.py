@@ -12,6 +12,8 @@ import os
 import sys
 from pathlib import Path
 
+from whole_file import whole
+
 
 def site_file() -> Path:
     """Give the settings file that pip reads in this environment alone."""
@@ -54,8 +56,6 @@ def write_constraint(ours: str) -> Path:
         if not settings.has_section("install"):
             settings.add_section("install")
         settings.set("install", "constraint", value)
-        temporary = path.with_name(f".{path.name}.{os.getpid()}")
-        with temporary.open("w", encoding="utf-8") as stream:
+        with whole(path) as draft, draft.open("w", encoding="utf-8") as stream:
             settings.write(stream)
-        temporary.replace(path)
     return path

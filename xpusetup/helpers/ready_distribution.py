@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import argparse
 import hashlib
-import json
 import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
 from summary import say_summary
 from wheel_files import fail
+from whole_file import write_json
 
 NOT_READY = 3
 
@@ -30,8 +30,7 @@ def main() -> None:
         fail(f"{sys.prefix} has {options.distribution} {found.version}, not {options.version}", fix, NOT_READY)
     record = hashlib.sha256((found.read_text("RECORD") or "").encode()).hexdigest()
     document = {"distribution": options.distribution, "version": found.version, "record": record}
-    options.out.parent.mkdir(parents=True, exist_ok=True)
-    options.out.write_text(json.dumps(document) + "\n", encoding="utf-8")
+    write_json(options.out, document, indent=None)
     installer = (found.read_text("INSTALLER") or "").strip()
     say_summary(f"{options.distribution} {found.version}, as it is there", installer and f"installed by {installer}")
 

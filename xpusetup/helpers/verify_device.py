@@ -36,6 +36,7 @@ from device_verdicts import (
     judge_result,
 )
 from summary import count, say_summary
+from whole_file import write_text
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
 THROUGHPUT = "models.throughput"
@@ -125,18 +126,11 @@ def package_version(name: str) -> str | None:
         return None
 
 
-def write_file(path: Path, text: str) -> None:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)
-
-
 def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None:
     if options.out:
-        write_file(options.out, json.dumps(document, indent=2) + "\n")
+        write_text(options.out, json.dumps(document, indent=2) + "\n")
     if options.junit:
-        write_file(options.junit, render_junit(document))
+        write_text(options.junit, render_junit(document))
 
 
 def verify(order: Order, terms: Terms) -> dict[str, Any]:

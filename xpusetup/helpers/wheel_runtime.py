@@ -7,6 +7,7 @@ from fnmatch import fnmatch
 from posixpath import basename
 from typing import TYPE_CHECKING
 
+from summary import render_size
 from wheel_contents import Finding, some
 from wheel_python import opens
 
@@ -139,10 +140,6 @@ def wrong_names(wheel: Wheel) -> Iterator[tuple[str, bool]]:
 def check_sizes(wheel: Wheel, _: Wanted) -> Finding:
     """Say how large the wheel is and which libraries make it so."""
     rows = sorted(wheel.libraries, key=lambda one: -one.size)[:3]
-    parts = ", ".join(f"{basename(one.path)} {mebibytes(one.size)}" for one in rows)
+    parts = ", ".join(f"{basename(one.path)} {render_size(one.size)}" for one in rows)
     whole = sum(member.size for member in wheel.members)
-    return Finding("info", f"{mebibytes(whole)} unpacked" + (f"; {parts}" if parts else ""))
-
-
-def mebibytes(size: int) -> str:
-    return f"{size / (1 << 20):,.1f} MiB"
+    return Finding("info", f"{render_size(whole)} unpacked" + (f"; {parts}" if parts else ""))

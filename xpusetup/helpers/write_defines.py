@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 from wheel_files import fail
+from whole_file import write_text
 
 
 def main() -> None:
@@ -17,7 +18,7 @@ def main() -> None:
     options = parser.parse_args()
     text = "".join(map(render_define, options.define))
     if not options.into.exists() or options.into.read_text() != text:  # CMake configures anew where its date changes
-        options.into.write_text(text)
+        write_text(options.into, text)
 
 
 def render_define(definition: str) -> str:

@@ -35,10 +35,16 @@ if TYPE_CHECKING:
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def show_result(result: Result, *, verbose: bool) -> None:
-    """Print a result."""
+def show_result(result: Result, *, verbose: bool, quiet: bool = False) -> None:
+    """Print a result; `quiet`: of work that went well one line."""
     data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
-    SHOWN[result.command](make_console(), data, verbose)
+    console = make_console()
+    if quiet:
+        from xpusetup.show.brief import show_in_brief  # noqa: PLC0415 - only where it is asked for
+
+        if show_in_brief(console, result, data):
+            return
+    SHOWN[result.command](console, data, verbose)
 
 
 def show_error(error: XpuError) -> None:
@@ -121,6 +127,7 @@ SHOWN: dict[str, Screen] = {
     "env": _show_env,
     "bisect": _screen("bisect", "show_bisect"),
     "report": _screen("report", "show_report", told=False),
+    "remove": _screen("removing", "show_removed", told=False),
     "emit": _show_emit,
     "env --closure": _screen("wheel", "show_closure"),
     "verify-wheel": _screen("wheel", "show_wheel"),

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
-from xpusetup.amounts import render_duration
+from xpusetup.amounts import render_duration, render_size
 from xpusetup.effects.environment import short_path
 from xpusetup.progress import render_about
 from xpusetup.show.bundle import show_attempts
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-GIB = 1 << 30
 LARGE = 10
 LONG = 600
 """After so many seconds people want to know what they went into."""
@@ -85,6 +84,17 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
     for wheel in data["wheels"] if verbose else ():
         console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
     _show_use(console, data)
+
+
+def in_one_line(data: Mapping[str, Any], done: str) -> str:
+    """Say how a build that did not fail ended, in one line."""
+    if data.get("target"):
+        return f"[green]✓[/] {escape(data['target']['target'])}"
+    if data["left"]:
+        made = f"{' and '.join(data['only'])} alone, as asked" if data["only"] else "not finished"
+        return f"{'[green]✓[/]' if data['only'] else '[yellow]![/]'} {made}: {steps_left(data['left'])}"
+    told = _proof(data, done) if data["verified"] else f"[yellow]![/] {done}, not verified: no device was computed on"
+    return f"{told} · {_wheels(data)} in {_short(data['root'])}" if data["wheels"] else told
 
 
 def steps_left(left: Sequence[str]) -> str:
@@ -171,14 +181,14 @@ def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
 
 def _lacks(size: int | None) -> str:
     """Say how much is missing, where that is known; where not, what to do all the same."""
-    return "; make room there" if size is None else f"; make room for {_size(size)} more"
+    return "; make room there" if size is None else f"; make room for {render_size(size)} more"
 
 
 def _tried(failure: Mapping[str, Any]) -> str:
     """Say with how many jobs it was tried; the last was one more than is in the list."""
     first: list[int] = failure["tried"]
     last = first[-1] // 2
-    heaviest = f"; the largest process alone took {_size(failure['heaviest'])}" if failure["heaviest"] else ""
+    heaviest = f"; the largest process alone took {render_size(failure['heaviest'])}" if failure["heaviest"] else ""
     return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
 
 
@@ -238,7 +248,7 @@ def _estimate(data: Mapping[str, Any]) -> str:
     """Say what the build will cost; what was never measured is unknown."""
     told = data["estimate"]
     if all(step["state"] == "done" for step in data["steps"]):
-        return f"nothing to do · {_size(told['disk'])} on disk"
+        return f"nothing to do · {render_size(told['disk'])} on disk"
     names = told["unknown"]
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     never = f"never run here: {', '.join(names[:NAMED])}{more}"
@@ -246,11 +256,4 @@ def _estimate(data: Mapping[str, Any]) -> str:
         never = "none of it was measured here yet" if len(names) > NAMED else never
     time = f"time unknown ({never})" if told["seconds"] is None else render_about(told["seconds"])
     jobs = f" for {told['jobs']} {'job' if told['jobs'] == 1 else 'jobs'}" if told["jobs"] else ""
-    return f"{time} · {_size(told['disk'])} on disk · memory {_size(told['memory'])}{jobs}"
-
-
-def _size(size: float | None) -> str:
-    if size is None:
-        return "unknown"
-    gib = size / GIB
-    return f"{gib:.0f} GiB" if gib >= LARGE or gib == int(gib) else f"{gib:.1f} GiB"
+    return f"{time} · {render_size(told['disk'])} on disk · memory {render_size(told['memory'])}{jobs}"

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from xpusetup.amounts import render_size
 from xpusetup.effects.environment import short_path
 from xpusetup.show.console import prose
 from xpusetup.show.origins import show_unverified
@@ -16,7 +17,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-MIB = 1 << 20
 SHOWN = 6
 """So many downloads are named before they are counted."""
 VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
@@ -24,7 +24,7 @@ VENDOR = "what a profile names under [[components.vendored]] is fetched before (
 
 def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     """Print what was written, what its sources may still download, and how to use it."""
-    console.print(f"\n [green]✓[/] {_file(data)} · {data['bytes'] / MIB:.0f} MiB")
+    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
     _show_contents(console, data)
     show_unverified(console, data)
     if data["downloads"]:

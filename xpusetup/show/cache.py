@@ -39,7 +39,7 @@ def _show_roots(console: Console, roots: list[Mapping[str, Any]]) -> None:
     rows = [[escape(root["path"]), *(render_size(size) for size in root["parts"].values())] for root in roots]
     console.print()
     show_table(console, ("root", *SIZES), rows, right=SIZES)
-    console.print("\n a root can be removed whole: rm -rf ROOT", style="dim")
+    console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
 
 
 def show_prune(console: Console, data: Mapping[str, Any]) -> None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from rich.live import Live
 from rich.markup import escape
@@ -14,6 +14,7 @@ from rich.text import Text
 from xpusetup.amounts import render_duration
 from xpusetup.effects.clock import now
 from xpusetup.effects.memory import read_memory
+from xpusetup.events import Kind
 from xpusetup.progress import Pace, describe_line, render_left
 from xpusetup.redact import hide
 from xpusetup.show.console import make_console
@@ -72,18 +73,24 @@ class _AtWork:
 
 
 class BuildView:
-    """Draws events. With `quiet` everything goes to stderr as plain lines, because stdout carries JSON."""
+    """Draws events.
+
+    With `json` everything goes to stderr as plain lines, because stdout carries the document. With `quiet` only notes
+    are said, which warn; with both nothing is.
+    """
 
     def __init__(
         self,
         *,
-        quiet: bool,
+        json: bool,
         verbose: bool,
+        quiet: bool = False,
         clock: Callable[[], float] = now,
         memory: Callable[[], Memory | None] = read_memory,
     ) -> None:
-        self._console = make_console(stderr=quiet)
-        self._moving = self._console.is_terminal and not quiet
+        self._console = make_console(stderr=json or quiet)
+        self._moving = self._console.is_terminal and not (json or quiet)
+        self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
         self._verbose, self._clock, self._memory = verbose, clock, memory
         self._steps: dict[str, _AtWork] = {}
         self._jobs = self._left = self._skipped = 0
@@ -104,6 +111,8 @@ class BuildView:
 
     def observe(self, event: Event) -> None:
         """Take in one event."""
+        if event.kind not in self._says:
+            return
         event = replace(event, text=hide(event.text), title=hide(event.title))
         if event.kind in {"start", "output", "end"}:
             self._ends = event.time + event.left_of_all if event.left_of_all else 0.0

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.markup import escape
 
+from xpusetup.amounts import render_size
 from xpusetup.show.console import MARKS, prose
 
 if TYPE_CHECKING:
@@ -112,9 +113,11 @@ def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
         _say_causes(console, data, failing)
+    if why := data.get("not_recorded"):
+        prose(console, "   ", f"not written into the manifest: {why}", style="dim")
     peaks = [check["peak_bytes"] for check in checks if check.get("peak_bytes")]
     if verbose and peaks:
-        console.print(f"   most memory at once: {max(peaks) / (1 << 20):.0f} MiB", style="dim")
+        console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
     if verbose and data.get("not_checked"):
         prose(console, "   ", f"not checked: {', '.join(data['not_checked'])}", style="dim")
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 VERBS = (
-    "build install plan run env verify verify-wheel test status report bisect emit dockerfile doctor setup explain"
-    " profiles devices bundle cache"
+    "build install plan run env verify verify-wheel test status report remove bisect emit dockerfile doctor setup"
+    " explain profiles devices bundle cache"
 )
 """A test holds them against the command line."""
 BEGINS = (

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
-from xpusetup.gpus import MAKERS
+from xpusetup.gpus import MAKERS, hide_integrated
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -77,13 +77,7 @@ def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
     """Give the GPUs that PyTorch would use: discrete ones hide integrated ones; those that it is made for, if any."""
     found = tuple(card for card in cards if card.served)
     served = tuple(card for card in found if card.documented) or found
-    return tuple(card for card in served if card.product.family.discrete) or served
-
-
-def is_wsl(facts: Facts) -> bool:
-    """Say whether this is WSL2, where Windows has the GPU and no PCI device shows it."""
-    kernel = facts.system.kernel.lower() if facts.system else ""
-    return "microsoft" in kernel or (facts.container is not None and facts.container.kind == "wsl2")
+    return hide_integrated(served, lambda card: card.product.family)
 
 
 def sees_devices(facts: Facts) -> bool:

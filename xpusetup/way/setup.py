@@ -15,7 +15,6 @@ from xpusetup.way.machine import (
     find_cards,
     find_distribution,
     in_container,
-    is_wsl,
     kernel_version,
 )
 from xpusetup.way.packages import install_argv, manager_of
@@ -106,7 +105,7 @@ def _kernel(place: Place) -> Iterator[Task | Note]:
     running = kernel_version(place.facts)
     for card in place.cards:
         kernel = card.platform.kernel if card.platform else None
-        if kernel is None or card.bound or running is None or is_wsl(place.facts):
+        if kernel is None or card.bound or running is None or place.facts.in_wsl:
             continue
         family = place.distribution.family if place.distribution else ""
         first = Version(kernel.by_distribution.get(family, kernel.first))
@@ -143,7 +142,7 @@ def _who_has(place: Place, first: Version) -> str:
 def _driver(place: Place) -> Iterator[Task | Note]:
     """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
     state = driver_state(place.facts, place.cards)
-    wants_driver = bool(place.cards or is_wsl(place.facts)) and state != "there"
+    wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
     wants_ocloc = place.goal == "build" and not _has_ocloc(place.facts) and place.profile.arch is not None
     wants_kernel_driver = any(card.gpu.driver is None for card in place.cards if _is_server(card))
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:

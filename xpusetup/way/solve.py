@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.gpus import LEGACY
 from xpusetup.way.answer import Way, WayStep
-from xpusetup.way.machine import choose_cards, find_cards, is_wsl, other_gpus, unknown_gpus
+from xpusetup.way.machine import choose_cards, find_cards, other_gpus, unknown_gpus
 from xpusetup.way.release import has_code, refuse, release_of, releases
 from xpusetup.way.steps import last_step, python_steps, step_to_prove, system_steps
 
@@ -34,7 +34,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     other = _elsewhere(facts, cards, known) if not chosen else None
     if other is not None:
         return other
-    if chosen or is_wsl(facts):
+    if chosen or facts.in_wsl:
         return _with_gpu(facts, ordered, chosen, known, asked)
     return _without_gpu(facts, ordered, known, asked)
 

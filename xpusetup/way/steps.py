@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.way.answer import WayStep
-from xpusetup.way.machine import driver_state, is_wsl, sees_devices
+from xpusetup.way.machine import driver_state, sees_devices
 from xpusetup.way.setup import make_setup
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def system_steps(
 ) -> Iterator[WayStep]:
     """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
     setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
-    if is_wsl(facts) and not sees_devices(facts):
+    if facts.in_wsl and not sees_devices(facts):
         title = "in Windows, which has the GPU: Intel's current graphics driver, then wsl --update"
         yield WayStep(title=title, mends=WINDOWS)
     kernel = next((task for task in setup.tasks if task.step.id == KERNEL), None)

@@ -26,8 +26,9 @@ sys.path.append(str(Path(__file__).parents[1]))
 from suite_counts import KINDS
 from suite_place import link_tree, look_at_torch, write_spec
 from suite_process import GRACE, RESERVE, Terms
-from suite_shard import Outcome, run_shard, write
+from suite_shard import Outcome, run_shard
 from suite_shards import Shard, find_tests, make_shards
+from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -108,7 +109,7 @@ def main() -> int:
             if before.get(name) != after.get(name)
         ],
     }
-    write(folder / "results.json", document)
+    write_json(folder / "results.json", document, indent=None)
     return REPLACED if document["replaced"] else 0
 
 

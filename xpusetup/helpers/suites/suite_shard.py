@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import signal
 import time
@@ -23,6 +22,7 @@ from suite_counts import (
     read_journal,
 )
 from suite_process import Attempt, Ended, Terms, free, run_attempt
+from whole_file import write_json, write_text
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -74,7 +74,7 @@ def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
             why = ended.why or last_words(attempt.file("log")) or f"pytest ended with {ended.code}"
             break
     outcome = attempts.outcome(shard, time.monotonic() - began, why)
-    write(folder / RESULT, {"key": key, "outcome": asdict(outcome)})
+    write_json(folder / RESULT, {"key": key, "outcome": asdict(outcome)}, indent=None)
     return outcome
 
 
@@ -114,7 +114,7 @@ class Attempts:
         why = ended.why or words or describe_code(ended.code)
         guilty = list(told.open) if told.begun else [] if told.crashes else list(told.importing.values())
         if guilty and (ended.why or len(guilty) == 1):
-            write(attempt.file("blamed"), dict.fromkeys(guilty, why))
+            write_json(attempt.file("blamed"), dict.fromkeys(guilty, why), indent=None)
             told.crashes.update(dict.fromkeys(guilty, why))
 
     def note_end(self, ended: Ended) -> None:
@@ -193,13 +193,3 @@ def clear(folder: Path, key: str) -> None:
         if path.is_file():
             path.unlink()
     write_text(mark, key)
-
-
-def write(path: Path, document: object) -> None:
-    write_text(path, json.dumps(document) + "\n")
-
-
-def write_text(path: Path, text: str) -> None:
-    temporary = path.with_name(f".{path.name}.{os.getpid()}")
-    temporary.write_text(text, encoding="utf-8")
-    temporary.replace(path)

@@ -1,0 +1,102 @@
+"""Every code block of README and the pages that is not marked is run, page by page, as who reads it copies the lines.
+
+What a page means by words in capitals stands in MEANS, the files that a reader of it has in HAVE. Questions may be
+answered with no: `doctor` ends with 1 where something is missing here.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.machines import LAPTOP, WORKSTATION
+from pages import ALL, CHECKOUT
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from e2e.fixtures import Demo
+
+pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
+
+RUN = sorted({block.page for block in ALL if not block.kind})
+QUESTIONS = ("doctor", "verify-wheel", "devices", "status", "explain", "setup", "env")
+MEANS = {
+    "RESULT...": "here.json",
+    "FOLDER-OF-ROOTS": "{root}/..",
+    "ROOT": "{root}",
+    "ENV": "{root}/venv",
+    "WHEEL": "{root}/wheels/torch-*.whl",
+    "FILE": "written",
+    "DIR": "out-{line}",
+}
+"""What is put in place of a word; `line` tells the lines of a page apart."""
+WORD = re.compile(r"(?<![\w-])(" + "|".join(map(re.escape, MEANS)) + r")(?![\w-])")
+EITHER = re.compile(r"(?<=\S)\|[\w|]+")
+MAYBE = re.compile(r" \[[^\]]*\]")
+TABLE = "<!-- devices: xpusetup devices table writes what follows -->\n<!-- devices: end -->\n"
+LOG = "[1/2] cc -c a.c\na.c:1:1: error: unknown type name 'foo'\nninja: build stopped: subcommand failed.\n"
+HAVE = {
+    "README.md": TABLE,
+    "build.log": LOG,
+    "train.log": LOG,
+    "Makefile": "all:\n\t@cat build.log; false\n",
+    "acme/pyproject.toml": '[project]\nname = "acme"\nversion = "1"\n',
+}
+FACTS = {"docs/doctor.md": ("a.json", "b.json"), "docs/setup.md": ("machine.json",)}
+RESULTS = {"docs/devices.md": ("here.json", "there.json", "a.json", "b.json", "c.json")}
+
+
+def meant(line: str, number: int, root: Path) -> str:
+    """Give a line of a page as its reader would type it."""
+    text = EITHER.sub("", MAYBE.sub("", line)) if " | " not in line else line
+    return WORD.sub(lambda found: MEANS[found[1]].format(root=root, line=number), text)
+
+
+def prepare(page: str, folder: Path, demo: Demo) -> dict[str, str]:
+    """Write what the reader has, and give their environment: the demo is the only build there."""
+    for name, text in HAVE.items():
+        (folder / name).parent.mkdir(exist_ok=True)
+        (folder / name).write_text(text)
+    for number, name in enumerate(FACTS.get(page, ())):
+        (folder / name).write_text(json.dumps((LAPTOP, WORKSTATION)[number]))
+    for name in RESULTS.get(page, ()):
+        (folder / name).write_text((demo.root / "results/verify.json").read_text())
+    bring = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
+    (folder / "acme.toml").write_text(
+        re.findall(r'^```toml\n(name = "acme".*?)^```$', bring, re.DOTALL | re.MULTILINE)[0]
+    )
+    (folder / "bin").mkdir()
+    (folder / "bin/xpusetup").write_text(f'#!/bin/sh\nexec {shlex.quote(sys.executable)} -m xpusetup.cli "$@"\n')
+    (folder / "bin/xpusetup").chmod(0o755)
+    here = {"VIRTUAL_ENV": str(demo.root / "venv"), "XPUSETUP_VERIFY_LEVEL": "quick"}  # a level that is not named
+    return {**demo.env, **here, "PATH": f"{folder}/bin:{demo.env['PATH']}"}
+
+
+def test_there_is_something_to_run() -> None:
+    assert len(RUN) > 9
+
+
+@pytest.mark.parametrize("page", RUN)
+def test_what_is_not_marked_runs(page: str, demo: Demo, tmp_path: Path) -> None:
+    env = prepare(page, tmp_path, demo)
+    ran = [
+        (block.line + at, line)
+        for block in ALL
+        if (block.page, block.kind) == (page, "")
+        for at, line in enumerate(block.commands())
+    ]
+    for number, line in ran:
+        text = meant(line, number, demo.root)
+        words = ("bash", "-uc", text)
+        done = subprocess.run(words, cwd=tmp_path, env=env, check=False, capture_output=True, text=True)
+        verb = re.split(r"xpusetup ?", text)[-1].split(" ")[0]
+        allowed = (0, 1) if verb in QUESTIONS else (0,)
+        assert done.returncode in allowed, f"{page}:{number} {text}\n{done.stdout[-3000:]}\n{done.stderr[-3000:]}"
+        assert "Traceback" not in done.stderr, done.stderr

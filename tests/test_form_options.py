@@ -1,0 +1,131 @@
+"""No option of `emit` is passed over in silence: a form says that it does not know it, or its files differ."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from data.well import well
+from xpusetup.commands.emitting import KINDS, emit
+from xpusetup.commands.forms import SOME, Order, check_options
+from xpusetup.commands.places import Where
+from xpusetup.errors import UsageError
+from xpusetup.model import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+USUAL = {"github": {"from": "source", "label": "big", "gpu_label": "arc"}}
+"""What a form needs for a build from source."""
+OTHER: Mapping[str, Any] = {
+    "from": "wheels",
+    "os": "ubuntu-22.04",
+    "target": "devel",
+    "dialect": "portable",
+    "base": f"base@sha256:{'0' * 64}",
+    "driver": "data-center",
+    "pin": ("git=1",),
+    "label": "small",
+    "gpu_label": "other",
+    "extension": "acme",
+}
+REQUESTS = {
+    "only": Request(only=("torch",)),
+    "until": Request(until="torch.fetch"),
+    "set": Request(set=(("torch", "USE_XCCL", "0"),)),
+    "verify off": Request(verify="off"),
+    "verify require": Request(verify="require"),
+    "arch": Request(arch=("pvc",)),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def _machine() -> Iterator[None]:
+    """Stand in for the machine: what a form is made from may ask it nothing else."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("xpusetup.effects.probe.probe", lambda *_about: well())
+        patch.setattr("xpusetup.effects.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
+        patch.setattr("xpusetup.commands.prepare.read_identities", lambda _target: {})
+        yield
+
+
+def files(kind: str, request: Request, told: Mapping[str, Any], profile: str = "torch-2.14") -> dict[str, str]:
+    where = Where(profile=profile, root="/out")
+    options = {**USUAL.get(kind, {}), **told, "archs": list(request.arch)}
+    order = Order(places=(where,), request=request, options=options)
+    check_options(kind, KINDS, order)
+    return dict(KINDS[kind].make(order).files)
+
+
+def outcome(kind: str, request: Request, told: Mapping[str, Any]) -> tuple[str, dict[str, str]]:
+    """Give why a form is refused, or its files."""
+    try:
+        return "", files(kind, request, told)
+    except UsageError as error:
+        return str(error), {}
+
+
+@pytest.fixture(scope="module")
+def plain() -> dict[str, dict[str, str]]:
+    """Give what each form writes without any option."""
+    return {kind: files(kind, Request(), {}) for kind in KINDS}
+
+
+def test_options_that_some_forms_know_are_all_here() -> None:
+    assert {name.replace("_", "-") for name in OTHER} | {"verify"} == set(SOME)
+    assert set.union(*(set(kind.options) for kind in KINDS.values())) == set(SOME)
+
+
+@pytest.mark.parametrize("option", [*OTHER, *REQUESTS])
+@pytest.mark.parametrize("kind", list(KINDS))
+def test_an_option_is_refused_or_changes_something(kind: str, option: str, plain: dict[str, dict[str, str]]) -> None:
+    told = {option: OTHER[option]} if option in OTHER else {}
+    name = option.replace("_", "-").split()[0]
+    said, found = outcome(kind, REQUESTS.get(option, Request()), told)
+    assert (
+        (f"--{name} " in f"{said} ") or (name in KINDS[kind].options and bool(said)) or found not in ({}, plain[kind])
+    )
+
+
+@pytest.mark.parametrize(
+    ("kind", "option", "forms"),
+    [
+        ("shell", "os", "dockerfile, apptainer"),
+        ("shell", "pin", "dockerfile, apptainer"),
+        ("apptainer", "dialect", "dockerfile"),
+        ("dockerfile", "gpu_label", "github"),
+        ("slurm", "label", "github"),
+    ],
+)
+def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, forms: str) -> None:
+    order = Order(places=(Where(profile="sim"),), request=Request(), options={option: OTHER[option]})
+    with pytest.raises(UsageError) as caught:
+        emit(kind, order, str(tmp_path / "out"))
+    assert caught.value.message == f"--{option.replace('_', '-')} means nothing to the form {kind}"
+    assert caught.value.fix == f"leave it out; the forms that know it: {forms}"
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("name", ["set", "only", "until", "rev"])
+@pytest.mark.parametrize("kind", ["dockerfile", "slurm", "github"])
+def test_wheels_are_taken_as_they_were_published(kind: str, name: str) -> None:
+    where = Where(profile="torch-2.14", rev=("torch=main",) if name == "rev" else ())
+    told = {"from": "" if kind == "github" else "wheels"}
+    order = Order(places=(where,), request=REQUESTS.get(name, Request()), options=told)
+    with pytest.raises(UsageError, match=f"--{name} means nothing to wheels as they were published") as caught:
+        check_options(kind, KINDS, order)
+    assert caught.value.fix == f"leave --{name} out, or: --from source"
+
+
+@pytest.mark.parametrize("kind", ["dockerfile", "apptainer"])
+def test_intels_driver_is_for_intels_devices(kind: str) -> None:
+    with pytest.raises(UsageError, match="--driver chooses Intel's packages, and sim computes on simxpu"):
+        files(kind, Request(), {"driver": "client"}, "sim")
+
+
+@pytest.mark.parametrize(("verify", "strict"), [("auto", False), ("require", True)])
+def test_a_device_that_is_required_is_required_of_the_shell_too(verify: Any, strict: bool) -> None:
+    text = files("shell", Request(verify=verify), {}, "sim")["build.sh"]
+    assert ("built, not verified" not in text) is strict

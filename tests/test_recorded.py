@@ -1,0 +1,76 @@
+"""What a verification by itself writes into a root: under its lock, about what it saw, or not at all."""
+
+from __future__ import annotations
+
+import fcntl
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from xpusetup.effects import files
+from xpusetup.effects.lock import describe_process
+from xpusetup.effects.manifest import read_manifest, read_proof, record_verification, still_verified
+from xpusetup.effects.root import Root
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+PROVEN = {"verified": True, "device": "cpu"}
+FAILED = {"verified": False, "device": "cpu"}
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Root:
+    files.write_text(tmp_path / "stamps/torch.build", "")
+    files.write_text(tmp_path / "stamps/verify.smoke", "")
+    files.write_text(tmp_path / "manifest.json", json.dumps({"profile": "sim", "verified": None}))
+    return Root(tmp_path)
+
+
+@pytest.fixture
+def at_work(root: Root) -> Iterator[None]:
+    """Hold the root as another build does."""
+    handle = os.open(root / "lock", os.O_RDWR | os.O_CREAT)
+    fcntl.flock(handle, fcntl.LOCK_EX)
+    os.write(handle, describe_process(os.getpid()).encode())
+    yield
+    os.close(handle)
+
+
+def record(root: Root, verification: dict[str, Any], proof: dict[str, list[str]] | None = None) -> str:
+    return record_verification(root, verification, read_proof(root) if proof is None else proof, lambda _text: None)
+
+
+def test_it_is_written_under_the_lock(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
+    held: list[str] = []
+    write = files.write_text
+
+    def look(path: Path, text: str, **words: bool) -> None:
+        held.append((root / "lock").read_text().strip())
+        write(path, text, **words)
+
+    monkeypatch.setattr(files, "write_text", look)
+    assert record(root, PROVEN) == ""
+    assert held == [describe_process(os.getpid())]
+    assert read_manifest(root)["profile"] == "sim"
+    assert still_verified(root, read_manifest(root)) is True
+
+
+def test_one_that_failed_is_repeated_by_the_next_build(root: Root) -> None:
+    assert record(root, FAILED) == ""
+    assert not (root / "stamps/verify.smoke").exists()
+
+
+@pytest.mark.usefixtures("at_work")
+def test_nothing_is_changed_while_a_build_is_at_work(root: Root) -> None:
+    assert f"another xpusetup (process {os.getpid()}) is at work" in record(root, FAILED)
+    assert (root / "stamps/verify.smoke").exists()
+    assert read_manifest(root) == {"profile": "sim", "verified": None}
+
+
+def test_what_was_replaced_meanwhile_is_not_called_verified(root: Root) -> None:
+    assert record(root, PROVEN, {"torch.build": ["other"]}) == "what is installed changed while it was verified"
+    assert read_manifest(root)["verified"] is None

@@ -1,0 +1,196 @@
+"""remove: what is ours goes, what is not stays, and nothing goes that nobody named."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import asdict, replace
+from io import StringIO
+from typing import TYPE_CHECKING
+
+import pytest
+
+from data.profiles import shipped
+from data.targets import SIM
+from test_standing import make_root
+from xpusetup.commands import removing
+from xpusetup.commands.places import Where
+from xpusetup.effects.removal import forget_constraint, measure
+from xpusetup.effects.root import lock_document
+from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.keys import Made, Stamp, render_stamp
+from xpusetup.model import Layout
+from xpusetup.show.console import Terminal
+from xpusetup.show.removing import show_before, show_removed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    for name in ("HOME", "XPUSETUP_ROOT", "XDG_CONFIG_HOME"):
+        monkeypatch.setenv(name, str(tmp_path))
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+def make(path: Path, layout: Layout) -> Path:
+    """Make a root whose folders are elsewhere."""
+    root = make_root(path, done=3)
+    (root / "profile.lock.json").write_text(lock_document(shipped("sim"), SIM, layout, {}, named="sim"))
+    return root
+
+
+def screen(data: Mapping[str, object], *, before: bool) -> str:
+    """Give what is shown, as words."""
+    file = StringIO()
+    console = Terminal(width=100, no_color=True, file=file, highlight=False, soft_wrap=True, _environ={})
+    (show_before if before else show_removed)(console, data)
+    return " ".join(file.getvalue().split())
+
+
+def remove(root: Path) -> dict[str, object]:
+    return removing.remove(removing.look(Where(root=str(root))), lambda _text: None).data
+
+
+def test_a_build_goes_whole(here: Path) -> None:
+    root = make_root(here / "r", done=3)
+    for name in ("wheels", "published", "launcher", "nightlies/venv"):
+        (root / name).mkdir(parents=True)
+    (root / "wheels/a.whl").write_bytes(b"x" * 100_000)
+    for name in ("report.html", ".manifest.json.a_b0c1d2", "lock.owner", "lock.step.torch.build"):
+        (root / name).touch()
+    (root / "lock.owner").unlink()
+    told = remove(root)
+    assert (told["gone"], told["left"], told["environment"]) == (True, [], None)
+    assert isinstance(told["freed"], int)
+    assert told["freed"] >= 100_000
+    assert not root.exists()
+    assert here.is_dir()
+
+
+def test_what_nobody_of_us_wrote_stays(here: Path) -> None:
+    root = make_root(here / "r")
+    (root / "notes.txt").write_text("mine")
+    (root / "src").mkdir()
+    (here / "elsewhere").mkdir()
+    (here / "elsewhere/mine").touch()
+    (root / "src/link").symlink_to(here / "elsewhere")
+    (root / "wheels").symlink_to(here / "elsewhere")
+    told = remove(root)
+    assert told["left"] == [{"path": str(root / "notes.txt"), "why": "no command of this program wrote it"}]
+    assert [path.name for path in root.iterdir()] == ["notes.txt"]
+    assert (here / "elsewhere/mine").exists()
+    assert "is removed, but for what is not ours: " in screen(told, before=False)
+
+
+def test_folders_elsewhere_go_as_far_as_the_build_made_them(here: Path) -> None:
+    layout = replace(Layout(), src=str(here / "scratch"), venv=str(here / "env"))
+    for name in ("scratch/simxpu", "scratch/simxpu.git", "scratch/other", "env/bin", "two/env"):
+        (here / name).mkdir(parents=True)
+    for mark in (here / "env/pyvenv.cfg", here / "two/env/pyvenv.cfg"):
+        mark.touch()
+    root = make(here / "r", layout)
+    made = Made("0", 0, "0", str(here / "env/pyvenv.cfg"), "0", 0)
+    (root / "stamps/venv").write_text(render_stamp(Stamp("key", (made,))))
+    assert remove(root)["gone"] is True
+    assert sorted(path.name for path in here.iterdir()) == ["scratch", "two"]
+    assert [path.name for path in (here / "scratch").iterdir()] == ["other"]
+    remove(make(here / "r2", replace(layout, venv=str(here / "two/env"))))  # no step of it made that one
+    assert (here / "two/env/pyvenv.cfg").exists()
+
+
+def test_an_environment_of_somebodys_loses_what_is_ours_alone(here: Path) -> None:
+    env = here / "env"
+    for name in ("bin", "share/xpusetup", "lib/torch"):
+        (env / name).mkdir(parents=True)
+    (env / "bin/python").touch()
+    ours = env / "xpusetup-constraints.txt"
+    ours.write_text("torch==2.13.0\n")
+    (env / "pip.conf").write_text(f"[global]\ntimeout = 60\n[install]\nconstraint = /site/all.txt {ours}\n")
+    layout = replace(Layout(), venv=str(env), adopted=True)
+    other, root = make(here / "other", layout), make(here / "r", layout)
+    wheel = {"name": "torch", "version": "2.13.0", "path": "w.whl", "sha256": "0"}
+    (root / "manifest.json").write_text(json.dumps({"schema": 1, "wheels": [wheel]}))
+    assert removing.look(Where(root=str(root))).environment == ""  # another build guards it
+    removing.remove(removing.look(Where(root=str(other))), lambda _text: None)
+    found = removing.look(Where(root=str(root)))
+    assert "goes helpers" not in screen(found.data, before=True)
+    told = removing.remove(found, lambda _text: None).data
+    assert (told["environment"], told["uninstall"]) == (str(env), f"{env}/bin/python -m pip uninstall torch")
+    assert f"its packages go with: {told['uninstall']}" in screen(found.data, before=True)
+    assert sorted(path.name for path in env.iterdir()) == ["bin", "lib", "pip.conf", "share"]
+    said = (env / "pip.conf").read_text().split()
+    assert said == ["[global]", "timeout", "=", "60", "[install]", "constraint", "=", "/site/all.txt"]
+    assert list((env / "share").iterdir()) == []
+
+
+@pytest.mark.parametrize(
+    ("text", "left"),
+    [
+        ("[install]\nconstraint = /c.txt\n", None),
+        ("[install]\nconstraint = /c.txt\nuser = no\n", "[install]\nuser = no\n\n"),
+        ("[install]\nconstraint = /d.txt\n# mine\n", "[install]\nconstraint = /d.txt\n# mine\n"),
+        ("no settings", "no settings"),
+    ],
+)
+def test_settings_of_pip(text: str, left: str | None, here: Path) -> None:
+    (here / "pip.conf").write_text(text)
+    forget_constraint(here / "pip.conf", "/c.txt")
+    assert ((here / "pip.conf").read_text() if left is not None else (here / "pip.conf").exists()) == (left or False)
+
+
+def test_what_comes_free_is_not_what_others_have_links_to(here: Path) -> None:
+    for name in ("a", "b"):
+        (here / name).mkdir()
+        (here / f"{name}/file").write_bytes(b"x" * 8192)
+    os.link(here / "a/file", here / "a/twice")
+    os.link(here / "b/file", here / "kept")
+    assert measure([here / "a"]) == (here / "a/file").stat().st_blocks * 512
+    assert measure([here / "b"]) == 0
+    assert measure([here / "b", here / "kept"]) > 0
+    assert measure([here / "none"]) == 0
+
+
+def plain(here: Path) -> Path:
+    (here / "r").mkdir()
+    (here / "r/mine").touch()
+    return here / "r"
+
+
+def broken(here: Path) -> Path:
+    (make_root(here / "r") / "profile.lock.json").write_text("{}")
+    return here / "r"
+
+
+@pytest.mark.parametrize("make_folder", [plain, broken])
+def test_what_is_no_build_is_refused(make_folder: Callable[[Path], Path], here: Path) -> None:
+    folder = make_folder(here)
+    before = sorted(folder.rglob("*"))
+    with pytest.raises(UsageError, match="is no build of xpusetup"):
+        removing.look(Where(root=str(folder)))
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_nothing_goes_that_nobody_named(here: Path) -> None:
+    make_root(here / "sim")
+    with pytest.raises(UsageError) as caught:
+        removing.look(Where())
+    assert caught.value.fix.endswith("there is: sim")
+    assert removing.look(Where(name="sim")).root.path == here / "sim"
+    assert removing.look(Where(profile="sim")).root.path == here / "sim"
+    with pytest.raises(NotReadyError, match="nothing is built in"):
+        removing.look(Where(name="none"))
+
+
+def test_a_lock_that_was_written_by_hand_leads_nowhere_else(here: Path) -> None:
+    (here / "mine").mkdir()
+    root = make_root(here / "r")
+    lock = json.loads((root / "profile.lock.json").read_text())
+    lock["profile"]["components"] = [{"kind": "source", "name": "../mine"}, {"kind": "source", "name": ".."}]
+    lock["layout"] = {**asdict(Layout()), "src": str(here / "scratch")}
+    (root / "profile.lock.json").write_text(json.dumps(lock))
+    remove(root)
+    assert [path.name for path in here.iterdir()] == ["mine"]

@@ -1,0 +1,52 @@
+"""What helpers write appears whole or not at all: nobody reads half a result of a step that was killed."""
+
+from __future__ import annotations
+
+import ast
+import json
+from pathlib import Path
+
+import pytest
+
+from xpusetup.helpers import whole_file
+
+HELPERS = Path(whole_file.__file__).parent
+IN_PLACE = {
+    ("device_cost", "PROCESS / 'clear_refs'"),  # the kernel's
+    ("suites/suite_place", "work / name"),  # a folder of links that is made anew for each run
+    ("suites/suite_process", "attempt.file('done')"),  # read by the process that is begun next
+    ("suites/install_needs", "constraints"),  # in a temporary folder
+}
+"""What nobody else reads, or that has no other name."""
+
+
+def written_in_place() -> set[tuple[str, str]]:
+    """Give what is written under its own name: by write_text and write_bytes."""
+    return {
+        (path.relative_to(HELPERS).with_suffix("").as_posix(), ast.unparse(node.func.value))
+        for path in HELPERS.rglob("*.py")
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)
+        if node.func.attr in {"write_text", "write_bytes"} and ast.unparse(node.func.value) != "draft"
+    }
+
+
+def test_no_helper_writes_a_file_that_others_read_in_place() -> None:
+    assert written_in_place() == IN_PLACE
+
+
+def test_it_is_written_and_nothing_else_is_left(tmp_path: Path) -> None:
+    whole_file.write_json(tmp_path / "a/x.json", {"b": 1})
+    assert json.loads((tmp_path / "a/x.json").read_text()) == {"b": 1}
+    whole_file.write_text(tmp_path / "a/x.json", "other")
+    assert [(path.name, path.read_text()) for path in (tmp_path / "a").iterdir()] == [("x.json", "other")]
+
+
+@pytest.mark.parametrize("error", [OSError(28, "No space left on device"), KeyboardInterrupt()])
+def test_what_goes_wrong_leaves_the_old_file_alone(tmp_path: Path, error: BaseException) -> None:
+    path = tmp_path / "x"
+    path.write_text("old")
+    with pytest.raises(type(error)), whole_file.whole(path) as draft:  # noqa: PT012 - the work within is what fails
+        draft.write_text("ne")
+        raise error
+    assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x", "old")]

@@ -1,0 +1,64 @@
+"""Two examples of each command, for the end of its --help; a test parses them as the program does."""
+
+from __future__ import annotations
+
+EXAMPLES: dict[str, tuple[str, str]] = {
+    "build": ("xpusetup build --profile torch-2.14", "xpusetup build --profile sim --jobs 4 --until simxpu.build"),
+    "install": ("xpusetup install", "xpusetup install --profile torch-2.14 --into ~/ml --python 3.12"),
+    "plan": ("xpusetup plan --profile torch-2.14 -v", "xpusetup plan --profile sim --explain"),
+    "setup": ("xpusetup setup --for build", "xpusetup setup --apply"),
+    "run": ("xpusetup run -- python train.py", "xpusetup run --profile sim -- python -c 'import torch'"),
+    "env": ('eval "$(xpusetup env)"', "xpusetup env --closure"),
+    "status": ("xpusetup status --check", "xpusetup status --log torch.build -f"),
+    "report": ("xpusetup report --open", "xpusetup report --profile sim -o report.html"),
+    "remove": ("xpusetup remove --name torch-2.13", "xpusetup remove --root DIR --yes"),
+    "verify": ("xpusetup verify --level quick", "xpusetup verify --into ~/ml --device cpu"),
+    "test": ("xpusetup test", "xpusetup test transformers --install --select tests/trainer"),
+    "verify-wheel": ("xpusetup verify-wheel WHEEL", "xpusetup verify-wheel WHEEL --profile torch-2.14"),
+    "emit": (
+        "xpusetup emit shell --profile torch-2.14 -o DIR",
+        "xpusetup emit slurm --profile torch-2.14 --python 3.11 --python 3.12 -o DIR",
+    ),
+    "dockerfile": (
+        "xpusetup dockerfile --profile torch-2.14 --from wheels -o DIR",
+        "xpusetup dockerfile --profile torch-2.14 --os debian-12 -o DIR",
+    ),
+    "doctor": ("xpusetup doctor --for run", "xpusetup doctor --save facts.json"),
+    "explain": ("xpusetup explain build.log", "make 2>&1 | xpusetup explain"),
+    "bisect": (
+        "xpusetup bisect --profile main --good v2.13.0 --bad main -- python t.py",
+        "xpusetup bisect --profile main --good 2026-05-01 --bad 2026-06-10 -- python t.py",
+    ),
+    "profiles list": ("xpusetup profiles list", "xpusetup profiles list --json"),
+    "profiles show": ("xpusetup profiles show torch-2.14", "xpusetup profiles show sim -v"),
+    "profiles check": ("xpusetup profiles check mine.toml", "xpusetup profiles check sim"),
+    "profiles new": (
+        "xpusetup profiles new mine --from torch-2.14",
+        "xpusetup profiles new acme-1 --device acme.toml --rev v1.0.0",
+    ),
+    "profiles lock": (
+        "xpusetup profiles lock --profile torch-2.14 --rev torch=main",
+        "xpusetup profiles lock --profile torch-2.14 -o mine.toml",
+    ),
+    "profiles schema": ("xpusetup profiles schema > profile.schema.json", "xpusetup profiles schema --json"),
+    "devices list": ("xpusetup devices list -v", "xpusetup devices list --device acme.toml"),
+    "devices check": ("xpusetup devices check --into ~/ml", "xpusetup devices check --profile sim"),
+    "devices table": (
+        "xpusetup devices table a.json b.json",
+        "xpusetup devices table a.json b.json --page README.md",
+    ),
+    "bundle create": (
+        "xpusetup bundle create torch.tar --profile torch-2.14",
+        "xpusetup bundle create torch.tar --profile torch-2.14 --toolkit",
+    ),
+    "bundle verify": ("xpusetup bundle verify torch.tar", "xpusetup bundle verify torch.tar -v"),
+    "cache size": ("xpusetup cache size", "xpusetup cache size -v"),
+    "cache prune": ("xpusetup cache prune", "xpusetup cache prune --all"),
+}
+
+
+def explain_end(name: str) -> str:
+    """Give the end of a command's --help: examples, and how its options are called as variables."""
+    prefix = f"XPUSETUP_{name.upper().replace(' ', '_').replace('-', '_')}"
+    variables = f"Each option is a variable too: {prefix}_PROFILE for --profile, and so on; XPUSETUP_JSON, _QUIET and"
+    return "\n\n".join(("Examples:", *EXAMPLES[name], f"{variables} _VERBOSE hold for all commands."))
