@@ -32,6 +32,7 @@ def build(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
     launcher: options.Launcher = "auto",
     bundle: options.Bundle = "",
@@ -49,7 +50,7 @@ def build(
         from xpusetup.show.live import BuildView
 
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
-        request = make_request(**of_it, verify=verify, own=(source, patch))
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             run = {"launcher": launcher, "bundle": bundle, "events": events}
             return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
@@ -65,6 +66,7 @@ def install(
     python: options.Python = "",
     into: options.IntoNew = "",
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     events: options.Events = "",
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -79,7 +81,8 @@ def install(
         from xpusetup.commands.install import install as run_install
         from xpusetup.show.live import BuildView
 
-        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        more = {"verify": verify, "require_hashes": require_hashes}
+        request = make_request(only=None, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
         with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return run_install(where, request, BuildOptions(events=events, observe=view.observe))
 
@@ -103,6 +106,7 @@ def plan(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -116,7 +120,7 @@ def plan(
         from xpusetup.commands.plan import plan as make
 
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
-        request = make_request(**of_it, verify=verify, own=(source, patch))
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, quiet=quiet, verbose=verbose)
