@@ -12,7 +12,9 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
+    from xpusetup.model import Request
 
 
 def build(
@@ -46,16 +48,21 @@ def build(
     where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
     def work() -> Result:
-        from xpusetup.commands import build as command
-        from xpusetup.show.live import BuildView
-
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
         request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
-        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
-            run = {"launcher": launcher, "bundle": bundle, "events": events}
-            return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
+        run = {"jobs": jobs, "launcher": launcher, "bundle": bundle, "events": events}
+        return _build(where, request, run, {"json": json, "quiet": quiet, "verbose": verbose})
 
     finish("build", work, json=json, quiet=quiet, verbose=verbose)
+
+
+def _build(where: Where, request: Request, run: dict[str, Any], view_as: dict[str, Any]) -> Result:
+    """Build, in a view that says how far it is."""
+    from xpusetup.commands import build as command
+    from xpusetup.show.live import BuildView
+
+    with BuildView(**view_as) as view:
+        return command.build(where, request, command.BuildOptions(observe=view.observe, **run))
 
 
 def install(
