@@ -190,8 +190,10 @@ def test_a_toolkit_from_modules_is_loaded_as_a_module() -> None:
 def test_what_kinds_of_profiles_verify_on_what() -> None:
     texts = render_github([published()], Runners())
     check = texts[".github/xpusetup/torch-2.14/check.sh"]
-    assert "--extra-index-url" in check
-    assert "--constraint" not in check
+    assert "helpers/install_published.py --wheels" in check
+    assert "helpers/requirements/published-" in check
     built = render_github(CELLS[:1], Runners(label="big"))[".github/xpusetup/torch-2.5/check.sh"]
-    assert "--constraint check/constraints.txt" in built
+    assert "helpers/pinned_wheels.py install --requirements" in built
+    assert "helpers/requirements/build-" in built
+    assert "pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl" in built
     assert "source /opt/intel/oneapi/pytorch-gpu-dev-0.5/oneapi-vars.sh" in built

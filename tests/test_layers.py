@@ -20,6 +20,7 @@ LEVELS = (
     (
         "values",
         "profile",
+        "hashes",
         "load",
         "order",
         "catalog",

@@ -48,6 +48,7 @@ class Request:
 
     `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
     one of them. What is `editable` is installed so from its tree. `target` is what alone ninja builds of a component.
+    `require_hashes`: nothing comes in that has no published hash.
     """
 
     only: tuple[str, ...] = ()
@@ -61,6 +62,7 @@ class Request:
     archives: tuple[str, ...] = ()
     ready: tuple[str, ...] = ()
     target: str = ""
+    require_hashes: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,12 +17,14 @@ from xpusetup.values import (
     Environment,
     Exact,
     GitRef,
+    HashedPin,
     Inside,
     Name,
     Ocloc,
     Operand,
     Repository,
     Rev,
+    Sha256,
     Sourced,
     Specifiers,
     Strict,
@@ -291,6 +293,8 @@ class Profile(Strict):
     """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
 
     `plain_path`: its build fails below a folder with a number such as 2.4 in its name.
+    `hashes` are the sha256 of all files of a pin, for every Python and platform: no other file is installed. Where it
+    says none, those that ship with the program hold (hashes.py).
     `pytorch` and `modes` are for devices whose file has modes: whose PyTorch this is, and the modes that are verified,
     the first of which is that of the environment.
     """
@@ -319,6 +323,7 @@ class Profile(Strict):
     runtime_requirements: RunTimePins | None = None
     published: Published | None = None
     installer: Installer | None = None
+    hashes: dict[HashedPin, Annotated[list[Sha256], Field(min_length=1)]] = {}
     components: list[Component] = []
 
     @property

@@ -57,6 +57,7 @@ def render_request(request: Request) -> tuple[str, ...]:
         *(("--arch", ",".join(request.arch)) if request.arch else ()),
         *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
         *(("--target", request.target) if request.target else ()),
+        *(("--require-hashes",) if request.require_hashes else ()),
         *(("--verify", request.verify) if request.verify != "auto" else ()),
         *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
         *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),

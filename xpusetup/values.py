@@ -7,6 +7,7 @@ from typing import Annotated, Literal
 
 from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
+from packaging.utils import canonicalize_name
 from packaging.version import Version
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
 
@@ -119,6 +120,14 @@ def _exact(text: str) -> str:
     return _operand(text)
 
 
+def _hashed_pin(text: str) -> str:
+    requirement = Requirement(_exact(text))
+    wanted = f"{canonicalize_name(requirement.name)}{requirement.specifier}"
+    if text != wanted:
+        raise ValueError(f"must be written as {wanted}: hashes hold for every Python")
+    return text
+
+
 def _shaped(pattern: str) -> WithJsonSchema:
     """Tell an editor by a pattern what a validator asks for."""
     return WithJsonSchema({"type": "string", "pattern": pattern})
@@ -132,6 +141,8 @@ Rev = Annotated[str, AfterValidator(_rev), _shaped("^[0-9a-f]{40}$")]
 VersionText = Annotated[str, AfterValidator(_version)]
 Specifiers = Annotated[str, AfterValidator(_specifiers)]
 Exact = Annotated[str, AfterValidator(_exact), _shaped(r"^[A-Za-z0-9][^=<>!~]*==[^*]+$")]
+HashedPin = Annotated[str, AfterValidator(_hashed_pin), _shaped(r"^[a-z0-9][a-z0-9-]*==[^*; ]+$")]
+Sha256 = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 Summary = Annotated[str, Field(max_length=LONGEST_WORD), AfterValidator(_plain)]
 Name = Annotated[str, Field(pattern=r"^[a-z][a-z0-9._-]*$", max_length=100)]
 Ocloc = Annotated[str, Field(pattern=r"^\d\d\.\d\d$")]

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.devices import parse_device
+from xpusetup.hashes import FILE, with_known
 from xpusetup.load import parse_profile
 
 if TYPE_CHECKING:
@@ -52,7 +53,8 @@ confidence = "confirmed"
 
 @cache
 def shipped(name: str) -> Profile:
-    return parse_profile((TOP / f"profiles/{name}.toml").read_text(), f"{name}.toml")
+    profile = parse_profile((TOP / f"profiles/{name}.toml").read_text(), f"{name}.toml")
+    return with_known(profile, (TOP / FILE).read_text())
 
 
 def small(*changes: tuple[str, str], more: str = "") -> Profile:

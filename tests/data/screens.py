@@ -154,6 +154,7 @@ PLAN: dict[str, Any] = {
     "root": ROOT,
     "steps": step_rows(),
     "missing": [],
+    "unverified": [{"name": "triton-xpu==3.8.0", "sha256": None}],
     "estimate": {
         "seconds": 9612.5,
         "bytes": None,

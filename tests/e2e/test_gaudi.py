@@ -145,6 +145,7 @@ def install_by_hand(
             "--release",
             "1.22.0",
         ),
+        *("--record", str(folder / "origins")),
         *("--ask=-v", "--prefix-variable", "HABANALABS_VIRTUAL_DIR", "--prefix", str(folder), "--brings", "torch=2.7"),
         *("--brings", f"{PLUGIN}=1.22.0", "--out", str(folder / "out.json"), "--", "install", "--type", "pytorch"),
     )
@@ -172,6 +173,7 @@ def test_an_installer_that_is_fetched(tmp_path: Path) -> None:
     there = make_installer(tmp_path / "server", told="1.20.1-97")
     said = install_by_hand(tmp_path, url=f"file://{there}/habanalabs-installer.sh")
     assert f"{tmp_path}/fetched/1.22.0/habanalabs-installer.sh is of release 1.20.1" in said.err
+    assert not (tmp_path / "origins").exists()  # the wrong one is nothing to hold to
     nowhere = install_by_hand(tmp_path / "other")
     assert nowhere.code == 1
     assert "put habanalabs-installer.sh on PATH" in nowhere.err

@@ -85,7 +85,7 @@ def test_commands(tmp_path: Path) -> None:
     ("words", "says", "fix"),
     [
         (("--profile", "torch-2.14", "--from", "source"), "14 GB of disk", "--label LABEL"),
-        (("--profile", "sim"), "names no published wheels", "xpusetup build --profile sim"),
+        (("--profile", "sim"), "names no published wheels", "--from source"),
         (("--profile", "torch-2.14", "--label", "a b"), "no label of a runner", ""),
         (("--profile", "torch-2.14", "--extension", "my-package"), "is no module", ""),
         (("--profile", "torch-2.14", "--arch", "pvc"), "published wheels hold", "--from source"),

@@ -7,17 +7,19 @@ import os
 import re
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from e2e.support import Said, caller, command, kill_all, wait_until, xpusetup
-from standins.published import XPU, make_index
+from e2e.support import CHECKOUT, Said, caller, command, kill_all, wait_until, xpusetup
+from standins.hashes import with_hashes
+from standins.published import XPU, Packed, make_index
+from standins.wheels import pack_wheel
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("install")]
-PROFILE = "torch-2.14"
 DOWNLOADS = [f"{name}.download" for name in ("torch", "vision", "audio", "triton")]
 STEPS = ["venv", "survey", *DOWNLOADS, "wheels.install", "guard"]
 NO_CONSTRAINT = {"PIP_CONSTRAINT": "/dev/null"}
@@ -34,12 +36,16 @@ class Place:
     def python(self) -> str:
         return str(self.root / "venv/bin/python")
 
+    @property
+    def profile(self) -> str:
+        return profile_of(self.env["PIP_INDEX_URL"])
+
     def install(self, *more: str, **variables: str) -> Said:
-        options = ("--profile", PROFILE, "--root", str(self.root), "--verify", "off", "--json")
+        options = ("--profile", self.profile, "--root", str(self.root), "--verify", "off", "--json")
         return xpusetup("install", *options, *more, env={**self.env, **variables})
 
     def status(self) -> dict[str, Any]:
-        said = xpusetup("status", "--profile", PROFILE, "--root", str(self.root), "--json", env=self.env)
+        said = xpusetup("status", "--profile", self.profile, "--root", str(self.root), "--json", env=self.env)
         found: dict[str, Any] = said.document["result"]
         assert said.code == (1 if found["replaced"] or found["damaged"] else 0), said
         return found
@@ -54,6 +60,15 @@ class Place:
         done = run(self.python, "-c", code, env=self.env)
         torch, triton = json.loads(done.stdout)
         return {"torch": torch, "triton": triton}
+
+
+def profile_of(index: str) -> str:
+    """Give the shipped profile of 2.14 with the hashes of an index of stand-ins."""
+    folder = Path(index.removeprefix("file://"))
+    file = folder.parent / "torch-2.14.toml"
+    if not file.exists():
+        file.write_text(with_hashes((CHECKOUT / "profiles/torch-2.14.toml").read_text(), folder))
+    return str(file)
 
 
 def run(*words: str, env: dict[str, str]) -> subprocess.CompletedProcess[str]:
@@ -158,7 +173,7 @@ def test_a_replaced_torch_is_noticed_explained_and_mended(
     assert why in row["why"]
     assert "built for CUDA" in row["why"]
     assert of(status, "triton")["culprit"] == f"torch {now}"
-    assert status["fix"] == f"xpusetup install --profile {PROFILE} --root {place.root} --verify off"
+    assert status["fix"] == f"xpusetup install --profile {place.profile} --root {place.root} --verify off"
     mended = place.install().result
     assert mended["ran"] == ["wheels.install", "guard"]
     assert {"torch", "triton"} <= {row["name"] for row in mended["removed"]}
@@ -171,12 +186,12 @@ def test_a_replaced_torch_is_noticed_explained_and_mended(
 
 def test_screens_name_the_culprit(place: Place) -> None:
     place.pip("install", "needs-old-torch", **NO_CONSTRAINT)
-    said = xpusetup("status", "--profile", PROFILE, "--root", str(place.root), env=place.env)
+    said = xpusetup("status", "--profile", place.profile, "--root", str(place.root), env=place.env)
     assert said.code == 1
     assert "torch 2.14.1+xpu was replaced by 2.9.0 on " in said.out
     assert "needs-old-torch 1.2.3 (installed at the same time) requires torch==2.9.0" in " ".join(said.out.split())
-    assert f"fix  xpusetup install --profile {PROFILE}" in said.out
-    options = ("--profile", PROFILE, "--root", str(place.root), "--verify", "off")
+    assert f"fix  xpusetup install --profile {place.profile}" in said.out
+    options = ("--profile", place.profile, "--root", str(place.root), "--verify", "off")
     mended = xpusetup("install", *options, env=place.env)
     assert "torch 2.14.1+xpu was replaced by 2.9.0: it is installed again" in mended.out
     assert "triton 3.5.0 was taken out" in mended.out
@@ -200,8 +215,9 @@ def test_a_removed_torch_comes_back(place: Place) -> None:
     assert place.status()["replaced"] == []
 
 
-def test_another_build_of_the_same_version(place: Place) -> None:
-    assert place.pip("install", "--force-reinstall", "--no-deps", "intel-sycl-rt").returncode == 0
+def test_another_build_of_the_same_version(place: Place, tmp_path: Path) -> None:
+    other = pack_wheel(tmp_path, "intel-sycl-rt", "2026.1.0", {"other.py": b""})
+    assert place.pip("install", "--force-reinstall", "--no-deps", str(other)).returncode == 0
     row = of(place.status(), "intel-sycl-rt")
     assert (row["was"], row["now"], row["culprit"]) == ("2026.1.0", "2026.1.0", "intel-sycl-rt 2026.1.0")
     assert place.install().result["ran"] == ["wheels.install", "guard"]
@@ -227,7 +243,18 @@ def test_constraints_of_others_are_kept(place: Place, tmp_path: Path) -> None:
 
 def test_uv_run_in_the_environment_keeps_to_it(place: Place, uv: Path, index: str) -> None:
     env = {**place.env, "PATH": f"{uv}:{place.env['PATH']}", "UV_DEFAULT_INDEX": index, "UV_NO_CONFIG": "1"}
-    words = ("run", "--profile", PROFILE, "--root", str(place.root), "--", "uv", "pip", "install", "needs-old-torch")
+    words = (
+        "run",
+        "--profile",
+        place.profile,
+        "--root",
+        str(place.root),
+        "--",
+        "uv",
+        "pip",
+        "install",
+        "needs-old-torch",
+    )
     refused = xpusetup(*words, env=env)
     assert refused.code != 0
     assert "torch==2.14.1+xpu" in refused.err
@@ -241,8 +268,60 @@ def test_uv_run_in_the_environment_keeps_to_it(place: Place, uv: Path, index: st
     assert place.owners() == {"torch": "2.14.1+xpu", "triton": "triton-xpu"}
 
 
+@pytest.mark.parametrize("by", ["pip", "uv"])
+@pytest.mark.parametrize(("name", "step"), [("torch", "torch.download"), ("sympy", "wheels.install")])
+def test_a_changed_wheel_of_the_same_version_is_refused(
+    uv: Path, tmp_path: Path, name: str, step: str, by: str
+) -> None:
+    """The hashes of all that the profile pins hold, also of what the wheels require; nothing is touched."""
+    index = make_index(tmp_path / "simple")
+    more = {"PATH": f"{uv}:{os.environ['PATH']}", "UV_DEFAULT_INDEX": index} if by == "uv" else {}
+    made = Place(tmp_path / "root", index_only(tmp_path / "home", index, **more))
+    profile = made.profile
+    for wheel in (tmp_path / f"simple/{name}").glob(f"{name}-[12].14*.whl"):
+        with zipfile.ZipFile(wheel, "a") as archive:
+            archive.writestr("changed.py", "")
+    options = ("--profile", profile, "--root", str(made.root), "--verify", "off", "--json")
+    said = xpusetup("install", *options, env=made.env)
+    result = said.document["result"]
+    assert (said.code, result["failed"]) == (1, step)
+    assert f"{name}==" in " ".join(result["failure"]["last_lines"])
+    assert "is not the one that was published: its hash differs" in " ".join(result["failure"]["last_lines"])
+    assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
+
+
+@pytest.mark.parametrize("by", ["pip", "uv"])
+def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: Path, by: str) -> None:
+    """What the wheels require and the profile does not pin: of unverified origin, refused where hashes are required."""
+    wheels = [*XPU[:-1], Packed("sympy", "1.99.0")]
+    index = make_index(tmp_path / "simple", wheels)
+    more = {"PATH": f"{uv}:{os.environ['PATH']}", "UV_DEFAULT_INDEX": index, "UV_NO_CACHE": "1"} if by == "uv" else {}
+    made = Place(tmp_path / "root", index_only(tmp_path / "home", index, **more))
+    profile = Path(made.profile)
+    profile.write_text(re.sub(r'"sympy==1.99.0" = .*', "", profile.read_text()))
+    options = ("--profile", str(profile), "--root", str(made.root), "--verify", "off")
+    refused = xpusetup("install", *options, "--require-hashes", "--json", env=made.env)
+    assert (refused.code, refused.document["result"]["failed"]) == (1, "wheels.install")
+    words = " ".join(refused.document["result"]["failure"]["last_lines"])
+    assert "no published hash is known of sympy==1.99.0, and --require-hashes asks for one" in words
+    assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
+    result = xpusetup("install", *options, "--json", env=made.env).result
+    (row,) = result["unverified"]
+    assert (row["name"], len(row["sha256"])) == ("sympy==1.99.0", 64)
+    made.pip("uninstall", "-y", "torch")
+    with zipfile.ZipFile(next((tmp_path / "simple/sympy").glob("*.whl")), "a") as archive:
+        archive.writestr("changed.py", "")
+    made.pip("uninstall", "-y", "sympy")
+    again = xpusetup("install", *options, "--json", env=made.env)
+    assert again.document["result"]["failed"] == "wheels.install"
+    assert "sympy==1.99.0: the file that came is not the one as it was at first use" in " ".join(
+        again.document["result"]["failure"]["last_lines"]
+    )
+
+
 def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     lacking = make_index(tmp_path / "simple", [one for one in XPU if one.distribution != "intel-sycl-rt"])
+    (tmp_path / "torch-2.14.toml").write_text(Path(profile_of(index)).read_text())
     made = Place(tmp_path / "root", index_only(tmp_path / "home", lacking))
     said = made.install()
     assert (said.code, said.document["result"]["failed"]) == (1, "wheels.install")
@@ -250,7 +329,7 @@ def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     assert told.code == 1
     assert "not installed" in told.out
     assert "! installed" not in told.out
-    assert f"go on  xpusetup install --profile {PROFILE} --root {made.root} --verify off\n" in told.out
+    assert f"go on  xpusetup install --profile {made.profile} --root {made.root} --verify off\n" in told.out
     words = " ".join(said.document["result"]["failure"]["last_lines"])
     assert "nowhere is there intel-sycl-rt==2026.1.0. The environment was not touched" in words
     assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
@@ -261,7 +340,7 @@ def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
 def test_into_a_folder_that_is_not_there_yet(index: str, tmp_path: Path) -> None:
     env = index_only(tmp_path / "home", index)
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    options = ("--profile", PROFILE, "--into", "~/ml", "--python", version, "--verify", "off")
+    options = ("--profile", profile_of(index), "--into", "~/ml", "--python", version, "--verify", "off")
     assert xpusetup("install", *options, "--json", env=env).result["ran"] == STEPS
     place = tmp_path / "home/ml"
     assert run(str(place / "bin/python"), "-c", "import torch", env=env).returncode == 0
@@ -272,7 +351,7 @@ def test_into_a_folder_that_is_not_there_yet(index: str, tmp_path: Path) -> None
 
 def test_killed_while_it_installs(index: str, tmp_path: Path) -> None:
     made = Place(tmp_path / "root", index_only(tmp_path / "home", index))
-    words = command("install", "--profile", PROFILE, "--root", str(made.root), "--verify", "off")
+    words = command("install", "--profile", made.profile, "--root", str(made.root), "--verify", "off")
     process = subprocess.Popen(words, env=made.env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     log = made.root / "logs/wheels.install.log"
     wait_until(lambda: log.exists() and "Installing collected" in log.read_text())
@@ -421,7 +500,7 @@ BOTH = CPU.replace("pins = []", 'pins = ["packaging==26.3"]').replace("torch", "
 def test_build_and_install_in_one_root(index: str, tmp_path: Path) -> None:
     """Whichever ran last is what the environment holds; each mends what others did to it."""
     profile, root = tmp_path / "both.toml", tmp_path / "root"
-    profile.write_text(BOTH)
+    profile.write_text(with_hashes(BOTH, Path(index.removeprefix("file://"))))
     env = index_only(tmp_path / "home", index)
     options = ("--profile", str(profile), "--root", str(root), "--json")
 

@@ -17,6 +17,7 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
+from standins.hashes import with_hashes
 from standins.oneapi import make_oneapi, make_runtime_wheel
 from standins.releases import RELEASES, Release
 from standins.repository import write_text
@@ -173,7 +174,7 @@ def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
     for distribution in ("triton-xpu", "pytorch-triton-xpu"):
         pack_wheel(base / "links", distribution, triton_of(name), {"triton/__init__.py": b"backend = 'xpu'\n"})
     text = repin((PROFILES / f"{name}.toml").read_text(), name, upstreams)
-    write_text(base / f"{name}.toml", text)
+    write_text(base / f"{name}.toml", with_hashes(text, base / "links"))
     return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=rules_of(name).oneapi))
 
 

@@ -12,7 +12,9 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from xpusetup.commands.places import Where
     from xpusetup.commands.result import Result
+    from xpusetup.model import Request
 
 
 def build(
@@ -32,6 +34,7 @@ def build(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")] = 0,
     launcher: options.Launcher = "auto",
     bundle: options.Bundle = "",
@@ -45,16 +48,21 @@ def build(
     where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
     def work() -> Result:
-        from xpusetup.commands import build as command
-        from xpusetup.show.live import BuildView
-
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
-        request = make_request(**of_it, verify=verify, own=(source, patch))
-        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
-            run = {"launcher": launcher, "bundle": bundle, "events": events}
-            return command.build(where, request, command.BuildOptions(jobs=jobs, observe=view.observe, **run))
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
+        run = {"jobs": jobs, "launcher": launcher, "bundle": bundle, "events": events}
+        return _build(where, request, run, {"json": json, "quiet": quiet, "verbose": verbose})
 
     finish("build", work, json=json, quiet=quiet, verbose=verbose)
+
+
+def _build(where: Where, request: Request, run: dict[str, Any], view_as: dict[str, Any]) -> Result:
+    """Build, in a view that says how far it is."""
+    from xpusetup.commands import build as command
+    from xpusetup.show.live import BuildView
+
+    with BuildView(**view_as) as view:
+        return command.build(where, request, command.BuildOptions(observe=view.observe, **run))
 
 
 def install(
@@ -65,6 +73,7 @@ def install(
     python: options.Python = "",
     into: options.IntoNew = "",
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     events: options.Events = "",
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -79,7 +88,8 @@ def install(
         from xpusetup.commands.install import install as run_install
         from xpusetup.show.live import BuildView
 
-        request = make_request(only=None, until="", arch="auto", variables=None, verify=verify)
+        more = {"verify": verify, "require_hashes": require_hashes}
+        request = make_request(only=None, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
         with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return run_install(where, request, BuildOptions(events=events, observe=view.observe))
 
@@ -103,6 +113,7 @@ def plan(
     arch: options.Arch = "auto",
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -116,7 +127,7 @@ def plan(
         from xpusetup.commands.plan import plan as make
 
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
-        request = make_request(**of_it, verify=verify, own=(source, patch))
+        request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         return make(where, request, explain=explain)
 
     finish("plan", work, json=json, quiet=quiet, verbose=verbose)

@@ -26,6 +26,7 @@ def bundle_create(
     python: options.Python = "",
     rev: options.Rev = None,
     only: options.Only = None,
+    require_hashes: options.Hashes = False,
     toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
     json: options.Json = False,
     quiet: options.Quiet = False,
@@ -38,7 +39,8 @@ def bundle_create(
         from xpusetup.commands.bundling import CreateOptions, create
         from xpusetup.show.live import BuildView
 
-        request = make_request(only=only, until="", arch="auto", variables=None, verify="auto")
+        more = {"verify": "auto", "require_hashes": require_hashes}
+        request = make_request(only=only, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
         with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
             return create(where, request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
 

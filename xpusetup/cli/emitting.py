@@ -13,6 +13,8 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xpusetup.commands.result import Result
 
 
@@ -39,6 +41,7 @@ def emit(
     arch: options.Archs = None,
     variables: options.Set = None,
     verify: options.Verify = "auto",
+    require_hashes: options.Hashes = False,
     origin: options.From = "",
     system: options.ImageOs = "",
     target: options.ImageTarget = "",
@@ -54,19 +57,34 @@ def emit(
 ) -> None:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
     profiles, pythons, archs = profile or [], python or [], arch or []
-    told: dict[str, Any] = {"profiles": profiles, "pythons": pythons, "archs": archs, "from": origin}
-    told |= {"os": system, "target": target, "dialect": dialect, "base": base, "driver": driver}
-    told |= {"pin": tuple(pin or ()), "label": label, "gpu_label": gpu_label, "extension": extension}
+    told = _told(system, target, dialect, base, driver, pin) | {"profiles": profiles, "pythons": pythons}
+    told |= {"archs": archs, "from": origin, "label": label, "gpu_label": gpu_label, "extension": extension}
+    more: dict[str, Any] = {"until": until, "verify": verify, "require_hashes": require_hashes}
 
     def work() -> Result:
         from xpusetup.commands import emitting, forms
 
-        request = make_request(only=only, until=until, arch=(archs or ["auto"])[0], variables=variables, verify=verify)
-        pairs = product(profiles or [""], pythons or [""], archs or [""])
-        places = (make_where(profile=name, python=of, root=out, into=into, rev=rev) for name, of, _ in pairs)
+        request = make_request(only=only, arch=(archs or ["auto"])[0], variables=variables, **more)
+        places = [make_where(profile=name, python=of, root=out, into=into, rev=rev) for name, of, _ in _matrix(told)]
         return emitting.emit(kind, forms.Order(places=tuple(places), request=request, options=told), out)
 
     finish("emit", work, json=json, quiet=quiet)
+
+
+def _matrix(told: dict[str, Any]) -> Iterator[tuple[str, ...]]:
+    return product(*(told[name] or [""] for name in ("profiles", "pythons", "archs")))
+
+
+def _told(system: str, target: str, dialect: str, base: str, driver: str, pin: list[str] | None) -> dict[str, Any]:
+    """Give what was said of an image."""
+    return {
+        "os": system,
+        "target": target,
+        "dialect": dialect,
+        "base": base,
+        "driver": driver,
+        "pin": tuple(pin or ()),
+    }
 
 
 def dockerfile(

@@ -38,12 +38,17 @@ def request(
     verify: str,
     target: str = "",
     own: tuple[list[str] | None, list[str] | None] = (None, None),
+    require_hashes: bool = False,
 ) -> Request:
     """Read what was asked; `own` are source trees and patches of the user's own."""
     from xpusetup.request import make_request
 
     asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
     sources, patches = own
+    if require_hashes:
+        from dataclasses import replace
+
+        asked = replace(asked, require_hashes=True)
     if sources or patches:
         from dataclasses import replace
 

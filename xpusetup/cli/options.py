@@ -105,6 +105,7 @@ Verify = Annotated[
         autocompletion=complete.one_of("auto", "require", "off"),
     ),
 ]
+Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
 Level = Annotated[
     str,

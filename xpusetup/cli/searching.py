@@ -41,22 +41,17 @@ def bisect(
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
-    """Build commits to find the one that broke a command: xpusetup bisect --good v2.13.0 --bad main -- python t.py.
-
-    The command ends with 0 where it works, 125 where it cannot tell, any other code up to 127 where it does not.
-    """
+    """Build commits to find the one that broke a command, which ends with 0 (works), 125 (cannot tell) or up to 127."""
 
     def work() -> Result:
-        from xpusetup.commands import bisecting as search
-        from xpusetup.commands.build import BuildOptions
-        from xpusetup.commands.notebook import Hunt
+        from xpusetup.commands import bisecting, build, notebook
         from xpusetup.show.live import BuildView
 
         request = make_request(only=only, until="", arch=arch, variables=variables, verify="off")
-        hunt = Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
+        hunt = notebook.Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
         with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
-            how = BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
+            how = build.BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
             where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
-            return search.bisect(where, request, how, hunt)
+            return bisecting.bisect(where, request, how, hunt)
 
     finish("bisect", work, json=json, quiet=quiet, verbose=verbose)

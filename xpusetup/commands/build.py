@@ -30,6 +30,7 @@ from xpusetup.commands.tuning import (
     ready_launcher,
     write_engine,
 )
+from xpusetup.commands.unverified import describe_unverified
 from xpusetup.commands.workspace import Workspace, open_workspace
 from xpusetup.effects.clock import now
 from xpusetup.effects.environment import short_path, variables
@@ -225,6 +226,7 @@ def _make_result(
         **describe_end(workspace, prepared, request, tuned),
         "use": _use(workspace, prepared),
         "elsewhere": describe_elsewhere(prepared),
+        "unverified": describe_unverified(workspace.profile, prepared.root, prepared.plan),
         **describe_time(outcome),
         "report": f"xpusetup report {workspace.options} --open",
         "cached": outcome.cached,

@@ -15,6 +15,7 @@ from xpusetup.commands.explain import describe_failure
 from xpusetup.commands.locking import ensure_locked
 from xpusetup.commands.prepare import forget_damaged, preview, write_prepared
 from xpusetup.commands.result import Result
+from xpusetup.commands.unverified import describe_unverified
 from xpusetup.commands.workspace import open_workspace
 from xpusetup.effects import files
 from xpusetup.effects.bundle_file import read_head, write_bundle
@@ -65,7 +66,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
     _refuse_place(file, options.file, workspace.root)
     _refuse_installer(workspace)
     workspace = ensure_locked(workspace, say)
-    installer = _choose_installer(workspace) if options.toolkit else None
+    installer = _choose_installer(workspace, request) if options.toolkit else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", say) as lock:
         prepared = _prepare(workspace, request)
@@ -83,7 +84,9 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result:
         write_bundle(file, render_bundle(bundle), members)
         _forget(prepared)
         shutil.rmtree(place)
-    return Result("bundle create", {**describe(bundle), "root": str(workspace.root), **describe_file(file)})
+    unverified = describe_unverified(workspace.profile, root, prepared.plan)
+    more = {"root": str(workspace.root), "unverified": unverified}
+    return Result("bundle create", {**describe(bundle), **more, **describe_file(file)})
 
 
 def _refuse_installer(workspace: Workspace) -> None:
@@ -107,8 +110,10 @@ def _refuse_place(file: Path, name: str, root: Path) -> None:
             raise UsageError(f"{name} is there, and is no bundle", fix="name another file, or remove it") from error
 
 
-def _choose_installer(workspace: Workspace) -> Installer:
+def _choose_installer(workspace: Workspace, request: Request) -> Installer:
     wanted = workspace.profile.toolkit
+    if request.require_hashes:
+        raise UsageError("Intel publishes no hash of oneAPI's offline installer", fix="leave --toolkit out")
     if wanted is None:
         raise UsageError(f"{workspace.profile.name} is built without a toolkit", fix="leave --toolkit out")
     known = parse_installers(files.package_text(ORIGIN))

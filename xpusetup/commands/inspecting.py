@@ -11,6 +11,7 @@ from xpusetup.commands.default import ONLY, open_built
 from xpusetup.commands.prepare import parse_target
 from xpusetup.commands.replaced import find_altered_steps, list_replaced
 from xpusetup.commands.result import Result
+from xpusetup.commands.unverified import describe_unverified
 from xpusetup.commands.workspace import Workspace, options_of
 from xpusetup.effects.clock import now
 from xpusetup.effects.environment import become, variable, variables
@@ -128,6 +129,7 @@ def status(where: Where, *, check: bool = False) -> Result:
         "sources": _sources(workspace, built, manifest.get("own", {})),
         "patches": manifest.get("patches", []),
         "pins": manifest.get("pins", []),
+        "unverified": describe_unverified(workspace.profile, built.root),
     }
     bad = data["failed"] or data["damaged"] or data["replaced"] or data["verified"] is False
     return Result("status", data, code=1 if bad else 0)

@@ -13,6 +13,7 @@ from packaging.version import Version
 from xpusetup.commands.sources import read_patches
 from xpusetup.effects import files
 from xpusetup.errors import UsageError
+from xpusetup.hashes import FILE, with_known
 from xpusetup.load import parse_profile
 
 if TYPE_CHECKING:
@@ -105,7 +106,7 @@ def load_profile(name: str) -> Profile:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    profile = parse_profile(text, name if is_path(name) else f"{name}.toml")
+    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), files.package_text(FILE))
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 

@@ -12,10 +12,12 @@ from xpusetup.effects import files
 from xpusetup.effects.clock import today
 from xpusetup.effects.environment import variables
 from xpusetup.effects.git import list_refs, read_files
+from xpusetup.effects.hashes import read_hashes
 from xpusetup.effects.lock import hold_lock
 from xpusetup.effects.root import open_root, write_locked_profile
 from xpusetup.emit.profile import render_profile
 from xpusetup.errors import UsageError
+from xpusetup.hashes import free_pins, indexes_of
 from xpusetup.refs import choose, names_to_ask, unsure
 from xpusetup.resolve import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.settings import make_network
@@ -88,13 +90,28 @@ def lock(where: Where, out: str, say: Say) -> Result:
     """Resolve anew what was asked for, and write it: into the root, where builds take it from, or as a profile."""
     workspace = open_workspace(where)
     revs = workspace.revs or unsure(workspace.base)
-    if not revs:
+    if not revs and not (out and free_pins(workspace.base)):
         every = f"every commit of {workspace.profile.name} is confirmed: there is nothing to resolve"
         raise UsageError(every, fix="name what to build instead: --rev torch=main")
     if out and Path(out).exists():
         raise UsageError(f"{out} is there already", fix="name another file: --out FILE")
-    found = resolve(workspace, revs, say)
+    found = _with_hashes(resolve(workspace, revs, say) if revs else Lock(workspace.base, (), ()), workspace, say)
     return Result("profiles lock", _write(workspace, revs, found, out))
+
+
+def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
+    """Add the hashes that the indexes publish of what is pinned without any; say of the rest that it has none."""
+    free = free_pins(found.profile)
+    if not free:
+        return found
+    say(f"asking the package indexes for the hashes of {len(free)} pins")
+    network = {**variables(), **make_network(workspace.settings.network, variables())}
+    told = read_hashes(free, indexes_of(found.profile), network)
+    profile = found.profile.model_copy(update={"hashes": {**found.profile.hashes, **told.hashes}})
+    left = [pin for pin in free if pin not in told.hashes]
+    why = f": {told.why}" if told.why else ""
+    notes = (f"no published hash was found of {', '.join(left)}: unverified origin{why}",) if left else ()
+    return replace(found, profile=profile, notes=(*found.notes, *notes))
 
 
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from xpusetup.commands.purpose import purpose_of_build
 from xpusetup.commands.ready import find_ready
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
+from xpusetup.commands.unverified import describe_unverified
 from xpusetup.commands.workspace import open_workspace, origins_of
 from xpusetup.effects.environment import variable, which
 from xpusetup.effects.history import read_history
@@ -52,6 +53,7 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         "steps": steps,
         "explain": explain,
         "notes": [*notes, *seen.notes],
+        "unverified": describe_unverified(workspace.profile, seen.root, seen.plan),
         "missing": list(seen.missing),
         "fix": f"xpusetup doctor {workspace.options} --for build",
         "estimate": _estimate(workspace, seen).document(),

@@ -158,7 +158,8 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
         files.remove(prepared.root / f"stamps/{name}")
     plan = prepared.plan
     refresh_stamps(prepared.root)
-    steps = prepared.purpose.make(workspace.profile, whole_of(request), plan.target, plan.layout).steps
+    every = replace(whole_of(request), require_hashes=False)  # what was not asked for is not refused
+    steps = prepared.purpose.make(workspace.profile, every, plan.target, plan.layout).steps
     words = [*python_words(workspace), *render_request(whole_of(request))]
     known = {**workspace.known, "words": words, "steps": [step.id for step in steps]}
     asked = _asked(workspace, request, prepared.purpose)

@@ -19,6 +19,7 @@ from xpusetup.load import describe
 from xpusetup.model import Layout, Request
 from xpusetup.plan.context import HELPER_KINDS
 from xpusetup.plan.patches import patch_texts, patches_of
+from xpusetup.plan.requirements import requirement_texts
 from xpusetup.profile import Profile
 from xpusetup.values import PACKAGED
 
@@ -70,7 +71,7 @@ def find_roots(folder: Path) -> list[Root]:
 
 
 def helper_files(profile: Profile) -> dict[str, str]:
-    """Give the helpers that travel with a plan, with the sources and patches of the profile, by name below a root."""
+    """Give the helpers that travel with a plan, with what the profile adds to them, by name below a root."""
     folder = files.package_file(HELPERS)
     found = {
         f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
@@ -81,7 +82,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
             found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
-    return {**found, **patch_texts(patches_of(profile, Request()))}
+    return {**found, **patch_texts(patches_of(profile, Request())), **requirement_texts(profile)}
 
 
 def _is_helper(path: Path) -> bool:
@@ -93,6 +94,12 @@ def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
         name = path.relative_to(folder)
         if path.is_file() and "__pycache__" not in name.parts:
             yield f"{to}/{name}", path.read_text(encoding="utf-8")
+
+
+def read_origins(root: Root) -> dict[str, str]:
+    """Give the hashes of first use of what came without a published one, by what it is."""
+    texts = {path.name: files.read_text(path) or "" for path in sorted(root.path.glob("origins/*/[!.]*"))}
+    return {name: text.split()[0] for name, text in texts.items() if text.split()}
 
 
 def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:

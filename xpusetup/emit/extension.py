@@ -4,16 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from packaging.requirements import Requirement
-
 from xpusetup.model import ROOT, Step
 from xpusetup.plan.install import INSTALL as INSTALLED
+from xpusetup.plan.requirements import has_tools, requirement_options
 
 if TYPE_CHECKING:
     from xpusetup.matrix import Cell
 
-TOOLS = ("setuptools", "wheel", "ninja", "packaging", "scikit-build-core", "pathspec", "pybind11", "cmake")
-"""What builds take from the environment; published wheels bring none of it."""
 INSTALL = 'exec "$0" -m pip install --no-deps --no-index --force-reinstall "$1"/*.whl'
 
 
@@ -31,7 +28,7 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
         title=f"{module}, from where it lies",
         run=(
             ("rm", "-rf", dist),
-            *([(*pip, "install", "--no-deps", *_tools(cell))] if published else []),
+            *((_tools(cell),) if published and has_tools(cell.profile) else ()),
             (*pip, "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", dist, f"{ROOT}/{up}"),
             ("bash", "-c", INSTALL, layout.python, dist),
             (layout.python, "-I", "-c", f"import {module}"),
@@ -45,6 +42,8 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
     )
 
 
-def _tools(cell: Cell) -> list[str]:
-    """Give the tools in the versions of the release. The libraries among its pins are those of the wheels already."""
-    return [pin for pin in cell.profile.build_requirements.pins if Requirement(pin).name in TOOLS]
+def _tools(cell: Cell) -> tuple[str, ...]:
+    """Install the tools in the versions of the release. The libraries among its pins came with the wheels."""
+    layout = cell.plan.layout
+    helper = (layout.python, f"{layout.helpers}/pinned_wheels.py", "install")
+    return (*helper, *requirement_options(cell.profile, "tools"))

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from xpusetup.emit.shell import render_driver
 from xpusetup.emit.words import render_long_command
 from xpusetup.model import ROOT
+from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -83,11 +84,13 @@ def _wheelhouse(cell: Cell) -> Iterator[str]:
     runtime = cell.profile.runtime_requirements
     if runtime is None or "runtime" not in fetched_late(cell.plan.steps):
         return
-    pip = (cell.plan.layout.python, "-m", "pip", "--disable-pip-version-check", "download", "--no-deps")
-    argv = (*pip, "--dest", f"{ROOT}/{WHEELHOUSE}", *runtime.pins)
+    layout = cell.plan.layout
+    helper = (layout.python, f"{layout.helpers}/pinned_wheels.py", "download")
+    named = requirement_options(cell.profile, "runtime")
+    argv = (*helper, *named, "--into", f"{ROOT}/{WHEELHOUSE}")
     yield f"""ROOT=$PWD
 echo "{WHEELHOUSE}: {len(runtime.pins)} pinned run-time requirements"
-PIP_CONSTRAINT=/dev/null {render_long_command(argv)} >logs/{WHEELHOUSE}.log 2>&1 || {{
+{render_long_command(argv)} >logs/{WHEELHOUSE}.log 2>&1 || {{
   tail -n 12 logs/{WHEELHOUSE}.log >&2
   echo "failed: {WHEELHOUSE}, all of it: logs/{WHEELHOUSE}.log" >&2
   exit 1

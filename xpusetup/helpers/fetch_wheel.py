@@ -1,23 +1,23 @@
 """Fetches one ready wheel of an exact version: from where pip is told to look, else from the profile's index too.
 
 pip's own settings come first (PIP_INDEX_URL, PIP_FIND_LINKS, ...: mirrors, air gaps), so that a place which cannot
-be reached from here is asked only when nothing nearer has the wheel.
+be reached from here is asked only when nothing nearer has the wheel. A wheel with another hash than the known one is
+refused wherever it lies; where none is known, the one of first use is held to.
 """
 
 from __future__ import annotations
 
 import argparse
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 from collect_wheel import place
-from installers import pip
+from installers import pip, run
+from origins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
+from pinned_wheels import ONLY, unbound
 from summary import render_size, say_summary
 from wheel_files import fail, find_wheel
-
-DOWNLOAD = ("download", "--no-deps", "--only-binary", ":all:")
 
 
 def main() -> None:
@@ -25,35 +25,48 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--distribution", required=True)
     parser.add_argument("--version", required=True)
+    parser.add_argument("--requirements", type=Path, required=True, help="where its hashes stand")
+    parser.add_argument("--record", type=Path, required=True, help="what is held to where no hash was published")
     parser.add_argument("--index", default="")
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
-    requirement = f"{options.distribution}=={options.version}"
+    key = Pin(f"{options.distribution}=={options.version}").key
+    wanted = next(pin for pin in read_pins([options.requirements]) if pin.key == key)
+    pin = recorded(options.record, wanted)
     options.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
-        download(requirement, options.index, Path(folder))
+        download(pin, options.index, Path(folder), options.record)
         wheel = find_wheel(Path(folder), options.distribution, options.version)
+        if not pin.hashes:
+            write_record(options.record, pin, [(hash_file(wheel), wheel.name)])
         size = wheel.stat().st_size
         place(wheel, options.into, options.distribution)
     print(f"{wheel.name} is in {options.into}")
-    say_summary(options.version, render_size(size))
+    say_summary(options.version, render_size(size), "" if wanted.hashes else "unverified origin")
 
 
-def download(requirement: str, index: str, folder: Path) -> None:
+def download(pin: Pin, index: str, folder: Path, record: Path) -> None:
     """Try pip's own places, then with the index added; end with pip's last words when neither has it."""
-    ways = [(), ("--extra-index-url", index)] if index else [()]
+    ways: list[tuple[str, ...]] = [(), ("--extra-index-url", index)] if index else [()]
     for extra in ways:
-        print(f"pip download {requirement} {' '.join(extra)}".rstrip(), flush=True)
-        command = [*pip(), *DOWNLOAD, *extra, "--dest", str(folder), requirement]
-        done = subprocess.run(command, check=False)
-        if done.returncode == 0:
+        command = (*pip(), "download", *ONLY, *extra, "--dest", str(folder), *asked(pin, folder))
+        code, lines = run(command, unbound())
+        if code == 0:
             return
+        refuse_other(lines, [pin], record)
     where = f" or at {index}" if index else ""
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
     fail(
-        f"no wheel of {requirement} for Python {python} where pip looks{where}",
+        f"no wheel of {pin.key} for Python {python} where pip looks{where}",
         "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
     )
+
+
+def asked(pin: Pin, folder: Path) -> tuple[str, ...]:
+    """Give the words that ask pip for a pin, by its hashes where it has some."""
+    if not pin.hashes:
+        return (pin.text,)
+    return ("--require-hashes", "-r", str(write_pins(folder / "requirements.txt", [pin])))
 
 
 if __name__ == "__main__":

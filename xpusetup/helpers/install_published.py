@@ -1,7 +1,7 @@
 """Installs published wheels, with what they require, in place of what stands in the environment.
 
-In this order, so that what can't be done touches nothing: resolve, part what owns the same folders, install, install
-again what had the same version (its files may have been overwritten).
+In this order, so that what can't be done touches nothing: resolve, hold every file to a hash, part what owns the same
+folders, install, install again what had the same version (its files may have been overwritten).
 """
 
 from __future__ import annotations
@@ -10,12 +10,15 @@ import argparse
 import importlib.util
 import re
 import sys
+import tempfile
 from pathlib import Path
 
 from forget_cut_off import forget_cut_off
 from installed import Found, canonical, installed, names_of
-from installers import environment, run, ways
+from installers import environment, ways
+from origins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from remove_conflicts import add_options, refuse_foreign, removals, remove
+from resolved import Call, hold, resolve
 from wheel_files import fail, find_wheel
 from whole_file import write_json
 
@@ -30,6 +33,9 @@ def main() -> None:
     parser.add_argument("--wheels", type=Path, help="the folder that they lie in")
     parser.add_argument("--wheel", action="append", required=True, metavar="NAME==VERSION")
     parser.add_argument("--index", default="", help="where else to look for what they require")
+    parser.add_argument("--requirements", type=Path, help="the hashes that are known, of the wheels and of more")
+    parser.add_argument("--record", type=Path, help="what is held to where no hash was published")
+    parser.add_argument("--require-hashes", action="store_true", help="take nothing else than what has such a hash")
     parser.add_argument("--constraints", default="", help="our own, which are renewed afterwards")
     parser.add_argument("--out", type=Path, required=True)
     add_options(parser)
@@ -66,28 +72,47 @@ def _kept(found: Found) -> str:
 
 
 def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tuple[Found, str]], same: set[str]) -> None:
-    """Resolve, remove, install: with the first installer that can, from the first places that have everything."""
-    paths = tuple(wheels.values())
+    """Resolve, hold, remove, install: with the first installer that can, from the first places that have everything."""
+    known = {pin.key: pin for pin in read_pins([options.requirements])}
+    own = {name: hold_wheel(name, Path(path), known, options) for name, path in wheels.items()}
     complaints: list[str] = []
     for way in ways():
         env = environment(way, options.constraints)
-        base = (*way.command, "install", *way.python)
         for places in ((), ("--extra-index-url", options.index)) if options.index else ((),):
-            code, lines = run((*base, "--dry-run", *places, *paths), env)
+            call = Call(way, env, places)
+            code, lines, found = resolve(call, tuple(wheels.values()))
             complaints += lines if code else []
             if code == 0:
+                more = [pin for pin in found if pin.name not in {canonical(name) for name in wheels}]
+                held = hold(call, more, known, options.record, strict=options.require_hashes)
                 remove(gone)
-                again = tuple(wheels[name] for name in sorted(same))
-                finish(run((*base, *places, *paths), env)[0])
-                force = "--reinstall" if way.name == "uv" else "--force-reinstall"
-                finish(run((*base, "--no-deps", force, *again), env)[0] if again else 0)
+                finish(call, [*own.values(), *held], options.record)
+                again = [own[name] for name in sorted(same)]
+                finish(call, again, options.record, "--reinstall" if way.name == "uv" else "--force-reinstall")
                 return
     refuse_incomplete(complaints)
 
 
-def finish(code: int) -> None:
-    """End where an installation failed that was resolved before."""
+def hold_wheel(name: str, path: Path, known: dict[str, Pin], options: argparse.Namespace) -> Pin:
+    """Give a fetched wheel as what is installed, with the hashes that it is held to, or end where it has another."""
+    wanted = next(Pin(text) for text in options.wheel if text.split("==")[0] == name)
+    pin, found = recorded(options.record, known.get(wanted.key, wanted)), hash_file(path)
+    if not pin.hashes:  # carried here from where it was fetched
+        pin = write_record(options.record, pin, [(found, path.name)])
+    if found not in pin.hashes:
+        fail(f"{path} is not the file that was fetched: its hash differs", f"rm {path}; the same command fetches it")
+    return Pin(f"{name} @ {path.absolute().as_uri()}", pin.hashes)
+
+
+def finish(call: Call, pins: list[Pin], record: Path, *words: str) -> None:
+    """Install just these files, or end with what was wrong with one of them."""
+    if not pins:
+        return
+    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+        listed = write_pins(Path(folder) / "requirements.txt", pins)
+        code, lines = call.install("--no-deps", "--require-hashes", *words, "-r", str(listed))
     if code:
+        refuse_other(lines, pins, record)
         fail("the wheels could not be installed; the lines above say why", "the same command goes on here")
 
 

@@ -1,13 +1,13 @@
 """Lets the program of a device's maker fill the environment of the interpreter that runs this, and looks what came.
 
 The program is taken from PATH, so that a site can hand it out, else fetched. It has to be of the wanted release:
-driver, packages and torch belong together.
+driver, packages and torch belong together. No maker publishes the hash of such a program: it is written down when it is
+run first, and no other one is run after that.
 """
 
 from __future__ import annotations
 
 import argparse
-import hashlib
 import importlib
 import os
 import re
@@ -18,6 +18,7 @@ import urllib.request
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+from origins import hash_file, write_sums
 from wheel_files import fail
 from whole_file import whole, write_json
 
@@ -30,6 +31,8 @@ def main() -> None:
     """Find the program, hold its release against the wanted one, run it, and look what is there now."""
     options = parse_options()
     path = find_program(options.program, options.url, options.into / options.release)
+    record = options.record / "programs" / f"{path.name} {options.release}"
+    digest = hold(path, record)
     told = ask_release(path, options.ask) if options.ask else ""
     if told and told != options.release:
         fail(
@@ -37,9 +40,9 @@ def main() -> None:
             f"take it off PATH, or put that of {options.release} there: {options.url}",
         )
     print(f"{path}: release {told or 'not told'}", flush=True)
+    keep(path, digest, record)
     run_program((str(path), *options.arguments), {options.prefix_variable: options.prefix})
     brought = look(dict(pair.split("=", 1) for pair in options.brings))
-    digest = hashlib.sha256(path.read_bytes()).hexdigest()
     write_json(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
     print("brought " + ", ".join(f"{name} {found}" for name, found in brought.items()))
 
@@ -49,6 +52,7 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--program", required=True)
     parser.add_argument("--url", required=True)
     parser.add_argument("--into", type=Path, required=True, help="where a fetched program lies, by release")
+    parser.add_argument("--record", type=Path, required=True, help="where the hashes of first use lie")
     parser.add_argument("--release", required=True)
     parser.add_argument("--ask", action="append", default=[], help="what makes it say its release")
     parser.add_argument("--prefix-variable", required=True, help="the variable that tells it the environment")
@@ -68,6 +72,24 @@ def find_program(name: str, url: str, folder: Path) -> Path:
     if not path.exists():
         fetch(url, path)
     return path
+
+
+def hold(path: Path, record: Path) -> str:
+    """Give the hash of a program, which has to be that of its first use, where it was used before."""
+    found = hash_file(path)
+    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [found]:
+        fail(
+            f"{path} is not the program that was run at first: its hash differs. It was not run",
+            f"if you trust the new one: rm '{record}'",
+        )
+    return found
+
+
+def keep(path: Path, digest: str, record: Path) -> None:
+    """Write down which program is used first, and say so."""
+    if not record.exists():
+        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
+        write_sums(record, [(digest, path.name)])
 
 
 def fetch(url: str, path: Path) -> None:

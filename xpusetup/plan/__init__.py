@@ -12,6 +12,7 @@ from xpusetup.plan.context import Context
 from xpusetup.plan.environment import make_requirements, make_venv
 from xpusetup.plan.guard import UNBOUND, make_guard
 from xpusetup.plan.installer import PAIRING, installer_step, make_installer, make_pairing
+from xpusetup.plan.origins import check_origins
 from xpusetup.plan.ready import make_ready, ready_step
 from xpusetup.plan.target import find_target_part, step_of
 from xpusetup.plan.verify import make_verify
@@ -28,14 +29,11 @@ def make_plan(profile: Profile, request: Request, target: Target, layout: Layout
     _check(profile, request)
     if request.target:
         until = step_of(find_target_part(profile, request))
-        return Plan(
-            profile=profile.name,
-            target=target,
-            layout=layout,
-            steps=tuple(_needed(tuple(_all_steps(context, request)), {until})),
-        )
-    steps = tuple(_all_steps(context, request))
-    return Plan(profile=profile.name, target=target, layout=layout, steps=_select(steps, request))
+        steps = tuple(_needed(tuple(_all_steps(context, request)), {until}))
+    else:
+        steps = _select(tuple(_all_steps(context, request)), request)
+    plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
+    return check_origins(profile, request, plan)
 
 
 def _refuse_cloned(profile: Profile, name: str) -> None:
@@ -128,7 +126,7 @@ def _make_runtime(context: Context, last: str, component: str, pins: list[str]) 
         title=f"{len(pins)} pinned run-time requirements",
         run=(
             context.helper("forget_cut_off.py"),
-            context.pip("install", "--no-deps", "--report", report, *pins),
+            context.helper("pinned_wheels.py", "install", *context.pinned("runtime"), "--report", report),
             context.helper("keep_report.py", report),
             *context.movable(),
         ),

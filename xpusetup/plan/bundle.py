@@ -29,15 +29,18 @@ def make_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Se
     context = Context(profile, request, plan.target, plan.layout)
     wanted = {step.id for step in plan.steps if step.component and step.id.endswith(".fetch")} | {*ALWAYS}
     steps = [step for step in plan.steps if step.id in wanted]
-    gathering = (_make_wheels(context, bundled_pins(profile, plan)), _make_program(context, *program))
+    gathering = (_make_wheels(context, plan), _make_program(context, *program))
     return replace(plan, steps=(*steps, *gathering))
 
 
 def bundled_pins(profile: Profile, plan: Plan) -> list[str]:
     """Give the pins that a plan installs from wheels: build requirements, and run-time ones where it has them."""
     runtime = profile.runtime_requirements
-    has_runtime = runtime is not None and any(step.id == "runtime" for step in plan.steps)
-    return [*profile.build_requirements.pins, *(runtime.pins if runtime and has_runtime else [])]
+    return [*profile.build_requirements.pins, *(runtime.pins if runtime and _has_runtime(plan) else [])]
+
+
+def _has_runtime(plan: Plan) -> bool:
+    return any(step.id == "runtime" for step in plan.steps)
 
 
 def bundled_parts(plan: Plan) -> list[str]:
@@ -45,13 +48,18 @@ def bundled_parts(plan: Plan) -> list[str]:
     return [step.component for step in plan.steps if step.id.endswith(".fetch") and lane_of(step) == "network"]
 
 
-def _make_wheels(context: Context, pins: Sequence[str]) -> Step:
+def _make_wheels(context: Context, plan: Plan) -> Step:
     # The folder is emptied first: pip takes a file that is there for whole.
-    folder = f"{GATHERED}/{WHEELS}"
+    folder, pins = f"{GATHERED}/{WHEELS}", bundled_pins(context.profile, plan)
+    names = (
+        *(("build",) if context.profile.build_requirements.pins else ()),
+        *(("runtime",) if _has_runtime(plan) else ()),
+    )
+    fetch = context.helper("pinned_wheels.py", "download", *context.pinned(*names), "--into", folder)
     return Step(
         id="bundle.wheels",
         title=f"wheels of {len(pins)} pinned requirements",
-        run=(("rm", "-rf", folder), context.pip("wheel", "--no-deps", "--wheel-dir", folder, *pins)),
+        run=(("rm", "-rf", folder), fetch),
         needs=("network",),
         after=("requirements",),
         locks=("venv",),

@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from xpusetup.model import ROOT
 from xpusetup.plan.patches import FOLDER, patches_of
+from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
     from xpusetup.model import Layout, Request, Target
@@ -43,6 +44,10 @@ class Context:
     def pip(self, *arguments: str) -> tuple[str, ...]:
         """Give a pip command of the built environment."""
         return (self.layout.python, "-m", "pip", "--disable-pip-version-check", *arguments)
+
+    def pinned(self, *purposes: str) -> tuple[str, ...]:
+        """Give the options that name what of the profile is held to which hashes, and where those of first use lie."""
+        return requirement_options(self.profile, *purposes)
 
     def movable(self) -> tuple[tuple[str, ...], ...]:
         """Give what follows an installation into an environment of our own, so that it can be moved."""

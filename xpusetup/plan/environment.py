@@ -38,7 +38,7 @@ def _make_adoption(context: Context, pins: Iterable[str]) -> Step:
     target, layout = context.target, context.layout
     result = f"{layout.results}/environment.json"
     options = ("--prefix", layout.venv, "--python", target.python_version, "--reports", context.reports)
-    requires = (word for pin in _of_python(pins, target.python_version) for word in ("--requires", pin))
+    requires = (word for pin in pins_of_python(pins, target.python_version) for word in ("--requires", pin))
     return Step(
         id="venv",
         title=f"a look at the environment {layout.venv}",
@@ -48,7 +48,7 @@ def _make_adoption(context: Context, pins: Iterable[str]) -> Step:
     )
 
 
-def _of_python(pins: Iterable[str], version: str) -> Iterator[str]:
+def pins_of_python(pins: Iterable[str], version: str) -> Iterator[str]:
     """Give the pins that hold for a version of Python, as name==version."""
     there = {"python_version": version, "python_full_version": f"{version}.0"}
     for pin in map(Requirement, pins):
@@ -65,7 +65,7 @@ def built_pins(profile: Profile) -> list[str]:
 
 def find_changes(pins: Iterable[str], installed: Mapping[str, str], version: str) -> list[str]:
     """Say which installed distributions would be replaced by another version, as "numpy 2.1 -> 2.4.6"."""
-    wanted = dict(pin.split("==") for pin in _of_python(pins, version))
+    wanted = dict(pin.split("==") for pin in pins_of_python(pins, version))
     return [
         f"{name} {installed[name]} -> {pinned}"
         for name, pinned in wanted.items()
@@ -76,12 +76,9 @@ def find_changes(pins: Iterable[str], installed: Mapping[str, str], version: str
 def make_requirements(context: Context) -> Step:
     """Give the step that installs the build requirements, all pinned exactly."""
     pins = context.profile.build_requirements.pins
-    pip = [pin for pin in pins if Requirement(pin).name == "pip"]
-    rest = [pin for pin in pins if pin not in pip]
     report = f"{context.reports}/build-requirements.json"
     commands = [context.helper("forget_cut_off.py")]
-    commands += [context.pip("install", "--no-deps", *pip)] if pip else []
-    commands.append(context.pip("install", "--no-deps", "--report", report, *rest))
+    commands.append(context.helper("pinned_wheels.py", "install", *context.pinned("build"), "--report", report))
     commands.append(context.helper("keep_report.py", report))
     commands += context.movable()
     return Step(

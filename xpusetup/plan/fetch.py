@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.model import Step
 from xpusetup.plan.context import OWN
+from xpusetup.plan.requirements import purpose_of
 from xpusetup.values import PACKAGED
 
 if TYPE_CHECKING:
@@ -15,7 +16,8 @@ if TYPE_CHECKING:
 
 def make_wheel_fetch(context: Context, part: WheelComponent) -> Step:
     index = ("--index", part.index) if part.index else ()
-    options = ("--distribution", part.distribution, "--version", part.version, *index)
+    named = ("--distribution", part.distribution, "--version", part.version)
+    options = (*named, *context.pinned(purpose_of(part)), *index)
     return Step(
         id=f"{part.name}.fetch",
         title=f"{part.distribution} {part.version}, a ready wheel",

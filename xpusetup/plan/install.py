@@ -15,6 +15,7 @@ from xpusetup.plan.conflicts import conflicts_among, removal_options
 from xpusetup.plan.context import Context, file_name
 from xpusetup.plan.environment import make_venv
 from xpusetup.plan.guard import constraints_file, make_guard
+from xpusetup.plan.origins import check_origins
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
@@ -39,7 +40,8 @@ def make_install_plan(profile: Profile, request: Request, target: Target, layout
         )
     target = replace(target, toolkit=None)  # published wheels bring their own runtime
     steps = tuple(_steps(Context(profile, request, target, layout), profile.published))
-    return Plan(profile=profile.name, target=target, layout=layout, steps=steps)
+    plan = Plan(profile=profile.name, target=target, layout=layout, steps=steps)
+    return check_origins(profile, request, plan)
 
 
 def published_pins(profile: Profile) -> list[str]:
@@ -97,7 +99,8 @@ def _make_survey(context: Context) -> Step:
 
 def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str]) -> Step:
     distribution, version = pin
-    named = ("--distribution", distribution, "--version", version, "--index", published.index)
+    named = ("--distribution", distribution, "--version", version, *context.pinned("published"))
+    named = (*named, "--index", published.index)
     return Step(
         id=f"{name}.download",
         title=f"{distribution} {version}, as published",
@@ -113,6 +116,8 @@ def _make_install(context: Context, published: Published) -> Step:
     wheels = published_wheels(context.profile)
     result = f"{context.layout.results}/installed.json"
     places = ("--wheels", PUBLISHED, "--index", published.index, "--constraints", constraints_file(context.layout))
+    strict = ("--require-hashes",) if context.request.require_hashes else ()
+    places = (*places, *context.pinned("published"), *strict)
     packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
     records = (f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values())
     return Step(

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xpusetup.model import ROOT, Step
 from xpusetup.plan.context import file_name
 from xpusetup.plan.guard import UNBOUND
+from xpusetup.plan.requirements import RECORD
 
 if TYPE_CHECKING:
     from xpusetup.plan.context import Context
@@ -26,7 +27,8 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
     result = f"{context.layout.results}/{installer.name}.json"
     asked = (f"--ask={word}" for word in installer.ask)
     options = (
-        *("--program", installer.program, "--url", installer.url, "--into", PROGRAMS, "--release", installer.release),
+        *("--program", installer.program, "--url", installer.url, "--into", PROGRAMS, "--record", RECORD),
+        *("--release", installer.release),
         *(*asked, "--prefix-variable", installer.prefix_variable, "--prefix", context.layout.venv),
         *(word for name, version in installer.brings.items() for word in ("--brings", f"{name}={version}")),
         *("--out", result, "--", *installer.arguments),

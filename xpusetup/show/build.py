@@ -13,6 +13,7 @@ from xpusetup.progress import render_about
 from xpusetup.show.bundle import show_attempts
 from xpusetup.show.causes import show_cause
 from xpusetup.show.console import MARKS, chosen, prose, verified
+from xpusetup.show.origins import show_unverified
 from xpusetup.show.tables import show_table
 
 if TYPE_CHECKING:
@@ -77,6 +78,7 @@ def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folde
         _show_proof(console, data, done)
     for name, place in data.get("editable", {}).items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
+    show_unverified(console, data)
     if data["wheels"]:
         console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
     for wheel in data["wheels"] if verbose else ():
@@ -210,7 +212,8 @@ def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
     console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
     for note in data["notes"]:
         prose(console, "   ", note, first=" [yellow]![/] ")
-    console.print("\n" if data["notes"] else "", end="")
+    show_unverified(console, data)
+    console.print("\n" if data["notes"] or data["unverified"] else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows)
     console.print(f"\n {_estimate(data)}")
     if data["missing"]:

@@ -10,6 +10,7 @@ from rich.markup import escape
 from xpusetup.amounts import render_size
 from xpusetup.effects.environment import short_path
 from xpusetup.show.console import prose
+from xpusetup.show.origins import show_unverified
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -25,6 +26,7 @@ def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     """Print what was written, what its sources may still download, and how to use it."""
     console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
     _show_contents(console, data)
+    show_unverified(console, data)
     if data["downloads"]:
         console.print("\n may download, as its own files say (what is vendored is there already):")
         _show_downloads(console, data["downloads"], verbose=verbose)

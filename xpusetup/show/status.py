@@ -10,6 +10,7 @@ from rich.markup import escape
 
 from xpusetup.show.build import steps_left
 from xpusetup.show.console import chosen, prose, verified
+from xpusetup.show.origins import show_unverified
 from xpusetup.show.replaced import show_replaced
 from xpusetup.show.several import show_several
 
@@ -43,6 +44,7 @@ def show_status(console: Console, data: Mapping[str, Any]) -> None:
     for wheel in data["wheels"]:
         _show_wheel(console, wheel)
     _show_sources(console, data)
+    show_unverified(console, data)
     for row in data["replaced"]:
         show_replaced(console, row)
     for step, why in data["damaged"].items():

@@ -16,13 +16,9 @@ export PATH=/opt/conda/envs/x/bin:"$PATH" VIRTUAL_ENV=/opt/conda/envs/x
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run /opt/conda/envs/x/bin/python "$ROOT"/helpers/forget_cut_off.py
-run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
-run /opt/conda/envs/x/bin/python -m pip --disable-pip-version-check install --no-deps --report \
-  /opt/conda/envs/x/share/xpusetup/build-requirements.json build==1.6.1 filelock==4.1.0 fsspec==2026.9.0 \
-  jinja2==3.1.6 markupsafe==3.0.4 mpmath==1.3.0 networkx==3.4.2 ninja==1.13.2 \
-  'numpy==2.2.6; python_version < '"'"'3.11'"'"'' 'numpy==2.4.6; python_version >= '"'"'3.11'"'"'' \
-  packaging==26.3 pyproject-hooks==1.3.3 setuptools==80.10.2 sympy==1.14.0 \
-  'tomli==2.5.0; python_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 wheel==0.48.0
+run /opt/conda/envs/x/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
+  "$ROOT"/helpers/requirements/build-7b05512525df.txt --record "$ROOT"/origins --report \
+  /opt/conda/envs/x/share/xpusetup/build-requirements.json
 run /opt/conda/envs/x/bin/python "$ROOT"/helpers/keep_report.py \
   /opt/conda/envs/x/share/xpusetup/build-requirements.json
 finish

@@ -13,6 +13,7 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torch --version 2.13.0+cpu --index \
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torch --version 2.13.0+cpu --requirements \
+  "$ROOT"/helpers/requirements/torch.wheel-473c05452e70.txt --record "$ROOT"/origins --index \
   https://download.pytorch.org/whl/cpu --into "$ROOT"/wheels
 finish

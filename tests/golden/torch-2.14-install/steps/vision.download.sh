@@ -13,6 +13,7 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torchvision --version 0.29.1+xpu --index \
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torchvision --version 0.29.1+xpu \
+  --requirements "$ROOT"/helpers/requirements/published-857ae63fbf32.txt --record "$ROOT"/origins --index \
   https://download.pytorch.org/whl/xpu --into "$ROOT"/published
 finish

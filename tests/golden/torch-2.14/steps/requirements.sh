@@ -15,18 +15,9 @@ export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/forget_cut_off.py
-run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps pip==26.0
-run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps --report \
-  "$ROOT"/venv/build-requirements.json build==1.6.1 certifi==2026.7.22 charset-normalizer==3.5.2 cmake==3.31.10 \
-  'exceptiongroup==1.3.1; python_full_version < '"'"'3.11'"'"'' filelock==4.0.7 fsspec==2026.9.0 idna==3.20 \
-  'importlib-metadata==9.0.1; python_full_version < '"'"'3.10.2'"'"'' intel-cmplr-lib-ur==2026.1.0 \
-  intel-openmp==2026.1.0 jinja2==3.1.6 markupsafe==3.0.3 mkl-include==2026.1.0 mkl-static==2026.1.0 \
-  mpmath==1.3.0 networkx==3.4.2 ninja==1.11.1.4 'numpy==2.2.6; python_full_version < '"'"'3.11'"'"'' \
-  'numpy==2.4.6; python_full_version >= '"'"'3.11'"'"'' onemkl-license==2026.1.0 packaging==26.3 \
-  pathspec==1.1.1 pillow==12.3.0 pybind11==3.1.0 pyproject-hooks==1.3.3 pyyaml==6.0.3 requests==2.34.2 \
-  scikit-build-core==1.1.0 setuptools==80.10.2 six==1.17.0 sympy==1.14.0 tbb==2023.1.0 tbb-devel==2023.1.0 \
-  tcmlib==1.5.0 'tomli==2.4.1; python_full_version < '"'"'3.11'"'"'' typing-extensions==4.16.0 umf==1.1.0 \
-  urllib3==2.8.0 wheel==0.48.0 'zipp==4.1.0; python_full_version < '"'"'3.10.2'"'"''
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
+  "$ROOT"/helpers/requirements/build-6d41e17c3d82.txt --record "$ROOT"/origins --report \
+  "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py
 finish

@@ -13,6 +13,7 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution triton-xpu --version 3.8.0 --index \
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution triton-xpu --version 3.8.0 --requirements \
+  "$ROOT"/helpers/requirements/triton.wheel-cfd5021f3d1f.txt --record "$ROOT"/origins --index \
   https://download.pytorch.org/whl/xpu --into "$ROOT"/wheels
 finish

@@ -33,12 +33,8 @@ step vision.fetch vision
 step audio.fetch audio
 ROOT=$PWD
 echo "wheelhouse: 22 pinned run-time requirements"
-PIP_CONSTRAINT=/dev/null "$ROOT"/venv/bin/python -m pip --disable-pip-version-check download --no-deps --dest "$ROOT"/wheelhouse \
-  dpcpp-cpp-rt==2026.1.0 impi-rt==2021.18.1 intel-cmplr-lib-rt==2026.1.0 intel-cmplr-lib-ur==2026.1.0 \
-  intel-cmplr-lic-rt==2026.1.0 intel-opencl-rt==2026.1.0 intel-openmp==2026.1.0 intel-pti==1.0.1 \
-  intel-sycl-rt==2026.1.0 mkl==2026.1.0 oneccl==2022.1.1 oneccl-devel==2022.1.1 onemkl-license==2026.1.0 \
-  onemkl-sycl-blas==2026.1.0 onemkl-sycl-dft==2026.1.0 onemkl-sycl-lapack==2026.1.0 onemkl-sycl-rng==2026.1.0 \
-  onemkl-sycl-sparse==2026.1.0 pyzes==0.1.2 tbb==2023.1.0 tcmlib==1.5.0 umf==1.1.0 >logs/wheelhouse.log 2>&1 || {
+"$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py download --requirements \
+  "$ROOT"/helpers/requirements/runtime-8a3732773b0b.txt --record "$ROOT"/origins --into "$ROOT"/wheelhouse >logs/wheelhouse.log 2>&1 || {
   tail -n 12 logs/wheelhouse.log >&2
   echo "failed: wheelhouse, all of it: logs/wheelhouse.log" >&2
   exit 1

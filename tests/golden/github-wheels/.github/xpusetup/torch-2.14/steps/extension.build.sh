@@ -18,8 +18,8 @@ export CXX=g++
 launch_compilers
 cd "$ROOT"
 run rm -rf "$ROOT"/dist
-run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check install --no-deps cmake==3.31.10 ninja==1.11.1.4 \
-  packaging==26.3 pathspec==1.1.1 pybind11==3.1.0 scikit-build-core==1.1.0 setuptools==80.10.2 wheel==0.48.0
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
+  "$ROOT"/helpers/requirements/tools-0d26c27f9aad.txt --record "$ROOT"/origins
 run "$ROOT"/venv/bin/python -m pip --disable-pip-version-check wheel --no-build-isolation --no-deps --wheel-dir \
   "$ROOT"/dist "$ROOT"/../../..
 run bash -c 'exec "$0" -m pip install --no-deps --no-index --force-reinstall "$1"/*.whl' "$ROOT"/venv/bin/python \

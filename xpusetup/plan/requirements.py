@@ -1,0 +1,76 @@
+"""The files of requirements that travel with the steps: every pin with the hashes of its files."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+
+from xpusetup.hashes import pins_of, render_requirements
+from xpusetup.model import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xpusetup.profile import Profile, WheelComponent
+
+FOLDER = "helpers/requirements"
+"""Where they lie below a root: with the helpers, so that they travel with every form."""
+RECORD = f"{ROOT}/origins"
+"""Where the hashes lie of what was fetched without a published one, as they were at first use."""
+TOOLS = ("setuptools", "wheel", "ninja", "packaging", "scikit-build-core", "pathspec", "pybind11", "cmake")
+"""What builds take from the environment; published wheels bring none of it."""
+
+
+def requirements_of(profile: Profile) -> dict[str, list[str]]:
+    """Give the pins of a profile by what they are for."""
+    build = profile.build_requirements.pins
+    ready = {purpose_of(part): [_pin(part)] for part in profile.components if part.kind == "wheel"}
+    found = {
+        "build": build,
+        "runtime": profile.runtime_requirements.pins if profile.runtime_requirements else [],
+        "tools": [pin for pin in build if Requirement(pin).name in TOOLS] if profile.published else [],
+        "published": pins_of(profile) if profile.published else [],
+        **ready,
+    }
+    return {purpose: pins for purpose, pins in found.items() if pins}
+
+
+def purpose_of(part: WheelComponent) -> str:
+    """Give what the pin of a ready wheel is for."""
+    return f"{part.name}.wheel"
+
+
+def has_tools(profile: Profile) -> bool:
+    """Say whether a profile pins what builds take from the environment."""
+    return "tools" in requirements_of(profile)
+
+
+def _pin(part: WheelComponent) -> str:
+    return f"{part.distribution}=={part.version}"
+
+
+def requirement_file(profile: Profile, purpose: str) -> str:
+    """Give the path of a file of requirements. Its name tells the content, so that a key sees a change."""
+    return f"{ROOT}/{_name(purpose, _text(profile, requirements_of(profile)[purpose]))}"
+
+
+def requirement_options(profile: Profile, *purposes: str) -> tuple[str, ...]:
+    """Give the options that name what of a profile is held to which hashes, and where those of first use lie."""
+    listed = (word for purpose in purposes for word in ("--requirements", requirement_file(profile, purpose)))
+    return (*listed, "--record", RECORD)
+
+
+def requirement_texts(profile: Profile) -> dict[str, str]:
+    """Give all files of requirements of a profile, by name below a root."""
+    texts = {purpose: _text(profile, pins) for purpose, pins in requirements_of(profile).items()}
+    return {_name(purpose, text): text for purpose, text in texts.items()}
+
+
+def _text(profile: Profile, pins: Iterable[str]) -> str:
+    return render_requirements(profile.hashes, pins)
+
+
+def _name(purpose: str, text: str) -> str:
+    return f"{FOLDER}/{purpose}-{hashlib.sha256(text.encode()).hexdigest()[:12]}.txt"
