@@ -72,6 +72,7 @@ CAUSES: list[dict[str, Any]] = [
         "commands": ["xpusetup build --profile torch-2.5 --jobs 2"],
         "source": "https://github.com/pytorch/pytorch/issues/49078",
         "confidence": "high",
+        "likely": False,
         "caused_by": None,
     }
 ]
@@ -91,6 +92,8 @@ EXPLAINED: dict[str, Any] = {
     ],
     "later_errors": 12,
     "later_errors_more": False,
+    "first_error_sure": True,
+    "last": [{"line": 203877, "text": "ninja: build stopped: subcommand failed."}],
     "lines": 203877,
 }
 UNEXPLAINED = {**EXPLAINED, "causes": [], "later_errors": 1}

@@ -53,6 +53,15 @@ def doctor(
 
 def explain(
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
+    good: Annotated[
+        str,
+        typer.Option(
+            "--good",
+            help="A log that went well: what both say counts for nothing.",
+            metavar="OTHER",
+            show_default=False,
+        ),
+    ] = "",
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -62,6 +71,6 @@ def explain(
     def work() -> Result:
         from xpusetup.commands.explain import explain as make
 
-        return make(log)
+        return make(log, good)
 
     finish("explain", work, json=json, quiet=quiet, verbose=verbose)

@@ -10,7 +10,10 @@ from xpusetup.advice import complete_result
 from xpusetup.commands.result import Result
 from xpusetup.effects.files import package_text
 from xpusetup.effects.logs import STDIN, read_log, read_stdin
+from xpusetup.effects.probe_system import read_families
 from xpusetup.effects.root import Root, read_lock
+from xpusetup.effects.running import good_log
+from xpusetup.explain.news import News, find_news, read_known
 from xpusetup.explain.rank import explain as explain_chunks
 from xpusetup.explain.signatures import parse_signatures
 from xpusetup.explain.watch import Watcher
@@ -24,12 +27,20 @@ if TYPE_CHECKING:
 LAST_LINES = 12
 
 
-def explain(log: str) -> Result:
-    """Explain a log; `-` and nothing mean stdin. Says so where it knows no cause; that too is a result."""
-    chunks = read_log(Path(log)) if log not in {"", STDIN} else read_stdin()
-    name = log if log not in {"", STDIN} else "stdin"
-    told = explain_chunks(chunks, known_signatures()).document()
-    return Result("explain", {"log": name, **complete_result(told, _situation(Path(log)))})
+def explain(log: str, good: str = "") -> Result:
+    """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
+    piped = log in {"", STDIN}
+    known = read_known(read_log(Path(good))) if good else None
+    chunks = read_stdin() if piped else read_log(Path(log))
+    told = explain_chunks(chunks, known_signatures(), known).document(families=read_families())
+    news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
+    data = {"log": "stdin" if piped else log, **complete_result(told, _situation(Path(log)))}
+    return Result("explain", {**data, **_compared(good, news)} if good else data)
+
+
+def _compared(good: str, news: News) -> dict[str, Any]:
+    """Give what a log has that the good one has not."""
+    return {"good": good, "new": [{"line": line, "text": text} for line, text in news.lines], "new_lines": news.count}
 
 
 def _situation(log: Path) -> dict[str, list[str]]:
@@ -45,8 +56,13 @@ def _situation(log: Path) -> dict[str, list[str]]:
 def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[str, Any]:
     """Say why a step failed, where that is known, and what its log says by itself."""
     log = root.log(step)
-    told = explain_chunks(read_log(log), known_signatures()).document(going_on["command"])
+    good = good_log(log)
+    known = read_known(read_log(good)) if good.exists() else None
+    told = explain_chunks(read_log(log), known_signatures(), known).document(going_on["command"], read_families())
+    news = find_news(read_log(log), known) if known else News((), 0)
+    compared = _compared(str(good), news) if known else {}
     return {
+        **compared,
         "step": step,
         "log": str(log),
         "causes": told["causes"],

@@ -51,6 +51,13 @@ def probe_system(sysroot: Sysroot) -> System:
     )
 
 
+def read_families() -> list[str]:
+    """Give this distribution's name and those of what it is made from, as os-release has them."""
+    import distro  # noqa: PLC0415 - a build in which no step fails has no need of it
+
+    return [distro.id() or "linux", *distro.like().split()]
+
+
 def _user_name() -> str:
     import pwd  # noqa: PLC0415 - absent from some static interpreters
 

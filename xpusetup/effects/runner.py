@@ -14,7 +14,7 @@ from xpusetup.effects.caches import watch_cache
 from xpusetup.effects.journal import write_began, write_ended
 from xpusetup.effects.load import STANDS_STILL, Watch
 from xpusetup.effects.root import Root, see, write_absent
-from xpusetup.effects.running import Running, end_steps, end_trees, keep_log, start_step, wait_for_any
+from xpusetup.effects.running import Running, end_steps, end_trees, keep_good, keep_log, start_step, wait_for_any
 from xpusetup.errors import InterruptedRunError, NotReadyError
 from xpusetup.events import Event
 from xpusetup.keys import NO_DEVICE as NO_DEVICE_HERE
@@ -208,6 +208,7 @@ def _finish(run: Run, work: Work, one: Running) -> None:
     if state == "failed":
         _fail(run, work, one)
     else:
+        keep_good(run.root.log(step.id))
         work.done.add(step.id)
 
 

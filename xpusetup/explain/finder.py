@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ROOTS = (
     *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
     *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
+    *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
+    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset"),
 )
 GENERAL = (
     *(
@@ -40,9 +42,63 @@ GENERAL = (
         "not found",
     ),
     *("xpusetup: ", "segmentation fault", "undefined reference", "ninja: build", "ninja: error", "no space left"),
-    *("fehler", "erreur", "xception: "),
+    *("fehler", "erreur", "xception: ", "xception\n", "rror!", "##[error]", "rror response", "terminate called"),
+    *(
+        "illegal instruction",
+        "received signal",
+        "rror c",
+        "rror lnk",
+        "rror msb",
+        "dpkg: ",
+        "unmet dep",
+        "nothing provides",
+    ),
+    *(
+        "no installation",
+        "unknown symbol",
+        "disagrees about",
+        "could not insert",
+        "timed out: ",
+    ),
+    *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error"),
 )
 """Words of any error at all."""
+SOFT = (
+    *(
+        "failed",
+        "failure",
+        "fail to",
+        "fails to",
+        "unable to",
+        "cannot ",
+        "could not ",
+        "couldn't",
+        "not found",
+    ),
+    *(
+        "no such",
+        "denied",
+        "timed out",
+        "invalid",
+        "unsupported",
+        "not supported",
+        "abort",
+        "refus",
+        "mismatch",
+    ),
+    *(
+        "exceeded",
+        "canceled",
+        "cancelled",
+        "killed",
+        "fatal",
+        "xception",
+        "not usable",
+    ),
+    *("shutdown signal", "not authorized", "unknown runtime", "undefined ", "not |can't", "out of memory"),
+    *("rror", "not available"),
+)
+"""Words that may tell of one where nothing plainer is said."""
 
 GENERAL_LOCAL = (
     *(
@@ -70,9 +126,13 @@ ENGLISH = bytes(range(0xC0)) + b"\xe2"
 
 ANY = -1
 """Stands for any error among the numbers of signatures."""
+PERHAPS = -2
+"""Stands for what may be one."""
+CLEARED = -3
+"""This less a signature's number stands for words after which its failure is none: another try went well."""
 
 NAMES = b"rror"
-SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"\r", b"\n", b""}
+SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"\r", b"\n", b""}
 """What follows this root where it is said; in flags (-Werror=), names of files and classes it is something else."""
 
 PIECE = 28_000
@@ -121,8 +181,12 @@ class Finder:
         low = block.data.lower()
         speech = cut_speech(low, block.start, block.end)
         found: dict[int, set[int]] = defaultdict(set)
+        tried = set[tuple[int, int]]()
         for place, group in self._places(speech.text):
             begin, end = line_around(low, speech.origin(place))
+            if (begin, id(group)) in tried:
+                continue
+            tried.add((begin, id(group)))
             if numbers := group.numbers_in(low[begin : end + 1]):
                 found[begin] |= numbers
         return found
@@ -165,10 +229,14 @@ def make_finder(signatures: Sequence[Signature]) -> Finder:
         cmake = CMAKE if signature.phase in CMAKE_PHASES else ()
         for text in (*signature.words, *cmake):
             _add(plain, text, number)
+        for text in signature.cleared:
+            _add(plain, text, CLEARED - number)
         for text in signature.local:
             _add(local[_script(text)], text, number)
     for text in GENERAL:
         _add(plain, text, ANY)
+    for text in SOFT:
+        _add(plain, text, PERHAPS)
     for text in GENERAL_LOCAL:
         _add(local[_script(text)], text, ANY)
     return Finder(plain, local)

@@ -6,19 +6,26 @@ only points at another ("build stopped") is a cause only where the log holds not
 
 from __future__ import annotations
 
+import re
 import shlex
 from bisect import bisect_right
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.explain.scan import COUNTED, Match, Seen, Telling, scan
+from xpusetup.explain.signatures import Advice
+from xpusetup.explain.systems import find_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.explain.signatures import Signature
+    from xpusetup.explain.news import Known
+    from xpusetup.explain.signatures import Signature, System
 
 BUILD = "xpusetup build"
+PLACE = re.compile(r"<(build|[a-z_]+)>")
+HINTED = 40
+"""How far above a line that only points at a failure the reason may stand."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,29 +36,40 @@ class Explanation:
     first_error: Telling | None
     later: int
     lines: int
+    tail: tuple[tuple[int, str], ...] = ()
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
         above = _ancestors(match.signature.id, {cause.signature.id: cause for cause in self.causes})
         return next((cause.signature.id for cause in self.causes if cause.signature.id in above), None)
 
-    def document(self, build: str = BUILD) -> dict[str, Any]:
-        """Give it as JSON values. `build`: the command that builds, for what is offered to paste."""
+    def document(self, build: str = BUILD, families: Sequence[str] = ()) -> dict[str, Any]:
+        """Give it as JSON values.
+
+        `build`: the command that builds, for what is offered to paste; `families`: this machine's system, which
+        counts where the log says nothing of its own.
+        """
         first = self.first_error
+        around = [text for _line, text in first.context] if first else []
+        system = find_system([*(cause.text for cause in self.causes), *around], families)
         return {
-            "causes": [cause_document(match, self._above(match), build) for match in self.causes],
+            "causes": [cause_document(match, self._above(match), build, system) for match in self.causes],
             "first_error_line": first.line if first else None,
             "first_error": first.text if first else "",
+            "first_error_sure": bool(first and first.sure),
             "context": [{"line": line, "text": text} for line, text in first.context] if first else [],
             "later_errors": self.later,
             "later_errors_more": self.later >= COUNTED - 1,
             "lines": self.lines,
+            "last": [{"line": line, "text": text} for line, text in self.tail],
         }
 
 
-def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str, Any]:
-    """Give one cause as JSON values."""
+def cause_document(match: Match, caused_by: str | None, build: str, system: System | None = None) -> dict[str, Any]:
+    """Give one cause as JSON values, with what to do on that kind of system."""
     known = match.signature
+    advice = known.on.get(system, Advice()) if system else Advice()
+    commands = fill_commands(advice.commands or known.commands, {"build": build, **_quoted(match.said)})
     return {
         "id": known.id,
         "phase": known.phase,
@@ -59,35 +77,41 @@ def cause_document(match: Match, caused_by: str | None, build: str) -> dict[str,
         "line": match.line,
         "text": match.text,
         "cause": known.cause,
-        "fix": known.fix,
-        "commands": [_fill(command, match, build) for command in known.commands],
+        "fix": advice.fix or known.fix,
+        "likely": known.confidence != "high",
+        "commands": commands,
         "source": known.source,
         "confidence": known.confidence,
         "caused_by": caused_by,
     }
 
 
-def _fill(command: str, match: Match, build: str) -> str:
-    """Put what a log names into a command, ready for a shell; what it does not name stays to be filled in."""
-    found = match.signature.search(match.text)
-    for name, text in (found.groupdict() if found else {}).items():
-        command = command.replace(f"<{name}>", shlex.quote(text) if text else name.upper())
-    return command.replace("<build>", build)
+def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
+    """Put names into commands; where there is none, NAME stands to be filled in."""
+    return [PLACE.sub(lambda found: names.get(found[1], found[1].upper()), command) for command in commands]
 
 
-def explain(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Explanation:
-    """Explain a log that comes in chunks of bytes of any size."""
-    seen = scan(chunks, signatures)
+def _quoted(said: Mapping[str, str]) -> dict[str, str]:
+    """Give what a log names as one word for a shell, and never as an option: a log may hold anything."""
+    return {name: shlex.quote(value) for name, value in said.items() if not value.startswith("-")}
+
+
+def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Explanation:
+    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing."""
+    seen = scan(chunks, signatures, good)
     first = find_first(seen)
     causes = rank(seen)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
-    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines)
+    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail)
 
 
 def find_first(seen: Seen) -> Telling | None:
     """Choose the line that tells most: in ninja's first FAILED block, else the first that says what is wrong."""
-    return seen.strong_after_failed or seen.strong or seen.weak
+    if seen.strong_after_failed or seen.strong:
+        return seen.strong_after_failed or seen.strong
+    near = seen.hint and (seen.weak is None or seen.weak.line - HINTED <= seen.hint.line)
+    return seen.hint if near else seen.weak
 
 
 def rank(seen: Seen) -> tuple[Match, ...]:
@@ -103,8 +127,11 @@ def rank(seen: Seen) -> tuple[Match, ...]:
     if not causes and seen.strong is None:
         causes = {name for name, match in matches.items() if match.level == "warning"}
 
-    def order(name: str) -> tuple[bool, int, str]:
-        return bool(ancestors[name] & causes), matches[name].line, name
+    timed = len({len(matches[name].when) for name in causes}) == 1
+
+    def order(name: str) -> tuple[bool, str, int, str]:
+        match = matches[name]
+        return bool(ancestors[name] & causes), match.when if timed else "", match.line, name
 
     return tuple(matches[name] for name in sorted(causes, key=order))
 

@@ -8,15 +8,18 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import make_blocks
+from xpusetup.explain.clean import clean_shown
 from xpusetup.explain.decisive import NINJA_FAILED, judge, words_of
-from xpusetup.explain.finder import ANY, Finder, make_finder
+from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder
+from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.signatures import make_regex
 from xpusetup.explain.window import REACH, Window, make_window
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.explain.blocks import Block
+    from xpusetup.explain.news import Known
     from xpusetup.explain.signatures import Signature
 
 COUNTED = 2000
@@ -27,6 +30,15 @@ TRIES = 200
 
 ALIKE = 500
 """How often lines that are alike but for their digits are looked at in vain; a million of them costs no more."""
+
+JUDGED = 20_000
+"""After so many lines that may tell of an error only plain ones are looked at; the end is shown anyway."""
+
+LAST = 12
+"""How many lines of the end are kept, for a log in which nothing is known."""
+
+CLUSTER = 20
+"""Hints that stand so near tell of one thing, the first of them best."""
 
 SPAN = 5
 DIGITS = re.compile(r"\d+")
@@ -45,6 +57,8 @@ class Match:
     line: int
     text: str
     level: Literal["error", "warning", "pointer", "unsure"]
+    when: str = ""
+    said: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -54,6 +68,8 @@ class Telling:
     line: int
     text: str
     context: tuple[tuple[int, str], ...]
+    when: str = ""
+    sure: bool = True
 
 
 @dataclass(frozen=True)
@@ -85,22 +101,37 @@ class Seen:
     failed: Telling | None = None
     strong_after_failed: Telling | None = None
     weak: Telling | None = None
+    hint: Telling | None = None
+    near: int = 0
+    judged: int = 0
     errors: list[int] = field(default_factory=list)
     tries: dict[str, int] = field(default_factory=dict)
     vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
+    tail: tuple[tuple[int, str], ...] = ()
+    good: Known | None = None
 
 
-def scan(chunks: Iterable[bytes], signatures: Sequence[Signature]) -> Seen:
-    """Read a log once, in chunks of any size."""
-    finder, seen, done = make_finder(signatures), Seen(), set[int]()
+def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Seen:
+    """Read a log once, in chunks of any size; what a good log says too is passed over."""
+    finder, seen, done, quiet = make_finder(signatures), Seen(good=good), set[int](), Quiet()
     block = None
     for block in make_blocks(chunks):
         known = len(done)
-        _read_block(block, finder, signatures, seen, done)
+        _read_block(block, finder, quiet, signatures, seen, done)
         finder = finder.without(done) if len(done) > known else finder
     seen.lines = _count_lines(block) if block else 0
+    seen.tail = _last_lines(block, seen.lines) if block else ()
     return seen
+
+
+def _last_lines(last: Block, lines: int) -> tuple[tuple[int, str], ...]:
+    """Give the last lines that say something, with their numbers; of a very long one the end."""
+    said = last.data[-REACH * 2 :].rstrip(b"\n").split(b"\n")
+    told = [
+        (lines - len(said) + 1 + index, clean_shown(raw.decode("utf-8", "replace"))) for index, raw in enumerate(said)
+    ]
+    return tuple((line, text[-REACH:]) for line, text in told if text.strip("\0 \t"))[-LAST:]
 
 
 def _count_lines(last: Block) -> int:
@@ -108,9 +139,14 @@ def _count_lines(last: Block) -> int:
     return last.first + last.data.count(b"\n") - (1 if ended else 0)
 
 
-def _read_block(block: Block, finder: Finder, signatures: Sequence[Signature], seen: Seen, done: set[int]) -> None:
+def _read_block(
+    block: Block, finder: Finder, quiet: Quiet, signatures: Sequence[Signature], seen: Seen, done: set[int]
+) -> None:
     number, counted = block.first, 0
+    spans = quiet.spans(block.data.lower(), block.start, block.end)
     for begin, numbers in sorted(finder.find(block).items()):
+        if spans.hold(begin):
+            continue
         number, counted = number + block.data.count(b"\n", counted, begin), begin
         _try_line(Place(block.data, begin, number), sorted(numbers - done), signatures, seen, done)
 
@@ -118,17 +154,19 @@ def _read_block(block: Block, finder: Finder, signatures: Sequence[Signature], s
 def _try_line(place: Place, numbers: list[int], signatures: Sequence[Signature], seen: Seen, done: set[int]) -> None:
     alike = (DIGITS.sub("0", place.line), tuple(numbers))
     vain = seen.vain.get(alike, 0)
-    if vain >= ALIKE:
+    if vain >= ALIKE or (seen.good and seen.good.holds(place.line)):
         return
     for index in numbers:
-        if index == ANY:
-            _note_error(place.window, seen, done)
+        if index <= CLEARED:
+            seen.matches.pop(signatures[CLEARED - index].id, None)
+        elif index in {ANY, PERHAPS}:
+            vain = -1 if (index == ANY or ANY not in numbers) and _note_error(place.window, seen, done) else vain
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
             vain = -1
-            if match.level != "unsure":
+            if match.level != "unsure" and not match.signature.cleared:
                 done.add(index)
-    if ANY not in numbers and len(seen.vain) < COUNTED:
+    if len(seen.vain) < COUNTED:
         seen.vain[alike] = vain + 1
 
 
@@ -147,23 +185,39 @@ def _note_match(match: Match, seen: Seen) -> None:
         seen.matches[match.signature.id] = match
 
 
-def _note_error(window: Window, seen: Seen, done: set[int]) -> None:
+def _note_error(window: Window, seen: Seen, done: set[int]) -> bool:
+    """Keep what a line tells, and say whether it was plain."""
     strength = judge(window)
+    seen.judged += 1
+    if seen.judged >= JUDGED:
+        done.add(PERHAPS)
     if strength == "none":
-        return
+        return False
     number = window.numbers[window.at]
-    telling = Telling(number, words_of(window), tuple(window.context(3)))
+    telling = Telling(number, words_of(window), tuple(window.context(3)), window.when, strength != "hint")
+    if strength == "hint":
+        seen.hint = telling if seen.hint is None or number > seen.near + CLUSTER else seen.hint
+        seen.near = number
+        return False
     seen.errors.append(number)
     if strength == "weak":
         seen.weak = seen.weak or telling
         if NINJA_FAILED.match(window.line):
             seen.failed = seen.failed or telling
     else:
-        seen.strong = seen.strong or telling
+        seen.strong = _earlier(seen.strong, telling)
         if seen.failed:
             seen.strong_after_failed = seen.strong_after_failed or telling
     if len(seen.errors) >= COUNTED:
-        done.add(ANY)
+        done |= {ANY, PERHAPS}
+    return True
+
+
+def _earlier(known: Telling | None, new: Telling) -> Telling:
+    """Choose the one that was said first: by the time that a log of several ranks gives, else by its place."""
+    if known is None:
+        return new
+    return new if new.when and len(new.when) == len(known.when) and new.when < known.when else known
 
 
 def match_line(signature: Signature, window: Window) -> Match | None:
@@ -176,9 +230,10 @@ def match_line(signature: Signature, window: Window) -> Match | None:
     found = _search(signature, above, line, below)
     if found is None:
         return None
-    offset, text = found
+    offset, text, groups = found
     place = first + offset
-    return Match(signature, window.numbers[place], text or window.lines[place].strip(), _level(signature, window))
+    level = _level(signature, window)
+    return Match(signature, window.numbers[place], text or window.show(place), level, window.when, groups)
 
 
 def _level(signature: Signature, window: Window) -> Literal["error", "warning", "pointer", "unsure"]:
@@ -190,18 +245,24 @@ def _level(signature: Signature, window: Window) -> Literal["error", "warning", 
     return signature.level
 
 
-def _search(signature: Signature, above: Sequence[str], line: str, below: Sequence[str]) -> tuple[int, str] | None:
-    """Give the index of the line where a match begins, and its text where that is put together."""
+def _search(
+    signature: Signature, above: Sequence[str], line: str, below: Sequence[str]
+) -> tuple[int, str, dict[str, str]] | None:
+    """Give the index of the line where a match begins, its text where that is put together, and what it names."""
     text = "\n".join((*above, line, *below))
     begin = sum(len(part) + 1 for part in above)
     for pattern in signature.patterns:
         for found in make_regex(pattern).finditer(text):
             if found.end() > begin and found.start() <= begin + len(line):
-                return text.count("\n", 0, found.end() - len(found[0].lstrip())), ""
+                return text.count("\n", 0, found.end() - len(found[0].lstrip())), "", _named(found)
     for place, whole in _wrapped(above, line, below):
-        if signature.search(whole):
-            return place, whole.strip()
+        if found_whole := signature.search(whole):
+            return place, whole.strip(), _named(found_whole)
     return None
+
+
+def _named(found: re.Match[str]) -> dict[str, str]:
+    return {name: value for name, value in found.groupdict().items() if value}
 
 
 def _wrapped(above: Sequence[str], line: str, below: Sequence[str]) -> list[tuple[int, str]]:

@@ -11,11 +11,21 @@ from pydantic import Field, model_validator
 from xpusetup.tomltext import parse_toml
 from xpusetup.values import Strict
 
-Phase = Literal["clone", "submodule", "configure", "compile", "link", "import", "runtime", "triton", "test"]
+Phase = Literal["clone", "submodule", "configure", "compile", "link", "import", "runtime", "triton", "test", "install"]
 Weight = Literal["error", "warning", "pointer"]
 Certainty = Literal["high", "medium", "low"]
 
 QUOTE = "['\"`´‘’“”«»„]?"
+
+
+System = Literal["windows", "debian", "fedora", "suse", "arch", "wsl", "docker"]
+
+
+class Advice(Strict):
+    """What to do on one kind of system; what is empty is as everywhere."""
+
+    fix: str = ""
+    commands: list[str] = []
 
 
 class Signature(Strict):
@@ -34,6 +44,8 @@ class Signature(Strict):
     patterns: list[str] = Field(min_length=1)
     never: str = ""
     follows: list[str] = []
+    cleared: list[str] = []
+    on: dict[System, Advice] = {}
     source: str
     confidence: Certainty
     example: str

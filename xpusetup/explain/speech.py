@@ -11,7 +11,7 @@ WORK = re.compile(
     rb"(?:\d{4}-\d\d-\d\d[t ][\d:.,]+z? |#\d+ \d+\.\d+ )?"
     rb"(?:\[[\d/ %]{2,16}\] (?:building |linking |generating |running |compiling |copying |performing |scanning "
     rb"|creating |built |completed |re-running |install |cd |: && |/)"
-    rb"|-- )|[ \d]*\|"
+    rb"|-- )|[ \d]*\|(?![a-z_]+\|)"
 )
 """Progress of ninja and of CMake's make, status lines of CMake, quoted source; a CI's time may stand before them."""
 

@@ -33,9 +33,26 @@ def show_explained(console: Console, data: Mapping[str, Any], *, verbose: bool) 
     elif data["first_error_line"]:
         _show_unknown(console, data)
     else:
-        console.print(f" nothing in these {data['lines']:,} lines tells of an error")
+        _row(console, 1, "Cause", f"not known: none of these {data['lines']:,} lines says that something failed")
+        _show_last(console, data)
+    _show_new(console, data)
     if verbose and data["first_error_line"]:
         _show_context(console, data)
+
+
+def _show_last(console: Console, data: Mapping[str, Any]) -> None:
+    """Print the end of a log: what a program said last, where nothing in it is known."""
+    for entry in data["last"]:
+        console.print(f"   {entry['line']:>7}  {escape(entry['text'][:LONGEST])}", style="dim")
+
+
+def _show_new(console: Console, data: Mapping[str, Any]) -> None:
+    """Print what the log has that the good one has not."""
+    if "new" not in data:
+        return
+    _row(console, 1, "New", f"{data['new_lines']:,} kinds of lines are not in {data['good']}")
+    for entry in data["new"]:
+        console.print(f"   {entry['line']:>7}  {escape(entry['text'][:LONGEST])}", style="dim")
 
 
 def show_cause(console: Console, cause: Mapping[str, Any], indent: int, log: str = "") -> None:
@@ -45,7 +62,7 @@ def show_cause(console: Console, cause: Mapping[str, Any], indent: int, log: str
     if log:
         line = textwrap.shorten(cause["text"], LONGEST)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause['line']}[/]  {escape(line)}")
-    _row(console, indent, "Fix", cause["fix"])
+    _row(console, indent, "Fix", f"{'likely: ' if cause['likely'] else ''}{cause['fix']}")
     for command in cause["commands"]:
         console.print(" " * (indent + COLUMN) + escape(command))
 
@@ -62,8 +79,16 @@ def _show_line(console: Console, line: int, lines: int, text: str) -> None:
 
 def _show_unknown(console: Console, data: Mapping[str, Any]) -> None:
     _show_line(console, data["first_error_line"], data["lines"], data["first_error"])
-    _row(console, 1, "Cause", "not known; this is the first line that tells of an error")
+    sure = data["first_error_sure"]
+    _row(
+        console,
+        1,
+        "Cause",
+        f"not known; this {'is the first line that tells' if sure else 'line may tell'} of an error",
+    )
     _show_context(console, data)
+    if not sure:
+        _show_last(console, data)
     _show_also(console, [], _more(data))
 
 
