@@ -59,7 +59,7 @@ def read_pins(paths: Iterable[Path]) -> list[Pin]:
 
 def write_pins(path: Path, pins: Iterable[Pin]) -> Path:
     """Write a file of requirements that pip and uv take with --require-hashes."""
-    path.write_text("".join(f"{pin.line}\n" for pin in pins), encoding="utf-8")
+    write_text(path, "".join(f"{pin.line}\n" for pin in pins))
     return path
 
 

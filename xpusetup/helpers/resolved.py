@@ -13,6 +13,7 @@ from installers import Way, run
 from origins import Pin, read_pins, recorded, write_record
 from pinned_wheels import use_first
 from wheel_files import fail
+from whole_file import write_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -84,6 +85,6 @@ def _told_by_index(call: Call, pins: list[Pin]) -> list[Pin]:
     done = subprocess.run(command, input=text, env=dict(call.env), text=True, capture_output=True, check=False)
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         listed = Path(folder) / "requirements.txt"
-        listed.write_text(done.stdout if done.returncode == 0 else "", encoding="utf-8")
+        write_text(listed, done.stdout if done.returncode == 0 else "")
         told = {pin.key: pin.hashes for pin in read_pins([listed])}
     return [Pin(pin.text, pin.hashes or told.get(pin.key, ())) for pin in pins]
