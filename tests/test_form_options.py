@@ -9,8 +9,9 @@ import pytest
 from data.well import well
 from xpusetup.commands.emitting import KINDS, emit
 from xpusetup.commands.forms import SOME, Order, check_options
+from xpusetup.commands.knowledge import profile_names
 from xpusetup.commands.places import Where
-from xpusetup.errors import UsageError
+from xpusetup.errors import UsageError, XpuError
 from xpusetup.model import Request
 
 if TYPE_CHECKING:
@@ -129,3 +130,18 @@ def test_intels_driver_is_for_intels_devices(kind: str) -> None:
 def test_a_device_that_is_required_is_required_of_the_shell_too(verify: Any, strict: bool) -> None:
     text = files("shell", Request(verify=verify), {}, "sim")["build.sh"]
     assert ("built, not verified" not in text) is strict
+
+
+PINNED = [name for name in profile_names() if name != "main"]
+"""main asks git what its branches are at."""
+
+
+@pytest.mark.parametrize("profile", PINNED)
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_form_of_every_profile_is_written_or_refused_in_words(kind: str, profile: str) -> None:
+    try:
+        made = files(kind, Request(), {}, profile)
+    except XpuError as error:
+        made = {"mended by": error.fix}
+    assert all(made)
+    assert any(made.values())

@@ -38,13 +38,20 @@ def module(order: Order) -> tuple[Mapping[str, str], str]:
 def github(order: Order) -> tuple[Mapping[str, str], str]:
     """Give a workflow and the builds that it runs, and the workflow's name.
 
-    Raises UsageError where what compiles would run on a machine that GitHub hosts, because nobody named another.
+    Raises UsageError where what compiles would run on a machine that GitHub hosts, because nobody named another, and
+    where no job would have wheels to check.
     """
     from xpusetup.emit.github import FOLDER, HOSTED, WORKFLOW, Runners, render_github  # noqa: PLC0415 - one form
 
     options = {name: str(order.options.get(name) or "") for name in ("from", "label", "gpu_label", "extension")}
     _check_words(options)
     made = _cells(order, "wheels", folder=FOLDER)
+    for cell in made.cells:
+        if cell.profile.installer is not None:
+            raise UsageError(
+                f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on",
+                fix=f"xpusetup emit shell --profile {cell.profile.name}",
+            )
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",
