@@ -86,7 +86,7 @@ def test_commands(tmp_path: Path) -> None:
     [
         (("--profile", "torch-2.14", "--from", "source"), "14 GB of disk", "--label LABEL"),
         (("--profile", "sim"), "names no published wheels", "--from source"),
-        (("--profile", "gaudi-1.24.1"), "no wheels come of it", "emit shell --profile gaudi-1.24.1"),
+        (("--profile", "gaudi-1.24.1"), "no wheels come of it", "emit shell --profile gaudi-1.24.1 --out DIR"),
         (("--profile", "torch-2.14", "--label", "a b"), "no label of a runner", ""),
         (("--profile", "torch-2.14", "--extension", "my-package"), "is no module", ""),
         (("--profile", "torch-2.14", "--arch", "pvc"), "published wheels hold", "--from source"),

@@ -50,7 +50,7 @@ def github(order: Order) -> tuple[Mapping[str, str], str]:
         if cell.profile.installer is not None:
             raise UsageError(
                 f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on",
-                fix=f"xpusetup emit shell --profile {cell.profile.name}",
+                fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR",
             )
     if options["from"] == "source" and not options["label"]:
         raise UsageError(

@@ -11,12 +11,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-SHOWN = 12
+NAMED = 12
 """Digits of a hash that tell it from any other one here."""
 
 
 def show_unverified(console: Console, data: Mapping[str, Any]) -> None:
     """Print a line for each distribution or program of unverified origin."""
     for row in data.get("unverified", ()):
-        held = f"held to its first use, sha256 {row['sha256'][:SHOWN]}" if row["sha256"] else "held to its first use"
+        held = f"held to its first use, sha256 {row['sha256'][:NAMED]}" if row["sha256"] else "held to its first use"
         console.print(f" [yellow]![/] {escape(row['name'])}: unverified origin (no published hash is known); {held}")
