@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from benchmarks.rows import Row, make_row
 from benchmarks.timing import Command, take_processor_turns, take_turns, usage_of
-from xpusetup.model import Record
+from xpusetup.base.model import Record
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from data.targets import NEW_KIT, OLD_KIT, SETVARS_KIT
-from xpusetup.emit.activation import render_activation
-from xpusetup.model import Toolkit
+from xpusetup.base.model import Toolkit
+from xpusetup.machine.activation import render_activation
 
 CHECKED = """\
 [ -n "${CMPLR_ROOT-}" ] || fail "the toolkit did not set CMPLR_ROOT" "run it by hand and read what it says" 3

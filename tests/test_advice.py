@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
-from xpusetup.advice import ADVICE, COMMAND, OF_BUILD, TAKES, again, complete, complete_result
+from xpusetup.base.values import parse_toml
 from xpusetup.cli import app, main
-from xpusetup.tomltext import parse_toml
+from xpusetup.commands.result import ADVICE, COMMAND, OF_BUILD, TAKES, again, complete, complete_result
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -26,7 +26,7 @@ NAMED = re.compile(r"(?<![\w./-])xpusetup ([a-z][a-z-]*)")
 STOPS = re.compile(r"\n|[;)`'\"]|, |(?<=\w)\.(?= |$)| > | \| | # | --$| \(| · |\s{3}|$")
 NO_VERB = {"profile", "in", "itself", "for", "was", "calls", "and", "writes", "installed", "names", "are", "sim"}
 """What follows the program's name where a text speaks of it, or names its version."""
-TITLES = ("device_table.py", "emit/actions.py", "emit/github.py", "helpers/device_junit.py")
+TITLES = ("verify/outcomes.py", "emit/github.py", "emit/github.py", "helpers/device_junit.py")
 """Modules in whose texts a command is who wrote a file, and no advice."""
 
 

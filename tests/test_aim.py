@@ -10,15 +10,14 @@ import pytest
 from data.machines import BMG, KIT, LAPTOP, machine
 from data.profiles import device, shipped
 from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
-from xpusetup.aim import Aimed, aim_arch, make_target
-from xpusetup.commands.knowledge import gpu_table
-from xpusetup.commands.places import Where
-from xpusetup.commands.prepare import built_arch
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.root import lock_document
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.model import Layout, Request, Target, Toolkit
-from xpusetup.settings import merge_settings
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Layout, Request, Target, Toolkit
+from xpusetup.config.settings import merge_settings
+from xpusetup.plan.target import Aimed, aim_arch, make_target
+from xpusetup.run.prepare import built_arch
+from xpusetup.run.root import lock_document
+from xpusetup.run.tables import gpu_table
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

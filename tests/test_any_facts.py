@@ -12,20 +12,19 @@ from pydantic import BaseModel
 
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
-from xpusetup.checks.question import Question
-from xpusetup.checks.registry import examine, root_causes
-from xpusetup.commands.doctor import Asked, examine_machine
-from xpusetup.commands.places import Where
+from xpusetup.base.text import Redactor
+from xpusetup.commands.doctor import DoctorOptions, examine_machine
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
-from xpusetup.commands.way import way_of
-from xpusetup.differ import differing_facts, differing_findings
-from xpusetup.effects.probe import TOLD
-from xpusetup.facts import Facts
-from xpusetup.redact import Redactor
-from xpusetup.show.console import Terminal
-from xpusetup.show.doctor import show_doctor
-from xpusetup.show.setup import show_setup as show_setup_screen
-from xpusetup.show.way import show_way
+from xpusetup.doctor.differences import differing_facts, differing_findings
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.registry import examine, root_causes
+from xpusetup.machine.facts import Facts
+from xpusetup.machine.probe import TOLD
+from xpusetup.run.workspace import Where
+from xpusetup.ui.console import Terminal
+from xpusetup.ui.doctor import show_doctor, show_way
+from xpusetup.ui.doctor import show_setup as show_setup_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -178,7 +177,7 @@ def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
         file = tmp_path / f"{seed}.json"
         file.write_text(facts.model_dump_json(by_alias=True))
         console = Terminal(file=StringIO(), width=100)
-        show_doctor(console, examine_machine(Where(), Asked(facts=(str(file),))).data, verbose=bool(seed % 2))
+        show_doctor(console, examine_machine(Where(), DoctorOptions(facts=(str(file),))).data, verbose=bool(seed % 2))
         show_way(console, way_of(facts).data, verbose=bool(seed % 2))
         for root in (True, False):
             show_setup_screen(console, show_setup(prepare_setup(SetupOptions(facts=str(file), root=root))).data)

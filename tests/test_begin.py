@@ -6,13 +6,20 @@ import pytest
 
 from data.profiles import shipped
 from golden import hold_one
-from xpusetup.begin import Asked, Source, extension_of, make_device_profile, ready_torch, repo_of, version_in
-from xpusetup.commands.accelerators import shipped_device
-from xpusetup.devices import parse_device
-from xpusetup.emit.profile import render_profile
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
-from xpusetup.refs import Found
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
+from xpusetup.config.devices import parse_device, shipped_device
+from xpusetup.config.load import parse_profile
+from xpusetup.config.new_profile import (
+    NewProfileOptions,
+    Source,
+    extension_of,
+    make_device_profile,
+    ready_torch,
+    render_profile,
+    repo_of,
+    version_in,
+)
 
 REV = "5c488690838c8b6c0c3d3a3c3b1a1c9d2e8f7a6b"
 TABLES = """
@@ -29,7 +36,7 @@ ACME = parse_device(TABLES, "acme.toml")
 
 
 def test_golden_profile() -> None:
-    found = Found(REV, "refs/tags/v1.0")
+    found = FoundRef(REV, "refs/tags/v1.0")
     source = Source(repo="https://acme.example/torch", found=found, version="1.0", when="v1.0, 2026-11-21")
     profile = make_device_profile("acme-1", shipped("sim"), ACME, "acme.toml", source)
     text = render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE")
@@ -38,7 +45,7 @@ def test_golden_profile() -> None:
 
 
 def test_a_branch_stays_a_branch() -> None:
-    source = Source(repo="r", found=Found(REV, "refs/heads/main"), version="1.0")
+    source = Source(repo="r", found=FoundRef(REV, "refs/heads/main"), version="1.0")
     part = make_device_profile("a", shipped("sim"), ACME, "acme.toml", source).components[1]
     assert part.kind == "source"
     assert (part.ref, part.tag, part.rev, part.directory) == ("refs/heads/main", "", REV, ".")
@@ -47,7 +54,7 @@ def test_a_branch_stays_a_branch() -> None:
 def test_how_it_is_built_comes_from_the_device_file() -> None:
     """What begins with OpenReg's file is what ships for it, as far as its source is meant."""
     device = shipped_device("openreg")
-    source = Source(repo="r", found=Found(REV), version="0.0.1", known=device.component)
+    source = Source(repo="r", found=FoundRef(REV), version="0.0.1", known=device.component)
     part = make_device_profile("mine", shipped("sim"), device, "openreg", source).components[1]
     (ours,) = (each for each in shipped("openreg-2.13").components if each.kind == "source")
     how = {"directory", "sparse", "frontend", "cmake", "defines"}
@@ -67,18 +74,18 @@ def test_how_it_is_built_comes_from_the_device_file() -> None:
     ],
 )
 def test_versions(files: dict[str, str | None], asked: str, version: str) -> None:
-    assert version_in(files, ACME.component, Asked(version=asked)) == version
+    assert version_in(files, ACME.component, NewProfileOptions(version=asked)) == version
 
 
 def test_what_nobody_says() -> None:
     with pytest.raises(UsageError, match="the tree does not say its version in words"):
-        version_in({}, None, Asked())
+        version_in({}, None, NewProfileOptions())
     with pytest.raises(UsageError, match="'one' is no version of a wheel"):
-        version_in({}, None, Asked(version="one"))
+        version_in({}, None, NewProfileOptions(version="one"))
     bare = ACME.model_copy(update={"component": None})
     with pytest.raises(UsageError, match=r"acme.toml does not say where the source of acme is"):
-        repo_of(bare, Asked(), "acme.toml")
-    assert repo_of(bare, Asked(repo="r"), "acme.toml") == "r"
+        repo_of(bare, NewProfileOptions(), "acme.toml")
+    assert repo_of(bare, NewProfileOptions(repo="r"), "acme.toml") == "r"
     with pytest.raises(UsageError, match="cpu names no extension"):
         extension_of(shipped_device("cpu"), "cpu")
 

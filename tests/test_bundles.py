@@ -14,20 +14,29 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.bundles.contents import Bundle, is_safe, make_offline, parse_bundle, render_bundle
-from xpusetup.bundles.downloads import Download
-from xpusetup.bundles.installers import ORIGIN, choose_installer, parse_installers
-from xpusetup.bundles.reach import Attempt, find_attempt
-from xpusetup.bundles.submodules import Submodule, parse_submodules, resolve_address
-from xpusetup.bundles.wheels import missing_wheels
-from xpusetup.effects.bundle_file import hash_head, read_head, read_members, write_bundle
-from xpusetup.effects.files import package_text
-from xpusetup.effects.program import repack, running_with
-from xpusetup.effects.repositories import hash_members
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.model import ROOT, Request
-from xpusetup.plan.bundle import bundled_parts, bundled_pins, make_bundle_plan
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import ROOT, Request
+from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_plan
+from xpusetup.bundle.contents import (
+    ORIGIN,
+    Bundle,
+    Download,
+    Submodule,
+    choose_installer,
+    is_safe,
+    make_offline,
+    missing_wheels,
+    parse_bundle,
+    parse_installers,
+    parse_submodules,
+    render_bundle,
+    resolve_address,
+)
+from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, write_bundle
+from xpusetup.bundle.offline import Attempt, find_attempt
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.system.files import package_text
+from xpusetup.system.program import repack, running_with
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from xpusetup.base.errors import UsageError
 from xpusetup.commands import cache
-from xpusetup.effects import store as module
-from xpusetup.effects.process import Output
-from xpusetup.effects.store import list_repositories, measure_roots
-from xpusetup.errors import UsageError
-from xpusetup.settings import NetworkSettings, Settings
+from xpusetup.commands import cache as module
+from xpusetup.commands.cache import list_repositories, measure_roots
+from xpusetup.config.settings import NetworkSettings, Settings
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from pathlib import Path

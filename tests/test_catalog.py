@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from xpusetup.catalog import CheckText, parse_check_texts
-from xpusetup.checks.registry import CHECKS
-from xpusetup.tomltext import parse_toml
+from xpusetup.base.values import parse_toml
+from xpusetup.doctor.question import CheckText, parse_check_texts
+from xpusetup.doctor.registry import CHECKS
 
 TEXT = (Path(__file__).parents[1] / "xpusetup/data/checks.toml").read_text()
 TEXTS = parse_check_texts(TEXT)

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.changes import find_changes, summarise
-from xpusetup.keys import Stamp, make_inputs
+from xpusetup.run.keys import Stamp, find_changes, make_inputs, summarise
 
 SCRIPT = """#!/usr/bin/env bash
 # torch.build: torch

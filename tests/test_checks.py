@@ -11,10 +11,10 @@ from data.cases import CASES
 from data.machines import BMG, GIB, KIT, LAPTOP, NODE, NVIDIA, WORKSTATION, machine, with_gcc, without_tool
 from data.profiles import device, shipped
 from data.well import well
-from xpusetup.checks.question import Answer, Check, Question
-from xpusetup.checks.registry import CHECKS
-from xpusetup.facts import Section
-from xpusetup.gpus import parse_gpus
+from xpusetup.doctor.question import Answer, Check, Question
+from xpusetup.doctor.registry import CHECKS
+from xpusetup.machine.facts import Section
+from xpusetup.machine.gpus import parse_gpus
 
 GPUS = parse_gpus((Path(__file__).parents[1] / "xpusetup/data/gpus.toml").read_text())
 BY_ID = {check.id: check for check in CHECKS}

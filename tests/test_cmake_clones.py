@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from xpusetup.bundles.cmake import find_tag
-from xpusetup.bundles.downloads import scan_file
+from xpusetup.bundle.contents import scan_file
+from xpusetup.config.cmake import find_tag
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 clones: Any = importlib.import_module("cmake_clones")

@@ -12,24 +12,23 @@ import pytest
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
-from xpusetup.commands.gate import failing, gate
-from xpusetup.commands.inspecting import env, status
-from xpusetup.commands.places import Where
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Layout
 from xpusetup.commands.plan import _row
-from xpusetup.commands.prepare import Prepared, parse_target
+from xpusetup.commands.status import env, status
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
-from xpusetup.commands.workspace import Workspace, open_workspace
-from xpusetup.effects.files import hash_file
-from xpusetup.effects.git import read_tree
-from xpusetup.effects.root import Root, helper_files, lock_document, read_lock
-from xpusetup.errors import NotReadyError
-from xpusetup.keys import Status
-from xpusetup.model import Layout
+from xpusetup.run.keys import Status
+from xpusetup.run.preflight import failing, gate
+from xpusetup.run.prepare import Prepared, parse_target
+from xpusetup.run.root import Root, helper_files, lock_document, read_lock
+from xpusetup.run.workspace import Where, Workspace, open_workspace
+from xpusetup.system.files import hash_file
+from xpusetup.system.git import read_tree
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.model import Target
+    from xpusetup.base.model import Target
 
 
 @pytest.fixture

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from nasty import any_text
 from test_screens import RESULTS
-from xpusetup import show
-from xpusetup.cli import using
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Event, Kind
+from xpusetup.cli import status
 from xpusetup.commands.result import Result
-from xpusetup.errors import UsageError
-from xpusetup.events import Event, Kind
-from xpusetup.show.console import make_console, plain, write_text
-from xpusetup.show.live import BuildView
+from xpusetup.ui import screens
+from xpusetup.ui.console import make_console, plain, write_text
+from xpusetup.ui.live import BuildView
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -58,7 +58,7 @@ def test_no_text_of_a_result_reaches_the_terminal_raw(
     for path in places(data):
         changed = put(copy.deepcopy(data), path, EVIL)
         try:
-            show.show_result(Result(command, changed), verbose=verbose)
+            screens.show_result(Result(command, changed), verbose=verbose)
         except (KeyError, ValueError, StopIteration, IndexError):  # a word of a list: a mark, a number
             capsys.readouterr()
             continue
@@ -89,7 +89,7 @@ def test_what_a_sequence_held_goes_with_it() -> None:
 
 
 def test_an_error_is_plain(capsys: pytest.CaptureFixture[str]) -> None:
-    show.show_error(UsageError(f"a {EVIL}\nb {EVIL}", fix=f"c {EVIL}"))
+    screens.show_error(UsageError(f"a {EVIL}\nb {EVIL}", fix=f"c {EVIL}"))
     said = capsys.readouterr().err
     assert not CONTROL.search(said)
     assert said.count(AS_TEXT) == 3
@@ -102,12 +102,14 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
             event = Event(kind=kind, step=f"a{EVIL}", title=EVIL, text=text, seconds=1.0, time=1.0)
             view.observe(replace(event, state="failed") if kind == "end" else event)
     write_text(EVIL)
-    using._say(EVIL)
+    status._say(EVIL)
     said = capsys.readouterr()
     assert not CONTROL.search(said.out + said.err)
     assert said.out.count(AS_TEXT) >= 7
 
 
 def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    show._show_env(make_console(), {"set": {"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, "unset": ["F;G", "H"]}, False)
+    screens._show_env(
+        make_console(), {"set": {"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, "unset": ["F;G", "H"]}, False
+    )
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"

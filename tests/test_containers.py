@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 from data.profiles import SHIPPED, shipped
 from golden import hold
 from xpusetup.cli.finish import request as make_request
-from xpusetup.commands.emitting import KINDS
-from xpusetup.commands.forms import Order
-from xpusetup.commands.places import Where
+from xpusetup.commands.emit import KINDS, Order
+from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

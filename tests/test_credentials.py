@@ -12,20 +12,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.profiles import small
-from xpusetup import show
-from xpusetup.begin import Asked, repo_of
-from xpusetup.cli import using
-from xpusetup.commands.observing import with_file
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Event
+from xpusetup.base.text import Redactor, hide, hide_all
+from xpusetup.cli import status
+from xpusetup.commands.build import with_file
 from xpusetup.commands.result import Result, make_document, make_error_document
-from xpusetup.devices import parse_device
-from xpusetup.effects.following import follow
-from xpusetup.effects.root import open_root
-from xpusetup.errors import UsageError
-from xpusetup.events import Event
-from xpusetup.redact import Redactor, hide, hide_all
-from xpusetup.request import make_request
-from xpusetup.settings import merge_settings
-from xpusetup.show.live import BuildView
+from xpusetup.config.devices import parse_device
+from xpusetup.config.new_profile import NewProfileOptions, repo_of
+from xpusetup.config.request import make_request
+from xpusetup.config.settings import merge_settings
+from xpusetup.run.root import open_root
+from xpusetup.system.logs import follow
+from xpusetup.ui import screens
+from xpusetup.ui.live import BuildView
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,7 +94,7 @@ def test_no_other_file_holds_any(address: str) -> None:
 def test_no_word_of_the_command_line_brings_any_into_a_file(address: str) -> None:
     asked = {"only": (), "until": "", "arch": "auto", "verify": "auto"}
     refused(lambda: make_request(set_=[f"torch.URL={address}"], **asked))  # type: ignore[arg-type]
-    refused(lambda: repo_of(parse_device('name = "a"\ntitle = "A"\n'), Asked(repo=address), "a.toml"))
+    refused(lambda: repo_of(parse_device('name = "a"\ntitle = "A"\n'), NewProfileOptions(repo=address), "a.toml"))
 
 
 @pytest.mark.parametrize("address", HARMLESS)
@@ -118,17 +118,17 @@ def test_it_is_hidden_wherever_it_leaves(
         make_error_document("build", UsageError(text, fix=text)),
         Redactor().text(text),
     ]
-    show.show_error(UsageError(text, fix=text))
-    monkeypatch.setitem(show.SHOWN, "explain", lambda console, data, _verbose: console.print(data["why"][0]))
-    show.show_result(Result("explain", told), verbose=True)
+    screens.show_error(UsageError(text, fix=text))
+    monkeypatch.setitem(screens.SHOWN, "explain", lambda console, data, _verbose: console.print(data["why"][0]))
+    screens.show_result(Result("explain", told), verbose=True)
     with BuildView(json=False, verbose=True) as view:
         tell = with_file(view.observe, str(tmp_path / "events"))
         tell(Event(kind="note", text=text, time=1.0))
         tell(Event(kind="start", step="a", title=text, time=1.0))
         tell(Event(kind="output", step="a", text=f"+ {text}", time=9e9))
-    using._say(text)
+    status._say(text)
     for line in follow(log, lambda: False):
-        using._say(line)
+        status._say(line)
     captured = capsys.readouterr()
     said += [captured.out, captured.err, (tmp_path / "events").read_text()]
     assert not [each for each in said if SECRET in each]

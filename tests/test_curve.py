@@ -7,7 +7,7 @@ from itertools import accumulate
 
 import pytest
 
-from xpusetup.curve import PARTS, Course, Curve, Passes, parse_curve
+from xpusetup.run.time_left import PARTS, Course, Curve, Passes, parse_curve
 
 TOTAL = 1400
 TAIL = 90.0

@@ -10,12 +10,11 @@ import pytest
 from data.profiles import TOP
 from data.proofs import CPU, ENVELOPE, MANIFEST, SIM, STATUS, check, verification
 from golden import hold_one
-from xpusetup import show
-from xpusetup.commands.device_table import tabulate
-from xpusetup.device_table import BEGIN, END, make_table, place_in, render_page
-from xpusetup.effects.root import LOCKED
-from xpusetup.errors import UsageError
-from xpusetup.outcomes import SIGNS, Proof, parse_proof
+from xpusetup.base.errors import UsageError
+from xpusetup.commands.devices import tabulate
+from xpusetup.run.root import LOCKED
+from xpusetup.ui import screens
+from xpusetup.verify.outcomes import BEGIN, END, SIGNS, Proof, make_table, parse_proof, place_in, render_page
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,9 +118,9 @@ def test_what_holds_no_verification(tmp_path: Path) -> None:
 
 def test_on_the_screen_and_in_a_page(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     files = [write(tmp_path / f"{number}.json", document) for number, document in enumerate(ALL)]
-    show.show_result(tabulate(files), verbose=False)
+    screens.show_result(tabulate(files), verbose=False)
     hold_one("results/devices.md", capsys.readouterr().out)
     page = tmp_path / "page.md"
-    show.show_result(tabulate(files, str(page)), verbose=False)
+    screens.show_result(tabulate(files, str(page)), verbose=False)
     assert page.read_text() == place_in("", render_page(proofs(*ALL)), "")
     assert "4 checks on cpu, xpu:0, simxpu:0" in " ".join(capsys.readouterr().out.split())

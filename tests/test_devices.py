@@ -8,18 +8,24 @@ from pathlib import Path
 import pytest
 
 from golden import hold_one
-from xpusetup.accelerators import Presence, cards_of, make_rows, owner_of
-from xpusetup.commands.accelerators import find_device, known_devices, read_device, shipped_device, shipped_names
-from xpusetup.commands.knowledge import gpu_table, load_profile
-from xpusetup.commands.places import Where
-from xpusetup.commands.workspace import describe_device, open_workspace
-from xpusetup.devices import Device, Known, parse_device
-from xpusetup.effects.probe_devices import find_python, probe_device
-from xpusetup.effects.sysroot import Sysroot
-from xpusetup.errors import UsageError
-from xpusetup.facts import Gpu, Hardware
-from xpusetup.facts.extensions import Entry
-from xpusetup.settings import Settings
+from xpusetup.base.errors import UsageError
+from xpusetup.config.devices import (
+    Device,
+    Known,
+    find_device,
+    known_devices,
+    parse_device,
+    read_device,
+    shipped_device,
+    shipped_names,
+)
+from xpusetup.config.settings import Settings
+from xpusetup.machine.accelerators import Entry, Presence, cards_of, make_rows, owner_of
+from xpusetup.machine.facts import Gpu, Hardware
+from xpusetup.machine.probe_devices import find_python, probe_device
+from xpusetup.run.tables import gpu_table, load_profile
+from xpusetup.run.workspace import Where, describe_device, open_workspace
+from xpusetup.system.files import Sysroot
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 ACME = 'name = "acme"\ntitle = "Acme"\nexpected = true\n'

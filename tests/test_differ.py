@@ -5,7 +5,7 @@ from __future__ import annotations
 from data.asking import findings
 from data.machines import GIB, NODE
 from data.well import CARD, LADDER, well
-from xpusetup.differ import differing_facts, differing_findings
+from xpusetup.doctor.differences import differing_facts, differing_findings
 
 NODES = {f"node{number:03d}": well() for number in range(200)}
 OLD = well(kernel={"release": "6.8.0-31-generic"})

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.effects.distributions import list_versions, read_changes, read_distributions
-from xpusetup.effects.files import hash_file
-from xpusetup.keys import Made, Stamp
+from xpusetup.run.guard import list_versions, read_changes, read_distributions
+from xpusetup.run.keys import Made, Stamp
+from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.bundles.downloads import Download, is_scanned, order_downloads, scan_file
+from xpusetup.bundle.contents import Download, is_scanned, order_downloads, scan_file
 
 FETCHCONTENT = """
 include(FetchContent)

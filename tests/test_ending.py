@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.targets import plan_for
+from xpusetup.base.model import Request
 from xpusetup.commands.build import BuildOptions, render_options
-from xpusetup.commands.ending import describe_elsewhere, describe_going_on, describe_proof
-from xpusetup.commands.places import Where
-from xpusetup.commands.prepare import Prepared
-from xpusetup.commands.purpose import INSTALL
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.root import Root
-from xpusetup.effects.runner import Outcome
-from xpusetup.model import Request
+from xpusetup.commands.build_result import describe_elsewhere, describe_going_on, describe_proof
+from xpusetup.run.preflight import INSTALL
+from xpusetup.run.prepare import Prepared
+from xpusetup.run.root import Root
+from xpusetup.run.runner import Outcome
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -6,9 +6,17 @@ import json
 
 import pytest
 
-from xpusetup.engines import Engine, parse_engine, render_local_configuration, render_local_launcher
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.launcher import Counts, Launcher, parse_sccache_stats, render_launcher
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.run.compiler_caches import (
+    Counts,
+    Engine,
+    Launcher,
+    parse_engine,
+    parse_sccache_stats,
+    render_launcher,
+    render_local_configuration,
+    render_local_launcher,
+)
 
 URL = "http://10.0.0.1:10600/"
 CONFIGURATION = """

@@ -13,12 +13,11 @@ import pytest
 from data.profiles import shipped
 from data.targets import plan_for
 from golden import hold
-from xpusetup.commands.places import Where
-from xpusetup.commands.workspace import open_workspace, options_of
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout
 from xpusetup.emit.script import render_scripts
-from xpusetup.errors import UsageError
-from xpusetup.model import Layout
 from xpusetup.plan.environment import built_pins, find_changes
+from xpusetup.run.workspace import Where, open_workspace, options_of
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 adopt_environment: Any = importlib.import_module("adopt_environment")

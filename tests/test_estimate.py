@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.targets import plan_for
-from xpusetup.effects.history import read_history
-from xpusetup.estimate import Estimate, History, make_estimate, merge_histories, parse_journal, simulate
-from xpusetup.jobs import Load
-from xpusetup.model import Need, Step
+from xpusetup.base.model import Need, Step
+from xpusetup.machine.jobs import Load
+from xpusetup.run.manifest import read_history
+from xpusetup.run.time_left import Estimate, History, make_estimate, merge_histories, parse_journal, simulate
 
 if TYPE_CHECKING:
     from pathlib import Path

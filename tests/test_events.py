@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from xpusetup.events import Event, parse_progress, parse_summary
+from xpusetup.base.model import Event, parse_progress, parse_summary
 
 
 @pytest.mark.parametrize(

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from test_advice import ROOT, parse
+from xpusetup.base.errors import UsageError
 from xpusetup.cli import main
 from xpusetup.cli.examples import EXAMPLES
-from xpusetup.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -143,7 +143,7 @@ def test_the_bare_command_too(way: str, program: Callable[[str], Ran], monkeypat
     def fail() -> None:
         raise UsageError("nothing is looked at here")
 
-    monkeypatch.setattr("xpusetup.commands.way.show_way", fail)
+    monkeypatch.setattr("xpusetup.commands.recommend.show_way", fail)
     ran = program(way)
     assert ran.code == UsageError.code
     assert ran.err == ("" if way == "--json" else " ✗ nothing is looked at here\n")
@@ -153,7 +153,7 @@ def test_the_bare_command_too(way: str, program: Callable[[str], Ran], monkeypat
 @pytest.mark.parametrize("words", ["--version", "--version build", "--json --version doctor --list"])
 def test_the_version(words: str, program: Callable[[str], Ran], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPUSETUP_VERSION", "1.0")  # of somebody's own: it is no question
-    monkeypatch.setattr("xpusetup.effects.program.describe_version", lambda: "0.1.0 (0123456789ab)")
+    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0 (0123456789ab)")
     ran = program(words)
     assert (ran.code, ran.err) == (0, "")
     assert re.fullmatch(r"xpusetup [\d.]+( \([0-9a-f]{12}[^)]*\))?\n", ran.out), ran.out

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from logs import WENT_WELL, explained, ids, noise, signatures, wordings
-from xpusetup.explain.signatures import Signature, parse_signatures
+from xpusetup.explain.finder import Signature, parse_signatures
 
 AROUND = "-- Configuring done\n[1/2] Building CXX object x.cpp.o\n{}\n[2/2] Linking CXX executable x\n"
 

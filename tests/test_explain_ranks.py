@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from logs import explained, ids, signatures
-from xpusetup.explain.rank import explain
+from xpusetup.explain.scan import explain
 
 REFUSED = "fatal: unable to access 'https://github.com/pytorch/kineto.git/': Could not resolve host: github.com"
 SUBMODULE = "fatal: clone of 'https://github.com/pytorch/kineto.git' into submodule path 'third_party/kineto' failed"

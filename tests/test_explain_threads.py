@@ -9,15 +9,15 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from logs import HERE, explained, ids
+from xpusetup.base.values import parse_toml
 from xpusetup.explain.news import LISTED, find_news, read_known
-from xpusetup.explain.rank import explain, fill_commands
+from xpusetup.explain.scan import explain, fill_commands
 from xpusetup.explain.systems import find_system
-from xpusetup.tomltext import parse_toml
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.explain.rank import Explanation
+    from xpusetup.explain.scan import Explanation
 
 
 def _table(name: str, kind: str) -> list[dict[str, Any]]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from logs import noise, signatures
-from xpusetup.explain.watch import Watcher
+from xpusetup.explain.scan import Watcher
 
 MISSING = (
     "CMake Warning at cmake/Dependencies.cmake:12 (message):",

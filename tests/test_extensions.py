@@ -9,17 +9,16 @@ import pytest
 
 from data.plugged import CARDS, CASES, NPU, SIM, plugged
 from golden import hold_one
-from xpusetup.commands.accelerators import known_devices, shipped_device
 from xpusetup.commands.devices import describe
-from xpusetup.commands.knowledge import check_texts
-from xpusetup.devices import find_release, wanted_torch
-from xpusetup.extensions import find_unfit, judge, reason_of
-from xpusetup.settings import Settings
-from xpusetup.show.console import Terminal
-from xpusetup.show.devices import show_devices
+from xpusetup.config.devices import find_release, known_devices, shipped_device, wanted_torch
+from xpusetup.config.settings import Settings
+from xpusetup.doctor.extensions import find_unfit, judge, reason_of
+from xpusetup.run.tables import check_texts
+from xpusetup.ui.console import Terminal
+from xpusetup.ui.devices import show_devices
 
 if TYPE_CHECKING:
-    from xpusetup.facts.extensions import Extensions
+    from xpusetup.machine.accelerators import Extensions
 
 DEVICES = known_devices(Settings())
 BREAKING = {"broken", "segfault", "missing", "missing-listed", "unfit", "not-together", "torch-broken"}

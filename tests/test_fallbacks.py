@@ -14,15 +14,24 @@ import pytest
 
 from data.fallbacks import ASCEND, LOG, OTHER_RUN, XPU_RUN
 from golden import hold, hold_one
-from xpusetup import show
-from xpusetup.commands import fallbacks
-from xpusetup.commands.fallbacks import Asked, show_fallbacks
-from xpusetup.commands.places import Where
-from xpusetup.errors import UsageError
-from xpusetup.fallbacks.known import parse_known
-from xpusetup.fallbacks.messages import LONGEST, Message, parse_patterns, scan
-from xpusetup.fallbacks.tables import list_table, log_table, published_tables, render_markdown, run_tables
-from xpusetup.show.console import Terminal
+from xpusetup.base.errors import UsageError
+from xpusetup.commands import verify
+from xpusetup.commands.verify import FallbackOptions, show_fallbacks
+from xpusetup.run.workspace import Where
+from xpusetup.ui import screens
+from xpusetup.ui.console import Terminal
+from xpusetup.verify.fallbacks import (
+    LONGEST,
+    Message,
+    list_table,
+    log_table,
+    parse_known,
+    parse_patterns,
+    published_tables,
+    render_markdown,
+    run_tables,
+    scan,
+)
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 TEXT = (PACKAGE / "data/fallbacks.toml").read_text()
@@ -100,10 +109,10 @@ def test_every_published_operator_is_native_by_now() -> None:
 
 @pytest.mark.parametrize("release", ["2.4", "2.5"])
 def test_a_release_with_tables_gives_them_and_no_more(release: str) -> None:
-    tables = show_fallbacks(Where(), Asked(release=release)).data["tables"]
+    tables = show_fallbacks(Where(), FallbackOptions(release=release)).data["tables"]
     assert [table["markdown"] for table in tables] == [one.markdown for one in KNOWN.table if one.release == release]
     assert {table["origin"] for table in tables} == {"published"}
-    whole = show_fallbacks(Where(), Asked(release=release, whole=True)).data["tables"]
+    whole = show_fallbacks(Where(), FallbackOptions(release=release, whole=True)).data["tables"]
     assert whole[:-1] == tables
     assert len(whole[-1]["operators"]) == len(KNOWN.names(release))
 
@@ -114,7 +123,7 @@ def test_other_releases_say_that_they_are_computed() -> None:
     assert "computed" in table.title
     assert "a4c530f07a68a526003c6867542b92e89fb1fd29" in table.source
     with pytest.raises(UsageError, match=r"2\.3") as caught:
-        show_fallbacks(Where(), Asked(release="2.3"))
+        show_fallbacks(Where(), FallbackOptions(release="2.3"))
     assert "2.14|main" in caught.value.fix
 
 
@@ -202,12 +211,12 @@ def test_the_first_release_says_nothing_of_its_list() -> None:
     ]
 
 
-def screen(asked: Asked, *, terminal: bool) -> str:
+def screen(asked: FallbackOptions, *, terminal: bool) -> str:
     console = Terminal(
         width=100, no_color=True, force_terminal=terminal, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
     result = show_fallbacks(Where(), asked)
-    show.SHOWN[result.command](console, json.loads(json.dumps(result.data)), False)
+    screens.SHOWN[result.command](console, json.loads(json.dumps(result.data)), False)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 
@@ -215,22 +224,27 @@ def screen(asked: Asked, *, terminal: bool) -> str:
 @pytest.mark.parametrize("run", [XPU_RUN, OTHER_RUN], ids=["xpu", "simxpu"])
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "piped"])
 def test_golden_runs(monkeypatch: pytest.MonkeyPatch, run: dict[str, Any], terminal: bool) -> None:
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: run)
-    text = screen(Asked(), terminal=terminal).replace("\x1b[1m", "").replace("\x1b[2m", "").replace("\x1b[0m", "")
+    monkeypatch.setattr(verify, "_collect", lambda _where, _device: run)
+    text = (
+        screen(FallbackOptions(), terminal=terminal)
+        .replace("\x1b[1m", "")
+        .replace("\x1b[2m", "")
+        .replace("\x1b[0m", "")
+    )
     hold_one(f"screens/fallbacks-{run['device']}-{'terminal' if terminal else 'piped'}.txt", text)
 
 
 def test_an_error_in_a_workload_is_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: XPU_RUN)
-    assert show_fallbacks(Where(), Asked()).code == 1
-    monkeypatch.setattr(fallbacks, "_collect", lambda _where, _device: OTHER_RUN)
-    assert show_fallbacks(Where(), Asked()).code == 0
+    monkeypatch.setattr(verify, "_collect", lambda _where, _device: XPU_RUN)
+    assert show_fallbacks(Where(), FallbackOptions()).code == 1
+    monkeypatch.setattr(verify, "_collect", lambda _where, _device: OTHER_RUN)
+    assert show_fallbacks(Where(), FallbackOptions()).code == 0
 
 
 @pytest.mark.parametrize("terminal", [True, False])
 def test_published_tables_are_printed_to_the_letter(terminal: bool) -> None:
     for release in ("2.4", "2.5"):
-        text = screen(Asked(release=release), terminal=terminal)
+        text = screen(FallbackOptions(release=release), terminal=terminal)
         for table in KNOWN.table:
             assert (f"\n\n{table.markdown}\n" in text) == (table.release == release)
 
@@ -239,11 +253,11 @@ def test_logs_by_name(tmp_path: Path) -> None:
     paths = [tmp_path / name for name in ("a.log", "b.log")]
     for path, text in zip(paths, (LOG, ASCEND), strict=True):
         path.write_text(text)
-    data = show_fallbacks(Where(), Asked(logs=tuple(map(str, paths)))).data
+    data = show_fallbacks(Where(), FallbackOptions(logs=tuple(map(str, paths)))).data
     assert [(table["title"], len(table["operators"])) for table in data["tables"]] == [
         (str(paths[0]), 6),
         (str(paths[1]), 1),
     ]
     assert set(data["words"]) == {"Enabled", "Manual", "Forced"}
     with pytest.raises(UsageError, match=r"cannot read .*missing"):
-        show_fallbacks(Where(), Asked(logs=(str(tmp_path / "missing"),)))
+        show_fallbacks(Where(), FallbackOptions(logs=(str(tmp_path / "missing"),)))

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, NoReturn
 
 import pytest
 
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.cli.finish import Finished, finish
-from xpusetup.commands.workspace import load_settings
-from xpusetup.effects import files
-from xpusetup.effects.faults import cannot_write, unforeseen
-from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.run.workspace import load_settings
+from xpusetup.system import files
+from xpusetup.system.files import cannot_write, unforeseen
 
 if TYPE_CHECKING:
     from collections.abc import Callable

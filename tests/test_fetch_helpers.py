@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from xpusetup.bundles import submodules
-from xpusetup.events import parse_progress
+from xpusetup.base.model import parse_progress
+from xpusetup.bundle import contents
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 fetch_progress: Any = importlib.import_module("fetch_progress")
@@ -137,7 +137,7 @@ def test_lines_that_no_log_needs(line: str, taken: bool) -> None:
 )
 def test_addresses_relative_to_the_parent(address: str, parent: str, found: str) -> None:
     assert git_tree.resolve_address(address, parent) == found
-    assert submodules.resolve_address(parent, address) == found  # a bundle is scanned by the program
+    assert contents.resolve_address(parent, address) == found  # a bundle is scanned by the program
 
 
 def make_parent(tmp_path: Path) -> Any:
@@ -271,7 +271,7 @@ def test_a_fallback_stands_for_a_beginning() -> None:
 def test_what_a_sparse_tree_has(sparse: tuple[str, ...], path: str, found: bool) -> None:
     """Two programs that know nothing of each other say the same: who fetches, and who packs a bundle."""
     tree = git_tree.Repository(address="x", rev=REV, folder=Path(), tree=Path(), sparse=sparse)
-    assert (tree.has_files(path), submodules.has_files(path, sparse)) == (found, found)
+    assert (tree.has_files(path), contents.has_files(path, sparse)) == (found, found)
 
 
 def test_the_cheapest_way_comes_first() -> None:

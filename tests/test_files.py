@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from xpusetup.effects import files
-from xpusetup.errors import NotReadyError, UsageError
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.system import files
 
 
 def test_written_and_read(tmp_path: Path) -> None:

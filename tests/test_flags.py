@@ -9,12 +9,12 @@ from typing import get_args
 import pytest
 
 from data.targets import plan_for
-from xpusetup.catalog import parse_check_texts
+from xpusetup.base.model import Request
 from xpusetup.commands.build import WITHHELD
-from xpusetup.effects import files
+from xpusetup.doctor.question import parse_check_texts
 from xpusetup.emit.script import ALWAYS, KEPT
-from xpusetup.explain.signatures import Phase, parse_signatures
-from xpusetup.model import Request
+from xpusetup.explain.finder import Phase, parse_signatures
+from xpusetup.system import files
 
 SIGNATURES = parse_signatures(files.package_text("data/signatures.toml"))
 CHECKS = parse_check_texts(files.package_text("data/checks.toml"))

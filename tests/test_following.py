@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.effects.following import follow
-from xpusetup.effects.lock import describe_process, hold_lock, is_held
-from xpusetup.effects.logs import CHUNK, read_lines
+from xpusetup.run.lock import describe_process, hold_lock, is_held
+from xpusetup.system.logs import CHUNK, follow, read_lines
 
 if TYPE_CHECKING:
     from collections.abc import Callable

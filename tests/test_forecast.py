@@ -9,10 +9,8 @@ import pytest
 
 from test_curve import FIRST, TOTAL
 from test_estimate import SECONDS, STEPS
-from xpusetup.curve import PARTS
-from xpusetup.estimate import History
-from xpusetup.events import Event
-from xpusetup.forecast import Forecast
+from xpusetup.base.model import Event
+from xpusetup.run.time_left import PARTS, Forecast, History
 
 KNOWN = History(seconds=SECONDS)
 

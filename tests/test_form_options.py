@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.well import well
-from xpusetup.commands.emitting import KINDS, emit
-from xpusetup.commands.forms import SOME, Order, check_options
-from xpusetup.commands.knowledge import profile_names
-from xpusetup.commands.places import Where
-from xpusetup.errors import UsageError, XpuError
-from xpusetup.model import Request
+from xpusetup.base.errors import UsageError, XpuError
+from xpusetup.base.model import Request
+from xpusetup.commands.emit import KINDS, SOME, Order, check_options, emit
+from xpusetup.run.tables import profile_names
+from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -46,9 +45,9 @@ REQUESTS = {
 def _machine() -> Iterator[None]:
     """Stand in for the machine: what a form is made from may ask it nothing else."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("xpusetup.effects.probe.probe", lambda *_about: well())
-        patch.setattr("xpusetup.effects.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
-        patch.setattr("xpusetup.commands.prepare.read_identities", lambda _target: {})
+        patch.setattr("xpusetup.machine.probe.probe", lambda *_about: well())
+        patch.setattr("xpusetup.machine.probe_tools.with_toolkit_of_shell", lambda facts, _settings: facts)
+        patch.setattr("xpusetup.run.prepare.read_identities", lambda _target: {})
         yield
 
 

@@ -11,17 +11,17 @@ import pytest
 from data.profiles import device, shipped
 from data.targets import NEW, OLD, OLD_KIT, SIM, plan_for
 from golden import hold
-from xpusetup.commands.knowledge import target_table
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout, Request
+from xpusetup.config.settings import ModuleSettings, Scheduler, merge_settings
 from xpusetup.emit.github import Runners, render_github, render_keys
-from xpusetup.emit.module import render_modules
-from xpusetup.emit.parts import fetched_late, fetching
+from xpusetup.emit.lmod import render_modules
+from xpusetup.emit.matrix import Cell, make_places
+from xpusetup.emit.script import fetched_late, fetching
 from xpusetup.emit.slurm import render_slurm
-from xpusetup.errors import UsageError
-from xpusetup.matrix import Cell, make_places
-from xpusetup.model import Layout, Request
-from xpusetup.plan import make_plan
 from xpusetup.plan.install import make_install_plan
-from xpusetup.settings import ModuleSettings, Scheduler, merge_settings
+from xpusetup.plan.steps import make_plan
+from xpusetup.run.tables import target_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

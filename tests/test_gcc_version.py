@@ -8,15 +8,15 @@ import pytest
 
 from data.machines import machine, with_gcc
 from data.profiles import device, shipped
-from xpusetup.catalog import parse_check_texts
-from xpusetup.checks.question import Answer, Question
-from xpusetup.checks.registry import CHECKS
-from xpusetup.checks.toolchain import gcc_version
-from xpusetup.commands.knowledge import image_table
-from xpusetup.effects import files, probe_tools
-from xpusetup.emit.image_refusals import _cannot_compile
-from xpusetup.outputs.tools import parse_compiler_version
-from xpusetup.settings import merge_settings
+from xpusetup.config.settings import merge_settings
+from xpusetup.doctor.question import Answer, Question, parse_check_texts
+from xpusetup.doctor.registry import CHECKS
+from xpusetup.doctor.toolkit import gcc_version
+from xpusetup.emit.image import _cannot_compile
+from xpusetup.machine import probe_tools
+from xpusetup.machine.parsers import parse_compiler_version
+from xpusetup.run.tables import image_table
+from xpusetup.system import files
 
 
 @pytest.mark.parametrize(

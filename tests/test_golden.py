@@ -11,14 +11,14 @@ import pytest
 from data.profiles import shipped
 from data.targets import TARGETS, plan_for
 from golden import hold
-from xpusetup.emit.shell import render_shell
-from xpusetup.model import Layout, Request
-from xpusetup.plan import make_plan
+from xpusetup.base.model import Layout, Request
+from xpusetup.emit.script import render_shell
+from xpusetup.plan.steps import make_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.model import Plan
+    from xpusetup.base.model import Plan
 
 
 def texts_of(plan: Plan) -> dict[str, str]:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from data.profiles import SHIPPED, shipped
-from xpusetup.commands.knowledge import gpu_table, known
-from xpusetup.errors import UsageError
-from xpusetup.gpus import parse_gpus
+from xpusetup.base.errors import UsageError
+from xpusetup.machine.gpus import parse_gpus
+from xpusetup.run.tables import gpu_table, known
 
 FAMILY = """\
 collected = 2026-11-21

@@ -10,21 +10,21 @@ import pytest
 
 from data.profiles import SMALL
 from data.targets import SIM
+from xpusetup.base.model import Layout, Request
+from xpusetup.base.text import Redactor
 from xpusetup.commands.explain import known_signatures
-from xpusetup.emit.parts import fetching
-from xpusetup.explain.rank import explain
-from xpusetup.explain.signatures import Signature
-from xpusetup.load import parse_profile
-from xpusetup.model import Layout, Request
-from xpusetup.plan import make_plan
-from xpusetup.plan.patches import patches_of
-from xpusetup.redact import Redactor
+from xpusetup.config.load import parse_profile
+from xpusetup.emit.script import fetching
+from xpusetup.explain.finder import Signature
+from xpusetup.explain.scan import explain
+from xpusetup.plan.context import patches_of
+from xpusetup.plan.steps import make_plan
 
 if TYPE_CHECKING:
     import re
 
-    from xpusetup.model import Patch
-    from xpusetup.profile import Profile
+    from xpusetup.base.model import Patch
+    from xpusetup.config.profile import Profile
 
 HIDE = Redactor(user="jane", host="cave", home="/home/jane")
 LENGTH = 40_000

@@ -8,7 +8,9 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import NEW, plan_for
-from xpusetup.guard import (
+from xpusetup.base.model import Layout, Request
+from xpusetup.plan.install import make_install_plan
+from xpusetup.run.guard import (
     WINDOW,
     Change,
     Conflict,
@@ -22,8 +24,6 @@ from xpusetup.guard import (
     find_steps,
     parse_guard,
 )
-from xpusetup.model import Layout, Request
-from xpusetup.plan.install import make_install_plan
 
 GUARD = Guard(
     packages="/env/site-packages",

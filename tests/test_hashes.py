@@ -12,13 +12,22 @@ import pytest
 from data.plans import plan_of
 from data.profiles import SHIPPED, TOP, shipped, small
 from data.targets import plan_for
-from xpusetup.effects.root import Root, helper_files, read_origins
-from xpusetup.errors import UsageError
-from xpusetup.hashes import FILE, find_hashes, free_pins, indexes_of, key_of, pins_of, render_requirements, with_known
-from xpusetup.model import Request
-from xpusetup.plan.origins import check_origins, find_unverified
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Request
+from xpusetup.config.hashes import (
+    FILE,
+    find_hashes,
+    free_pins,
+    indexes_of,
+    key_of,
+    pins_of,
+    render_requirements,
+    with_known,
+)
+from xpusetup.config.request import render_request
 from xpusetup.plan.requirements import FOLDER, requirement_file, requirement_texts
-from xpusetup.request import render_request
+from xpusetup.plan.steps import check_origins, find_unverified
+from xpusetup.run.root import Root, helper_files, read_origins
 
 sys.path.insert(0, str(TOP / "xpusetup/helpers"))
 

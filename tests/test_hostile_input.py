@@ -16,19 +16,18 @@ import pytest
 from data.profiles import small_text
 from data.well import WELL
 from test_commands import make_root
-from xpusetup.bundles.contents import parse_bundle
+from xpusetup.base.errors import XpuError
+from xpusetup.bundle.contents import parse_bundle
 from xpusetup.cli.finish import Finished, finish
-from xpusetup.commands.doctor import Asked, examine_machine, read_facts
-from xpusetup.commands.inspecting import status
-from xpusetup.commands.knowledge import load_profile
-from xpusetup.commands.places import Where
+from xpusetup.commands.doctor import DoctorOptions, examine_machine, read_facts
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.files import read_input
-from xpusetup.effects.manifest import read_manifest
-from xpusetup.effects.root import Root, read_lock
-from xpusetup.errors import XpuError
-from xpusetup.load import parse_profile
+from xpusetup.commands.status import status
+from xpusetup.config.load import parse_profile
+from xpusetup.run.manifest import read_manifest
+from xpusetup.run.root import Root, read_lock
+from xpusetup.run.tables import load_profile
+from xpusetup.run.workspace import Where, open_workspace
+from xpusetup.system.files import read_input
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -134,7 +133,7 @@ def test_facts(new: Any, tmp_path: Path) -> None:
         if number % 9 == VALUES.index(new) % 9:  # each value at other places
             path.write_text(json.dumps(wrong))
             try:
-                examine_machine(Where(profile="torch-2.14"), Asked(facts=(str(path),)))
+                examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=(str(path),)))
             except XpuError:
                 continue
 

@@ -10,19 +10,17 @@ import pytest
 
 from data.profiles import SHIPPED, shipped
 from golden import hold, hold_one
+from xpusetup.base.errors import UsageError
 from xpusetup.cli.finish import request as make_request
-from xpusetup.commands.emitting import KINDS, emit
-from xpusetup.commands.forms import Form, Order
-from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.places import Where
-from xpusetup.emit.image_system import LEAN
-from xpusetup.errors import UsageError
-from xpusetup.images import Origin, Stage
+from xpusetup.commands.emit import KINDS, Form, Order, emit
+from xpusetup.emit.image_system import LEAN, Origin, Stage
+from xpusetup.run.tables import image_table
+from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.platforms import Manager
+    from xpusetup.machine.platforms import Manager
 
 FIXED = [name for name in SHIPPED if name != "main" and shipped(name).tier != "other"]
 """A profile of what moves has to be locked first, which asks servers; of other makers' software no image is made."""

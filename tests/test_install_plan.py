@@ -10,15 +10,13 @@ from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import NEW, SIM
 from golden import hold
-from xpusetup.commands.gate import failing, gate
-from xpusetup.commands.places import Where
-from xpusetup.commands.purpose import BUILD, INSTALL
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.emit.shell import render_shell
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.model import Layout, Plan, Request, Step
-from xpusetup.plan.conflicts import TRITONS, conflicts_of
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Layout, Plan, Request, Step
+from xpusetup.emit.script import render_shell
+from xpusetup.plan.environment import TRITONS, conflicts_of
 from xpusetup.plan.install import make_install_plan, published_wheels
+from xpusetup.run.preflight import BUILD, INSTALL, failing, gate
+from xpusetup.run.workspace import Where, open_workspace
 
 DOWNLOADS = tuple(f"{name}.download" for name in ("torch", "vision", "audio", "triton"))
 STEPS = ["venv", "survey", *DOWNLOADS, "wheels.install", "guard", "verify.smoke"]

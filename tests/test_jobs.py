@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.jobs import GIB, Load, Strain, fewer_jobs, measured_per_job
+from xpusetup.machine.jobs import GIB, Load, Strain, fewer_jobs, measured_per_job
 
 
 @pytest.mark.parametrize(

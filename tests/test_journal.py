@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.effects.journal import read_progress, write_began
-from xpusetup.effects.root import Root
-from xpusetup.model import Step
+from xpusetup.base.model import Step
+from xpusetup.run.journal import read_progress, write_began
+from xpusetup.run.root import Root
 
 if TYPE_CHECKING:
     from pathlib import Path

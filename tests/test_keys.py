@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 
-from xpusetup.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_inputs, make_statuses, parse_stamp, sha256
-from xpusetup.model import Step
+from xpusetup.base.model import Step
+from xpusetup.run.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_inputs, make_statuses, parse_stamp, sha256
 
 SHA = sha256("")
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from data.targets import TARGETS, plan_for
-from xpusetup.lanes import exclude, lane_of, make_startable
-from xpusetup.model import Need, Step
+from xpusetup.base.model import Need, Step
+from xpusetup.plan.lanes import exclude, lane_of, make_startable
 
 
 def step(name: str, *needs: Need, after: str = "", locks: tuple[str, ...] = ()) -> Step:

@@ -6,8 +6,15 @@ import json
 
 import pytest
 
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.launcher import Counts, Launcher, choose_launcher, parse_sccache_stats, parse_stats_log, render_launcher
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.run.compiler_caches import (
+    Counts,
+    Launcher,
+    choose_launcher,
+    parse_sccache_stats,
+    parse_stats_log,
+    render_launcher,
+)
 
 CCACHE, SCCACHE = Launcher("ccache", "/usr/bin/ccache"), Launcher("sccache", "/opt/sccache")
 HERE = {one.name: one.path for one in (CCACHE, SCCACHE)}

@@ -10,9 +10,9 @@ from pydantic import ValidationError
 from data.held import Held, lacking, unexplained
 from data.ledger_page import make_page
 from data.profiles import SHIPPED, TOP, shipped
-from xpusetup.ledger import ORIGIN, parse_ledger, release_of, rows_of
-from xpusetup.load import parse_profile
-from xpusetup.profile import SourceComponent
+from xpusetup.config.ledger import ORIGIN, parse_ledger, release_of, rows_of
+from xpusetup.config.load import parse_profile
+from xpusetup.config.profile import SourceComponent
 
 TEXT = (TOP / "xpusetup" / ORIGIN).read_text()
 LEDGER = parse_ledger(TEXT)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from golden import hold_one
-from xpusetup.effects.memory import Memory
-from xpusetup.events import Event
-from xpusetup.show import live
-from xpusetup.show.console import Terminal
+from xpusetup.base.model import Event
+from xpusetup.system.memory import Memory
+from xpusetup.ui import live
+from xpusetup.ui.console import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

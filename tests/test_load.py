@@ -8,8 +8,8 @@ import pytest
 
 from data.profiles import small_text
 from golden import hold_one
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
+from xpusetup.base.errors import UsageError
+from xpusetup.config.load import parse_profile
 
 DATA = Path(__file__).parent / "data"
 

@@ -13,17 +13,16 @@ import pytest
 from data.ailing import MACHINES
 from data.outcomes import OUTCOMES, Outcome
 from golden import hold, hold_one
-from xpusetup.checks.registry import about_machine
-from xpusetup.commands.doctor import Asked, examine_machine
-from xpusetup.commands.places import Where
+from xpusetup.commands.doctor import DoctorOptions, examine_machine
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
-from xpusetup.commands.way import way_of
-from xpusetup.facts import Facts, Section
-from xpusetup.show.console import Terminal
-from xpusetup.show.doctor import show_doctor
-from xpusetup.show.setup import show_setup as show_setup_screen
-from xpusetup.show.way import show_way
-from xpusetup.way.steps import MENDS
+from xpusetup.doctor.registry import about_machine
+from xpusetup.machine.facts import Facts, Section
+from xpusetup.recommend.solve import MENDS
+from xpusetup.run.workspace import Where
+from xpusetup.ui.console import Terminal
+from xpusetup.ui.doctor import show_doctor, show_way
+from xpusetup.ui.doctor import show_setup as show_setup_screen
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -36,7 +35,7 @@ SOMETIMES = {"torch", "tree"}
 
 @cache
 def doctor(name: str) -> dict[str, Any]:
-    return examine_machine(Where(profile=OUTCOMES[name].asked), Asked(facts=(str(HERE / f"{name}.json"),))).data
+    return examine_machine(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),))).data
 
 
 def screen(show: Callable[..., None], data: dict[str, Any], *, verbose: bool = False) -> str:
@@ -90,13 +89,13 @@ def test_causes_and_way(name: str) -> None:
 def test_the_exit_code_follows_the_way(name: str) -> None:
     """What a build lacks is no fault of a machine whose way needs none; it is told, and after what matters."""
     stops, route = doctor(name)["stops"], doctor(name)["way"]["route"]
-    code = examine_machine(Where(profile=OUTCOMES[name].asked), Asked(facts=(str(HERE / f"{name}.json"),))).code
+    code = examine_machine(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),))).code
     amiss = stops["run"] if route in ("wheel", "image") else [*stops["run"], *stops.get("build", ())]
     assert code == (1 if amiss else 0)
     if route in ("wheel", "image"):
         assert next(iter(stops)) == "run"
     for goal in stops:
-        asked = Asked(goal=goal, facts=(str(HERE / f"{name}.json"),))
+        asked = DoctorOptions(goal=goal, facts=(str(HERE / f"{name}.json"),))
         assert examine_machine(Where(profile=OUTCOMES[name].asked), asked).code == (1 if stops[goal] else 0)
 
 
@@ -107,7 +106,7 @@ def test_setup_says_that_nothing_is_missing_only_where_nothing_is(name: str, goa
     prepared = prepare_setup(options)
     data = show_setup(prepared).data
     mended = {check for row in (*data["commands"], *data["notes"]) for check in MENDS.get(row.get("id", ""), ())}
-    asked = Asked(goal=goal, facts=(str(HERE / f"{name}.json"),), only=about_machine())
+    asked = DoctorOptions(goal=goal, facts=(str(HERE / f"{name}.json"),), only=about_machine())
     amiss = set(examine_machine(Where(profile=prepared.named), asked).data["stops"][goal])
     told = {row["id"] for row in data["left"]}
     if goal == "run":
@@ -118,7 +117,7 @@ def test_setup_says_that_nothing_is_missing_only_where_nothing_is(name: str, goa
 
 def test_what_was_saved_is_said(tmp_path: Path) -> None:
     name, file = NAMES[0], tmp_path / "facts.json"
-    result = examine_machine(Where(), Asked(facts=(str(HERE / f"{name}.json"),), save=str(file)))
+    result = examine_machine(Where(), DoctorOptions(facts=(str(HERE / f"{name}.json"),), save=str(file)))
     assert f"what was seen is in {file}, without names" in screen(show_doctor, result.data)
     assert Facts.model_validate_json(file.read_text())
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.groups import read_processors
-from xpusetup.effects.memory import Memory, read_limit, read_memory, read_pressure
-from xpusetup.effects.sysroot import Sysroot
+from xpusetup.system.files import Sysroot
+from xpusetup.system.memory import Memory, read_limit, read_memory, read_pressure, read_processors
 
 if TYPE_CHECKING:
     from pathlib import Path

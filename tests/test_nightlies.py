@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.commands.nightlies import names_nightlies
-from xpusetup.errors import UsageError
-from xpusetup.nightlies import Nightly, between, commit_of, day_of, history, main_commit, parse_versions
-from xpusetup.search import decide
+from xpusetup.base.errors import UsageError
+from xpusetup.bisect.search import Nightly, between, commit_of, day_of, decide, history, main_commit, parse_versions
+from xpusetup.commands.bisect import names_nightlies
 
 if TYPE_CHECKING:
-    from xpusetup.search import Verdict
+    from xpusetup.bisect.search import Verdict
 
 LISTED = """\
 torch (2.13.0.dev20260503+xpu)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from data.machines import machine
-from xpusetup.amounts import render_size
-from xpusetup.commands.knowledge import gpu_table
-from xpusetup.gpus import hide_integrated
+from xpusetup.base.text import render_size
+from xpusetup.machine.gpus import hide_integrated
+from xpusetup.run.tables import gpu_table
 
 
 @pytest.mark.parametrize(

@@ -9,17 +9,16 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.commands.places import Where
-from xpusetup.commands.ready import find_ready
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.errors import NotReadyError
-from xpusetup.model import Request
-from xpusetup.order import find_needed
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Request
+from xpusetup.config.profile import find_needed
+from xpusetup.run.prepare import find_ready
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.commands.workspace import Workspace
+    from xpusetup.run.workspace import Workspace
 
 AUDIO = Request(only=("audio",))
 OF_AUDIO = ["audio.fetch", "audio.build", "audio.inspect", "audio.install"]

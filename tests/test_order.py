@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.errors import UsageError
-from xpusetup.order import find_cycle, make_order
-from xpusetup.profile import SkippedComponent, WheelComponent
+from xpusetup.base.errors import UsageError
+from xpusetup.config.profile import SkippedComponent, WheelComponent, find_cycle, make_order
 
 
 def wheel(name: str, *after: str) -> WheelComponent:

@@ -10,13 +10,13 @@ import pytest
 
 from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
 from golden import hold_one
-from xpusetup import show
-from xpusetup.commands.comparing import diff
-from xpusetup.commands.places import Where
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.commands.devices import diff
 from xpusetup.commands.result import Result
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
-from xpusetup.show.console import Terminal
+from xpusetup.run.workspace import Where
+from xpusetup.ui import screens
+from xpusetup.ui.console import Terminal
+from xpusetup.verify.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,17 +49,17 @@ def test_golden_table() -> None:
 def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = diff(Where(), files(tmp_path, ENVELOPE, MANIFEST, STATUS))
     assert (result.command, result.code, result.data["here"]) == ("status diff", 0, False)
-    show.show_result(result, verbose=False)
+    screens.show_result(result, verbose=False)
     hold_one("results/table.md", capsys.readouterr().out)
     json.dumps(result.data)
 
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose: bool) -> None:
-    monkeypatch.setattr("xpusetup.commands.comparing.status", lambda _where: show_data(MANIFEST))
+    monkeypatch.setattr("xpusetup.commands.devices.status", lambda _where: show_data(MANIFEST))
     result = diff(Where(), files(tmp_path, STATUS))
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    show.SHOWN["status diff"](console, result.data, verbose)
+    screens.SHOWN["status diff"](console, result.data, verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 
@@ -69,7 +69,7 @@ def show_data(document: dict[str, Any]) -> Result:
 
 
 def test_a_build_that_was_never_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.commands.comparing.status", lambda _where: show_data({"profile": "sim"}))
+    monkeypatch.setattr("xpusetup.commands.devices.status", lambda _where: show_data({"profile": "sim"}))
     with pytest.raises(NotReadyError, match="sim in /r was never verified"):
         diff(Where(), files(tmp_path, STATUS))
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.facts import Accelerator
-from xpusetup.outputs import kernel, packages, tools
+from xpusetup.machine import parsers
+from xpusetup.machine.facts import Accelerator
 
 DPKG = """\
 Package: libze1
@@ -121,20 +121,20 @@ xpu: Optional[str] = '20250101'
 
 
 def test_dpkg() -> None:
-    found = packages.parse_dpkg(DPKG, {"libze1", "libigc1", "libigc2"})
+    found = parsers.parse_dpkg(DPKG, {"libze1", "libigc1", "libigc2"})
     assert found == ({"libze1": "1.24.0-1~24.04~ppa1"}, ["libigc2"])
 
 
 def test_rpm() -> None:
     watched = {"libze1", "level-zero", "intel-level-zero-gpu"}
-    assert packages.parse_rpm(RPM, watched) == {
+    assert parsers.parse_rpm(RPM, watched) == {
         "intel-level-zero-gpu": "25.18.33578-1.el9",
         "level-zero": "1.24.0-1.el9",
     }
 
 
 def test_the_first_library_counts() -> None:
-    found = packages.parse_ldconfig(LDCONFIG, {"libze_loader.so.1", "libstdc++.so.6"})
+    found = parsers.parse_ldconfig(LDCONFIG, {"libze_loader.so.1", "libstdc++.so.6"})
     assert found == {
         "libze_loader.so.1": "/lib/x86_64-linux-gnu/libze_loader.so.1",
         "libstdc++.so.6": "/lib/x86_64-linux-gnu/libstdc++.so.6",
@@ -151,11 +151,11 @@ def test_the_first_library_counts() -> None:
     ],
 )
 def test_window_to_memory(text: str, size: int | None) -> None:
-    assert kernel.parse_resource(text) == size
+    assert parsers.parse_resource(text) == size
 
 
 def test_who_claims_a_device() -> None:
-    found = kernel.parse_aliases(ALIASES, ["56a0", "e20b", "0bd5"], ["i915", "xe"])
+    found = parsers.parse_aliases(ALIASES, ["56a0", "e20b", "0bd5"], ["i915", "xe"])
     assert found == {"56a0": ["i915", "xe"], "e20b": ["xe"], "0bd5": []}
 
 
@@ -170,11 +170,11 @@ def test_who_claims_a_device() -> None:
     ],
 )
 def test_blacklists(texts: list[str], cmdline: str, found: list[str]) -> None:
-    assert kernel.parse_blacklist(texts, cmdline, ["i915", "xe"]) == found
+    assert parsers.parse_blacklist(texts, cmdline, ["i915", "xe"]) == found
 
 
 def test_messages_of_the_kernel() -> None:
-    assert kernel.parse_messages(DMESG) == [
+    assert parsers.parse_messages(DMESG) == [
         "xe 0000:03:00.0: Your graphics device e20b is not properly supported by xe in this",
         "i915 0000:00:02.0: [drm] GuC firmware i915/adlp_guc_70.bin version 70.13.1",
     ]
@@ -182,49 +182,50 @@ def test_messages_of_the_kernel() -> None:
 
 def test_secrets_of_the_command_line() -> None:
     assert (
-        kernel.without_secrets("ro boot.token=abc i915.force_probe=e20b\n") == "ro boot.token=*** i915.force_probe=e20b"
+        parsers.without_secrets("ro boot.token=abc i915.force_probe=e20b\n")
+        == "ro boot.token=*** i915.force_probe=e20b"
     )
 
 
 def test_sycl_ls() -> None:
-    assert tools.parse_sycl_ls(SYCL_LS) == SYCL_LS.splitlines()[2:]
-    assert tools.parse_sycl_ls("Abort was called at 44 line in file:\n os_interface.h\n") == [
+    assert parsers.parse_sycl_ls(SYCL_LS) == SYCL_LS.splitlines()[2:]
+    assert parsers.parse_sycl_ls("Abort was called at 44 line in file:\n os_interface.h\n") == [
         "Abort was called at 44 line in file:"
     ]
 
 
 def test_clinfo() -> None:
-    assert tools.parse_clinfo(CLINFO) == [
+    assert parsers.parse_clinfo(CLINFO) == [
         "Intel(R) OpenCL Graphics: Intel(R) Arc(TM) A770 Graphics",
         "rusticl",
         "Intel(R) OpenCL: one",
         "Intel(R) OpenCL: two",
     ]
-    assert tools.parse_clinfo("") == []
+    assert parsers.parse_clinfo("") == []
 
 
 def test_ocloc() -> None:
     names = ["bdw", "skl", "dg1", "acm-g10", "dg2-g10", "dg2", "pvc", "bmg-g21", "bmg", "lnl-m"]
-    assert tools.parse_ocloc_targets(OCLOC) == names
-    assert tools.parse_ocloc_targets("ocloc: unknown option") == []
+    assert parsers.parse_ocloc_targets(OCLOC) == names
+    assert parsers.parse_ocloc_targets("ocloc: unknown option") == []
 
 
 def test_hl_smi() -> None:
-    version, cards = tools.parse_hl_smi(HL_SMI)
+    version, cards = parsers.parse_hl_smi(HL_SMI)
     assert version == "1.20.0-bd87f71"
     assert cards[1] == Accelerator(index="1", name="HL-225", used_by="32000 MiB of 98304 MiB")
-    assert tools.parse_hl_smi("No devices were found\n") == (None, [])
+    assert parsers.parse_hl_smi("No devices were found\n") == (None, [])
 
 
 def test_npu_smi() -> None:
-    version, cards = tools.parse_npu_smi(NPU_SMI)
+    version, cards = parsers.parse_npu_smi(NPU_SMI)
     assert version == "25.2.0"
     assert [(card.index, card.name, card.health) for card in cards] == [("2", "310P3", "OK"), ("4", "910B3", "Alarm")]
 
 
 def test_version_of_torch() -> None:
-    assert tools.parse_torch_version(TORCH) == {"__version__": "2.8.0+xpu", "cuda": "", "xpu": "20250101"}
-    assert tools.parse_torch_version("__version__ = '2.4.0'\ncuda = '12.1'\n") == {
+    assert parsers.parse_torch_version(TORCH) == {"__version__": "2.8.0+xpu", "cuda": "", "xpu": "20250101"}
+    assert parsers.parse_torch_version("__version__ = '2.4.0'\ncuda = '12.1'\n") == {
         "__version__": "2.4.0",
         "cuda": "12.1",
     }
@@ -232,13 +233,16 @@ def test_version_of_torch() -> None:
 
 def test_pip_settings() -> None:
     text = "[global]\nindex_url = https://i/simple\nextra-index-url =\n  https://a\n  https://b\ntimeout = 60\n"
-    assert tools.parse_pip_settings(text) == {"index-url": "https://i/simple", "extra-index-url": "https://a https://b"}
-    assert tools.parse_pip_settings("no ini at all") == {}
+    assert parsers.parse_pip_settings(text) == {
+        "index-url": "https://i/simple",
+        "extra-index-url": "https://a https://b",
+    }
+    assert parsers.parse_pip_settings("no ini at all") == {}
 
 
 def test_redirects_of_git() -> None:
     text = "url.https://mirror.example/gh/.insteadof https://github.com/\nurl./srv/git/.insteadof git@x:\n"
-    assert tools.parse_redirects(text) == {
+    assert parsers.parse_redirects(text) == {
         "https://mirror.example/gh/": "https://github.com/",
         "/srv/git/": "git@x:",
     }
@@ -246,10 +250,10 @@ def test_redirects_of_git() -> None:
 
 def test_entry_points() -> None:
     text = "[console_scripts]\nx = y:z\n\n[torch.backends]\nsimxpu = simxpu:_autoload\n"
-    assert tools.parse_entry_points(text, "torch.backends") == {"simxpu": "simxpu:_autoload"}
+    assert parsers.parse_entry_points(text, "torch.backends") == {"simxpu": "simxpu:_autoload"}
 
 
 def test_packages_of_the_system_that_an_environment_needs() -> None:
     rows = [("libc6", False), ("libstdc++6", False), ("libc6", False), ("torch 2.14.1", True), ("", False)]
     closure = {"libraries": [{"owner": owner, "own": own} for owner, own in rows]}
-    assert packages.system_packages(closure) == ["libc6", "libstdc++6"]
+    assert parsers.system_packages(closure) == ["libc6", "libstdc++6"]

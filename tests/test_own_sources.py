@@ -12,13 +12,13 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import plan_for
-from xpusetup.commands.sources import find_editable, find_patches, find_sources
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Patch, Plan, Request, Step
+from xpusetup.config.load import find_editable, find_patches, find_sources
+from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_scripts
-from xpusetup.errors import UsageError
-from xpusetup.keys import OWN, Seen, Stamp, make_statuses
-from xpusetup.model import Patch, Plan, Request, Step
-from xpusetup.plan.own import other_forms
-from xpusetup.request import render_request
+from xpusetup.plan.component import other_forms
+from xpusetup.run.keys import OWN, Seen, Stamp, make_statuses
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 build_target: Any = importlib.import_module("build_target")
@@ -149,7 +149,7 @@ class Shelf:
         return Seen(root="/r", scripts=self.scripts, stamps=self.stamps, identities={}, damaged={})
 
     def key(self, step: Step) -> str:
-        from xpusetup.keys import current_key  # noqa: PLC0415 - a name of its own below
+        from xpusetup.run.keys import current_key  # noqa: PLC0415 - a name of its own below
 
         return current_key(step, self.seen())
 

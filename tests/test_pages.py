@@ -14,8 +14,8 @@ import pytest
 
 from pages import ALL, CHECKOUT, PAGES, Block, read_blocks
 from test_advice import parse
-from xpusetup.commands.knowledge import profile_names
-from xpusetup.settings import merge_settings
+from xpusetup.config.settings import merge_settings
+from xpusetup.run.tables import profile_names
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

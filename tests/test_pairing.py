@@ -9,21 +9,20 @@ import pytest
 
 from data.machines import machine
 from data.profiles import SHIPPED, TOP, device, shipped
-from xpusetup.aim import make_target
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout, Mode, Plan, Request, Target
 from xpusetup.commands.profiles import check_profile
-from xpusetup.devices import find_release
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
-from xpusetup.model import Layout, Mode, Plan, Request, Target
-from xpusetup.pairing import device_modes, find_mode, make_modes, torch_of
-from xpusetup.plan import make_plan
+from xpusetup.config.devices import device_modes, find_mode, find_release, make_modes, torch_of
+from xpusetup.config.load import parse_profile
+from xpusetup.config.settings import Settings
 from xpusetup.plan.install import make_install_plan
-from xpusetup.settings import Settings
+from xpusetup.plan.steps import make_plan
+from xpusetup.plan.target import make_target
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.profile import Profile
+    from xpusetup.config.profile import Profile
 
 GAUDI = [name for name in SHIPPED if name.startswith("gaudi-")]
 EAGER = ("PT_HPU_LAZY_MODE=0",)

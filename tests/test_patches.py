@@ -6,22 +6,20 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.commands.emitting import KINDS
-from xpusetup.commands.forms import Order
-from xpusetup.commands.places import Where
-from xpusetup.commands.sources import read_patches
-from xpusetup.effects import files
-from xpusetup.effects.root import helper_files
-from xpusetup.emit.profile import render_profile
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
-from xpusetup.model import Patch, Request
-from xpusetup.plan.patches import left_out, patch_texts, patches_of
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Patch, Request
+from xpusetup.commands.emit import KINDS, Order
+from xpusetup.config.load import parse_profile, read_patches
+from xpusetup.config.new_profile import render_profile
+from xpusetup.plan.context import left_out, patch_texts, patches_of
+from xpusetup.run.root import helper_files
+from xpusetup.run.workspace import Where
+from xpusetup.system import files
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.profile import Profile
+    from xpusetup.config.profile import Profile
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")
 PATCH = Patch(source="torch-xpu-ops", file="/home/me/fix flash.patch", text="--- a\n")

@@ -8,12 +8,11 @@ import pytest
 
 from data.machines import WORKSTATION, machine
 from data.profiles import device, shipped
-from xpusetup.checks.question import Question
-from xpusetup.checks.source import check_path
-from xpusetup.commands.knowledge import target_table
-from xpusetup.commands.places import Where
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.matrix import make_places
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.resources import check_path
+from xpusetup.emit.matrix import make_places
+from xpusetup.run.tables import target_table
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

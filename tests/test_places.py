@@ -8,10 +8,9 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import SIM
-from xpusetup.commands.places import Where
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.root import lock_document
-from xpusetup.errors import UsageError
+from xpusetup.base.errors import UsageError
+from xpusetup.run.root import lock_document
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

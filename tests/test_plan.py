@@ -9,9 +9,9 @@ import pytest
 
 from data.profiles import shipped, small
 from data.targets import NEW, SIM, TARGETS, plan_for
-from xpusetup.errors import UsageError
-from xpusetup.model import Layout, Plan, Request, Step
-from xpusetup.plan import make_plan
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout, Plan, Request, Step
+from xpusetup.plan.steps import make_plan
 
 OLD_STEPS = [
     *("venv", "requirements"),

@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.effects import probe as probe_module
-from xpusetup.effects import probe_tools
-from xpusetup.effects.probe import Ask, probe
-from xpusetup.effects.process import Output
-from xpusetup.facts import Gpu, Resources
+from xpusetup.machine import probe as probe_module
+from xpusetup.machine import probe_tools
+from xpusetup.machine.facts import Gpu, Resources
+from xpusetup.machine.probe import Ask, probe
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.effects import probe_libraries
-from xpusetup.effects.process import Output
-from xpusetup.effects.sysroot import Sysroot
+from xpusetup.machine import probe_torch
+from xpusetup.system.files import Sysroot
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -36,9 +36,9 @@ def look(monkeypatch: pytest.MonkeyPatch, output: Output) -> tuple[list[str], di
         lines.extend(argv)
         return output
 
-    monkeypatch.setattr(probe_libraries, "run_process", run)
+    monkeypatch.setattr(probe_torch, "run_process", run)
     places = [Path("/venv/lib/python3.12/site-packages")]
-    return lines, notes, probe_libraries.probe_conflicts(Path("/venv"), places, Sysroot("/slash"), notes)
+    return lines, notes, probe_torch.probe_conflicts(Path("/venv"), places, Sysroot("/slash"), notes)
 
 
 def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -53,7 +53,7 @@ def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_no_more_are_kept_than_help(monkeypatch: pytest.MonkeyPatch) -> None:
     told = json.dumps({"conflicts": [HIDES] * 99})
-    assert len(look(monkeypatch, Output(0, told, ""))[2]) == probe_libraries.MOST
+    assert len(look(monkeypatch, Output(0, told, ""))[2]) == probe_torch.MOST
 
 
 @pytest.mark.parametrize(

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import distro
 import pytest
 
-from xpusetup.effects import probe_python as module
-from xpusetup.effects.probe_python import probe_adopted, probe_python
-from xpusetup.effects.process import Output
-from xpusetup.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError
+from xpusetup.machine import probe_python as module
+from xpusetup.machine.probe_python import probe_adopted, probe_python
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -12,27 +12,19 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup import checks
-from xpusetup.checks import pytorch, shell
-from xpusetup.effects import (
-    notes,
-    probe_kernel,
-    probe_libraries,
-    probe_network,
-    probe_places,
-    probe_python,
-    probe_torch,
-    probe_userland,
-)
-from xpusetup.effects import probe as probe_module
-from xpusetup.effects.probe import Ask, probe
-from xpusetup.effects.process import Output
-from xpusetup.errors import NotReadyError
+from xpusetup import doctor
+from xpusetup.base.errors import NotReadyError
+from xpusetup.doctor import pytorch, toolkit
+from xpusetup.machine import probe as probe_module
+from xpusetup.machine import probe_hardware, probe_places, probe_python, probe_torch, probe_userland
+from xpusetup.machine.probe import Ask, probe
+from xpusetup.system import process
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.facts import Facts
+    from xpusetup.machine.facts import Facts
 
 RELEASE = "6.14.0-33-generic"
 
@@ -46,7 +38,7 @@ def slash(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("XPUSETUP_SYSROOT", str(root))
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     monkeypatch.chdir(tmp_path)
-    for name in (*probe_module.TOLD, *probe_network.INDEXES, *probe_network._both_cases(), "XDG_CACHE_HOME"):
+    for name in (*probe_module.TOLD, *probe_places.INDEXES, *probe_places._both_cases(), "XDG_CACHE_HOME"):
         monkeypatch.delenv(name, raising=False)
     for name in ("PIP_CONFIG_FILE", "KUBERNETES_SERVICE_HOST", "APPTAINER_CONTAINER", "SINGULARITY_CONTAINER"):
         monkeypatch.delenv(name, raising=False)
@@ -62,7 +54,7 @@ def said(monkeypatch: pytest.MonkeyPatch) -> dict[str, Output]:
         name = argv[0].rpartition("/")[2]
         return answers.get(name, Output(None, "", "", f"{name} is not there"))
 
-    for module in (notes, probe_userland, probe_torch, probe_libraries, probe_network):
+    for module in (process, probe_userland, probe_torch, probe_torch, probe_places):
         monkeypatch.setattr(module, "run_process", run)
     monkeypatch.setattr(shutil, "which", lambda name: f"/usr/bin/{name}" if name in answers else None)
     return answers
@@ -113,7 +105,7 @@ def test_messages_that_only_root_may_read(slash: Path, monkeypatch: pytest.Monke
     outside = type(
         "Outside", (), {"text": "", "read": staticmethod(lambda name: (slash / name.lstrip("/")).read_text())}
     )
-    assert probe_kernel._messages(outside(), told) is None
+    assert probe_hardware._messages(outside(), told) is None
     assert told == {"kernel.messages": "kernel.dmesg_restrict is 1: only root may read the kernel's messages"}
 
 
@@ -302,7 +294,7 @@ def test_a_probe_that_breaks_is_a_note(slash: Path, monkeypatch: pytest.MonkeyPa
     def break_down(*_words: object) -> None:
         raise ZeroDivisionError("by nothing")
 
-    monkeypatch.setattr(probe_kernel, "probe_kernel", break_down)
+    monkeypatch.setattr(probe_hardware, "probe_kernel", break_down)
     facts = probe(["kernel", "container"])
     assert (facts.kernel, facts.container is not None) == (None, True)
     assert facts.notes == {"kernel": "the probe itself failed: ZeroDivisionError: by nothing"}
@@ -335,8 +327,8 @@ def test_sections_are_probed_at_the_same_time(slash: Path, monkeypatch: pytest.M
 
 def test_what_checks_ask_of_the_shell_is_written_down() -> None:
     """A variable that a check reads and no probe writes down would never be seen."""
-    folder = Path(checks.__file__).parent
+    folder = Path(doctor.__file__).parent
     text = "".join(path.read_text() for path in folder.glob("*.py"))
-    asked = set(re.findall(r'variable\(question, "(\w+)"\)', text)) | {"CC", "CXX", *shell.LISTS, *pytorch.FALLBACK}
+    asked = set(re.findall(r'variable\(question, "(\w+)"\)', text)) | {"CC", "CXX", *toolkit.LISTS, *pytorch.FALLBACK}
     assert len(asked) > 10
     assert asked <= set(probe_module.TOLD)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 
 from data.profiles import SHIPPED, shipped, small, small_text
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
+from xpusetup.base.errors import UsageError
+from xpusetup.config.load import parse_profile
 
 REV = "0123456789abcdef0123456789abcdef01234567"
 FIRST = "components.first"

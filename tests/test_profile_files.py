@@ -10,13 +10,13 @@ import jsonschema
 import pytest
 
 from data.profiles import shipped
-from xpusetup.commands.knowledge import load_profile, profile_names
+from xpusetup.base.errors import UsageError
+from xpusetup.base.values import parse_toml
 from xpusetup.commands.profiles import make_schema, new_profile
-from xpusetup.effects.files import package_text
-from xpusetup.emit.profile import render_profile
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
-from xpusetup.tomltext import parse_toml
+from xpusetup.config.load import parse_profile
+from xpusetup.config.new_profile import render_profile
+from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.system.files import package_text
 
 
 @pytest.fixture(autouse=True)

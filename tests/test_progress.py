@@ -7,7 +7,7 @@ from itertools import pairwise
 
 import pytest
 
-from xpusetup.progress import MOST, Pace, describe_line, render_about, render_left
+from xpusetup.run.time_left import MOST, Pace, describe_line, render_about, render_left
 
 
 def steady(pace: Pace, *, per_second: float, seconds: int, total: int, began: int = 0) -> None:

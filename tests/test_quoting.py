@@ -17,14 +17,9 @@ from data.profiles import device, shipped, small
 from data.targets import NEW
 from dockerfile_reader import INSTRUCTIONS, read_dockerfile, read_labels
 from nasty import any_text, encodable, one_line
-from xpusetup.commands.knowledge import image_table, known, target_table
-from xpusetup.emit.apptainer import FILE, render_apptainer
-from xpusetup.emit.dockerfile import render_dockerfile
-from xpusetup.emit.github import WORKFLOW, Runners, render_github
-from xpusetup.emit.image import make_image
-from xpusetup.emit.image_system import Described, ImageOrder
-from xpusetup.emit.script import render_script
-from xpusetup.emit.words import (
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout, Request, Step
+from xpusetup.base.text import (
     apptainer_text,
     bash_sentence,
     comment,
@@ -34,11 +29,15 @@ from xpusetup.emit.words import (
     workflow_command,
     yaml_string,
 )
-from xpusetup.errors import UsageError
-from xpusetup.matrix import Cell, make_places
-from xpusetup.model import Layout, Request, Step
-from xpusetup.plan import make_plan
-from xpusetup.request import parse_arch
+from xpusetup.config.request import parse_arch
+from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
+from xpusetup.emit.github import WORKFLOW, Runners, render_github
+from xpusetup.emit.image import make_image
+from xpusetup.emit.image_system import Described, ImageOrder
+from xpusetup.emit.matrix import Cell, make_places
+from xpusetup.emit.script import render_script
+from xpusetup.plan.steps import make_plan
+from xpusetup.run.tables import image_table, known, target_table
 
 if TYPE_CHECKING:
     from xpusetup.emit.image import Image

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.effects import files
-from xpusetup.effects.lock import describe_process
-from xpusetup.effects.manifest import read_manifest, read_proof, record_verification, still_verified
-from xpusetup.effects.root import Root
+from xpusetup.run.lock import describe_process
+from xpusetup.run.manifest import read_manifest, read_proof, record_verification, still_verified
+from xpusetup.run.root import Root
+from xpusetup.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

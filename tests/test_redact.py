@@ -9,8 +9,8 @@ import pytest
 from data.asking import findings
 from data.cases import CASES
 from data.well import well
-from xpusetup.facts import Facts
-from xpusetup.redact import Redactor, without_credentials
+from xpusetup.base.text import Redactor, without_credentials
+from xpusetup.machine.facts import Facts
 
 HIDE = Redactor(user="jane", host="cave", home="/home/jane")
 MANY = Redactor(user="jane", host="cave", home="/data/people/jane")

@@ -5,8 +5,9 @@ from __future__ import annotations
 import pytest
 
 from data.profiles import shipped
-from xpusetup.errors import UsageError
-from xpusetup.refs import Found, choose, floating, names_to_ask, parse_revs, release_of, slug, unsure
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
+from xpusetup.config.request import choose, floating, names_to_ask, parse_revs, release_of, slug, unsure
 
 A, B, C, D = ("a" * 40, "b" * 40, "c" * 40, "d" * 40)
 SERVER = {
@@ -35,12 +36,12 @@ SERVER = {
     ],
 )
 def test_refs(ref: str, rev: str, name: str) -> None:
-    assert choose(ref, "https://server/torch", SERVER) == Found(rev, name)
+    assert choose(ref, "https://server/torch", SERVER) == FoundRef(rev, name)
 
 
 def test_a_tag_comes_before_a_branch_of_its_name() -> None:
     both = {"refs/heads/x": A, "refs/tags/x": B}
-    assert choose("x", "server", both) == Found(B, "refs/tags/x")
+    assert choose("x", "server", both) == FoundRef(B, "refs/tags/x")
     assert names_to_ask("x") == ("refs/tags/x", "refs/heads/x")
     assert names_to_ask(A) == ()
 

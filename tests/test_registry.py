@@ -11,12 +11,12 @@ from data.asking import findings
 from data.machines import LAPTOP, NODE, machine, without_tool
 from data.texts import TEXTS
 from data.well import CARD, LADDER, REPORT, well
-from xpusetup.checks import registry
-from xpusetup.checks.question import Check, Question
-from xpusetup.checks.registry import CHECKS, about_machine, root_causes, sections_for
+from xpusetup.doctor import registry
+from xpusetup.doctor.question import Check, Question
+from xpusetup.doctor.registry import CHECKS, about_machine, root_causes, sections_for
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Facts
+    from xpusetup.machine.facts import Facts
 
 
 @pytest.mark.parametrize("facts", [machine(), well()])

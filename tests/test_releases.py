@@ -13,11 +13,11 @@ from data.plans import locked, plan_of
 from data.profiles import SHIPPED, shipped
 from data.releases import FACTS, Fact
 from golden import hold
-from xpusetup.emit.recipe import render_recipe
-from xpusetup.profile import SkippedComponent, SourceComponent, WheelComponent
+from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
+from xpusetup.emit.script import render_recipe
 
 if TYPE_CHECKING:
-    from xpusetup.profile import Component, Vendored
+    from xpusetup.config.profile import Component, Vendored
 
 
 def component(name: str, profile: str) -> Component:

@@ -13,15 +13,15 @@ import pytest
 from data.profiles import shipped
 from data.targets import SIM
 from test_standing import make_root
-from xpusetup.commands import removing
-from xpusetup.commands.places import Where
-from xpusetup.effects.removal import forget_constraint, measure
-from xpusetup.effects.root import lock_document
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.keys import Made, Stamp, render_stamp
-from xpusetup.model import Layout
-from xpusetup.show.console import Terminal
-from xpusetup.show.removing import show_before, show_removed
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Layout
+from xpusetup.commands import remove as removing
+from xpusetup.run.keys import Made, Stamp, render_stamp
+from xpusetup.run.removal import forget_constraint, measure
+from xpusetup.run.root import lock_document
+from xpusetup.run.workspace import Where
+from xpusetup.ui.console import Terminal
+from xpusetup.ui.storage import show_before, show_removed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

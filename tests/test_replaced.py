@@ -11,20 +11,19 @@ import pytest
 from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
-from xpusetup.commands.inspecting import env, status
-from xpusetup.commands.places import Where
-from xpusetup.commands.prepare import Prepared, forget_replaced
-from xpusetup.commands.purpose import INSTALL
-from xpusetup.commands.replaced import list_replaced
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.root import Root, lock_document
-from xpusetup.model import Layout, Request
+from xpusetup.base.model import Layout, Request
+from xpusetup.commands.status import env, status
 from xpusetup.plan.install import make_install_plan
+from xpusetup.run.guard import list_replaced
+from xpusetup.run.preflight import INSTALL
+from xpusetup.run.prepare import Prepared, forget_replaced
+from xpusetup.run.root import Root, lock_document
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from xpusetup.model import Plan
+    from xpusetup.base.model import Plan
 
 BUILT = {"torch.build", "torch.install", "runtime", "triton.install", "guard", "verify.smoke"}
 

@@ -10,13 +10,24 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from golden import hold_one
-from xpusetup.commands.reporting import read_report
-from xpusetup.effects.files import package_text
-from xpusetup.effects.root import Root
-from xpusetup.report.contents import POINTS, Material, make_report
-from xpusetup.report.ninja import Edge, average_jobs, parse_ninja_log
-from xpusetup.report.page import last_parts, make_page
-from xpusetup.report.timeline import IDLE, Scale, Span, parse_spans, thin
+from xpusetup.commands.report import read_report
+from xpusetup.report.contents import (
+    IDLE,
+    POINTS,
+    Edge,
+    Material,
+    Scale,
+    Span,
+    average_jobs,
+    last_parts,
+    make_page,
+    make_report,
+    parse_ninja_log,
+    parse_spans,
+    thin,
+)
+from xpusetup.run.root import Root
+from xpusetup.system.files import package_text
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.errors import UsageError
-from xpusetup.model import Request
-from xpusetup.request import make_request, render_request
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Request
+from xpusetup.config.request import make_request, render_request
 
 
 def request(**words: object) -> Request:

@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.profiles import shipped
-from xpusetup.emit.profile import render_profile
-from xpusetup.errors import UsageError
-from xpusetup.load import parse_profile
-from xpusetup.profile import Profile, SourceComponent, WheelComponent
-from xpusetup.refs import Found
-from xpusetup.resolve import Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
+from xpusetup.config.load import parse_profile
+from xpusetup.config.lock import Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.new_profile import render_profile
+from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
 
 if TYPE_CHECKING:
-    from xpusetup.resolve import Lock
+    from xpusetup.config.lock import Lock
 
 TORCH, OPS, TRITON, VISION, AUDIO, DNNL = ("a" * 40, "b" * 40, "c" * 40, "d" * 40, "e" * 40, "f" * 40)
 FIND = "cmake/Modules/FindMKLDNN.cmake"
@@ -29,14 +29,14 @@ FILES = {
     ".github/ci_commit_pins/audio.txt": None,
     FIND: f"ExternalProject_Add(p GIT_REPOSITORY https://github.com/uxlfoundation/oneDNN GIT_TAG {DNNL})\n",
 }
-MAIN = Tree(Found(TORCH, "refs/heads/main"), "main", FILES)
+MAIN = Tree(FoundRef(TORCH, "refs/heads/main"), "main", FILES)
 OTHER = {"version.txt": "0.31.0a0\n"}
-NEW_VISION = Tree(Found(VISION), VISION, OTHER)
+NEW_VISION = Tree(FoundRef(VISION), VISION, OTHER)
 
 
 def lock(torch: Tree = MAIN, profile: str = "torch-2.14") -> Lock:
     base = shipped(profile)
-    trees = {"torch": torch} | {name: Tree(Found(rev), rev, OTHER) for name, rev in pins_in(base, torch).items()}
+    trees = {"torch": torch} | {name: Tree(FoundRef(rev), rev, OTHER) for name, rev in pins_in(base, torch).items()}
     return make_lock(base, trees, "2026-11-21")
 
 
@@ -58,7 +58,9 @@ def test_a_build_that_is_told_no_version_makes_what_its_tree_says(ref: str) -> N
     base = shipped("openreg-2.13")
     (path,) = files_to_read(base, "openreg")
     found = {
-        text: source(make_lock(base, {"openreg": Tree(Found(TORCH, ref), ref, {path: text})}, "x").profile, "openreg")
+        text: source(
+            make_lock(base, {"openreg": Tree(FoundRef(TORCH, ref), ref, {path: text})}, "x").profile, "openreg"
+        )
         for text in ('[project]\nversion = "0.0.2.RC1"\n', '[project]\nversion = "next"\n', "")
     }
     assert [part.version for part in found.values()] == ["0.0.2rc1", "0.0.1", "0.0.1"]
@@ -111,13 +113,13 @@ def test_what_is_said() -> None:
     ],
 )
 def test_releases_candidates_branches_and_commits(ref: str, version: str, triton_version: str, index: str) -> None:
-    found = lock(replace(MAIN, found=Found(TORCH, ref))).profile
+    found = lock(replace(MAIN, found=FoundRef(TORCH, ref))).profile
     assert source(found, "torch").version == version
     assert (triton(found).version, triton(found).index) == (triton_version, index)
 
 
 def test_the_profiles_own_release_keeps_what_was_released_with_it() -> None:
-    found = lock(replace(MAIN, found=Found(TORCH, "refs/tags/v2.14.1")))
+    found = lock(replace(MAIN, found=FoundRef(TORCH, "refs/tags/v2.14.1")))
     assert [each.name for each in found.changes] == ["torch", "torch-xpu-ops", "sycl-tla", "onednn"]
     assert source(found.profile, "torch").rev == TORCH
     assert found.profile.components[2:] == shipped("torch-2.14").components[2:]

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.machines import machine
-from xpusetup.jobs import GIB, choose_jobs, memory_limit
+from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Resources
+    from xpusetup.machine.facts import Resources
 
 
 def resources(**values: Any) -> Resources:

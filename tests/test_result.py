@@ -6,8 +6,7 @@ import json
 
 import pytest
 
-from xpusetup.commands.result import Result, make_document, make_error_document
-from xpusetup.errors import (
+from xpusetup.base.errors import (
     InterruptedRunError,
     NoDeviceError,
     NotReadyError,
@@ -15,6 +14,7 @@ from xpusetup.errors import (
     WorkFailedError,
     XpuError,
 )
+from xpusetup.commands.result import Result, make_document, make_error_document
 
 
 @pytest.mark.parametrize(("code", "ok"), [(0, True), (1, False)])

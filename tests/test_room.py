@@ -6,10 +6,10 @@ from pathlib import Path
 
 import pytest
 
-from xpusetup.amounts import render_size
-from xpusetup.effects import files
-from xpusetup.effects.room import Room, read_room, read_rooms
-from xpusetup.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.text import render_size
+from xpusetup.system import files
+from xpusetup.system.files import Room, read_room, read_rooms
 
 
 @pytest.mark.parametrize(

@@ -5,8 +5,8 @@ from __future__ import annotations
 from io import BytesIO
 from typing import TYPE_CHECKING, Any, cast
 
-from xpusetup.effects.running import Running
-from xpusetup.model import Step
+from xpusetup.base.model import Step
+from xpusetup.run.step_process import Running
 
 if TYPE_CHECKING:
     import pytest
@@ -46,7 +46,7 @@ def test_the_last_summary_counts() -> None:
 def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Asked again, silence begins to count anew, and so it does with each line."""
     clock = [100.0]
-    monkeypatch.setattr("xpusetup.effects.running.time.monotonic", lambda: clock[0])
+    monkeypatch.setattr("xpusetup.run.step_process.time.monotonic", lambda: clock[0])
     log = BytesIO()
     one = at_work(log)
     one.heard = clock[0]

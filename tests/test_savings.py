@@ -9,8 +9,8 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import SIM, XPU
-from xpusetup.launcher import Launcher
-from xpusetup.plan.savings import Saving, make_savings
+from xpusetup.commands.plan import Saving, make_savings
+from xpusetup.run.compiler_caches import Launcher
 
 CCACHE = Launcher("ccache", "/usr/bin/ccache")
 

@@ -12,18 +12,17 @@ from data.machines import LAPTOP, WORKSTATION, machine
 from data.profiles import shipped
 from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
-from xpusetup import show
-from xpusetup.amounts import render_duration
-from xpusetup.commands import gate
-from xpusetup.commands.doctor import Asked, examine_machine, list_checks
-from xpusetup.commands.places import Where
+from xpusetup.base.errors import NotReadyError, UsageError, XpuError
+from xpusetup.base.model import Event
+from xpusetup.base.text import render_duration
+from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.errors import NotReadyError, UsageError, XpuError
-from xpusetup.events import Event
-from xpusetup.show import live
-from xpusetup.show.console import Terminal
+from xpusetup.run import preflight
+from xpusetup.run.workspace import Where, open_workspace
+from xpusetup.ui import live
+from xpusetup.ui import screens as show
+from xpusetup.ui.console import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -178,7 +177,7 @@ def test_with_quiet_what_warns_and_what_failed_is_said(console: Console) -> None
 def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> dict[str, Any]:
     path = tmp_path / "facts.json"
     path.write_text(machine(facts).model_dump_json(by_alias=True))
-    return examine_machine(Where(profile=profile), Asked(facts=(str(path),), **asked)).data
+    return examine_machine(Where(profile=profile), DoctorOptions(facts=(str(path),), **asked)).data
 
 
 @pytest.mark.parametrize(
@@ -205,7 +204,7 @@ def test_golden_differences(console: Console, tmp_path: Path) -> None:
         facts = LOST if name == "node07" else WELL
         (tmp_path / f"{name}.json").write_text(machine(facts).model_dump_json(by_alias=True))
     files = tuple(str(tmp_path / f"{name}.json") for name in names)
-    result = examine_machine(Where(profile="torch-2.14"), Asked(facts=files, goal="run"))
+    result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=files, goal="run"))
     assert result.code == 1
     assert result.data["machines"] == names
     show.SHOWN["doctor"](console, result.data, False)
@@ -217,7 +216,7 @@ def test_machines_of_one_name_go_by_their_files(tmp_path: Path) -> None:
     for file in files:
         file.parent.mkdir()
         file.write_text(machine(WELL).model_dump_json(by_alias=True))
-    result = examine_machine(Where(profile="torch-2.14"), Asked(facts=tuple(map(str, files))))
+    result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=tuple(map(str, files))))
     assert (result.code, result.data["differs"], result.data["machines"]) == (0, [], [str(file) for file in files])
 
 
@@ -254,7 +253,7 @@ def test_golden_errors(console: Console, name: str, error: XpuError) -> None:
 
 def test_golden_gate(console: Console) -> None:
     with pytest.raises(NotReadyError) as caught:
-        gate.gate(open_workspace(Where(profile="torch-2.5")), machine(LAPTOP, tools=[]))
+        preflight.gate(open_workspace(Where(profile="torch-2.5")), machine(LAPTOP, tools=[]))
     show.show_error(caught.value)
     hold_one("screens/error-not-ready.txt", text_of(console))
 

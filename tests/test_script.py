@@ -9,9 +9,8 @@ from typing import Any
 import pytest
 
 from data.targets import NEW, OLD, SIM
-from xpusetup.emit.script import kept_patterns, render_script, render_scripts
-from xpusetup.emit.shell import render_shell
-from xpusetup.model import Layout, Plan, Step, Target
+from xpusetup.base.model import Layout, Plan, Step, Target
+from xpusetup.emit.script import kept_patterns, render_script, render_scripts, render_shell
 
 NETWORK = "PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK XDG_CACHE_HOME"
 DEVICE = "ZE_* ONEAPI_DEVICE_SELECTOR SYCL_* HABANA_* ASCEND_* SIMXPU_*"

@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.commands.notebook import Notebook
-from xpusetup.nightlies import history
-from xpusetup.search import Answer, Trial, Verdict, decide, judge, parse_trial
+from xpusetup.bisect.search import Answer, Trial, Verdict, decide, history, judge, parse_trial
+from xpusetup.commands.bisect import Notebook
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from xpusetup.errors import UsageError
-from xpusetup.settings import Settings, SettingsFile, make_network, merge_settings
+from xpusetup.base.errors import UsageError
+from xpusetup.config.settings import Settings, SettingsFile, make_network, merge_settings
 
 SITE, PROJECT = "/etc/xpusetup/site.toml", "xpusetup.toml"
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 from data.profiles import shipped
 from data.targets import SIM, TARGETS, plan_for
-from xpusetup.commands.inspecting import status
-from xpusetup.commands.places import Where
-from xpusetup.effects.files import hash_file
-from xpusetup.effects.root import lock_document
-from xpusetup.model import Layout
+from xpusetup.base.model import Layout
+from xpusetup.commands.status import status
+from xpusetup.run.root import lock_document
+from xpusetup.run.workspace import Where
+from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from xpusetup import cli
-from xpusetup.cli.finish import Finished, finish
-from xpusetup.cli.signals import heed_signals, interrupt
+from xpusetup.cli.finish import Finished, finish, heed_signals, interrupt
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,11 +10,11 @@ import pytest
 
 from data.machines import DISK, GIB, machine
 from data.profiles import device, shipped
-from xpusetup.checks.question import Question
-from xpusetup.checks.space import check_disk, check_filesystem
-from xpusetup.effects import probe_disk as module
-from xpusetup.effects.probe_disk import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
-from xpusetup.effects.process import Output
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.resources import check_disk, check_filesystem
+from xpusetup.machine import probe_system as module
+from xpusetup.machine.probe_system import Allowance, Mount, find_mount, parse_mounts, parse_quota, probe_disks
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

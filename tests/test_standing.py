@@ -10,18 +10,16 @@ import pytest
 
 from data.profiles import shipped, small_text
 from data.targets import SIM, TARGETS
-from xpusetup.commands.default import ONLY, open_built
-from xpusetup.commands.ending import describe_end
-from xpusetup.commands.inspecting import find_built, status
-from xpusetup.commands.places import Where
-from xpusetup.commands.prepare import Prepared
-from xpusetup.commands.purpose import BUILD, INSTALL, Purpose
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.effects.lock import describe_process
-from xpusetup.effects.manifest import read_proof
-from xpusetup.effects.root import Root, lock_document
-from xpusetup.errors import NotReadyError
-from xpusetup.model import Layout, Request
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Layout, Request
+from xpusetup.commands.build_result import describe_end
+from xpusetup.commands.status import find_built, status
+from xpusetup.run.lock import describe_process
+from xpusetup.run.manifest import read_proof
+from xpusetup.run.preflight import BUILD, INSTALL, Purpose
+from xpusetup.run.prepare import Prepared
+from xpusetup.run.root import Root, lock_document
+from xpusetup.run.workspace import ONLY, Where, open_built, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path

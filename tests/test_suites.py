@@ -12,14 +12,21 @@ from typing import Any
 import pytest
 
 from golden import hold_one
-from xpusetup.commands.testing import list_suites
-from xpusetup.errors import UsageError
-from xpusetup.fallbacks.known import parse_known
-from xpusetup.show.suites import show_suites
-from xpusetup.suites.compare import Difference, compare_counts, compare_tests
-from xpusetup.suites.known import Suites, parse_suites
-from xpusetup.suites.spec import make_spec
-from xpusetup.suites.tables import affected_tests, make_operators, render_results
+from xpusetup.base.errors import UsageError
+from xpusetup.commands.test import list_suites
+from xpusetup.suites.known import (
+    Difference,
+    Suites,
+    affected_tests,
+    compare_counts,
+    compare_tests,
+    make_operators,
+    make_spec,
+    parse_suites,
+    render_results,
+)
+from xpusetup.ui.verify import show_suites
+from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 sys.path.append(str(PACKAGE / "helpers/suites"))
@@ -78,7 +85,7 @@ def test_what_is_known_of_versions(known: Suites) -> None:
 
 
 def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
-    from xpusetup.show.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+    from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
     show_suites(make_console(), list_suites().data, verbose=True)
     said = capsys.readouterr().out
@@ -304,7 +311,7 @@ AGAINST = {
 
 @pytest.mark.parametrize(("name", "against"), [("alone", None), ("against", AGAINST)])
 def test_golden_screens(name: str, against: dict[str, Any] | None, capsys: pytest.CaptureFixture[str]) -> None:
-    from xpusetup.show.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
+    from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
     rows = render_results(RESULT["suites"])
     show_suites(make_console(), {**RESULT, "markdown": rows, "against": against}, verbose=False)

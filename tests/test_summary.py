@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from xpusetup.events import parse_summary
+from xpusetup.base.model import parse_summary
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 summary: Any = importlib.import_module("summary")

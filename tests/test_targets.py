@@ -11,24 +11,22 @@ import pytest
 from data.places import PLACES
 from data.profiles import device, shipped
 from data.targets import NEW
-from xpusetup.checks.hardware import check_release
-from xpusetup.checks.question import Question
-from xpusetup.commands.doctor import Asked as Diagnosis
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Request
+from xpusetup.commands.doctor import DoctorOptions as Diagnosis
 from xpusetup.commands.doctor import examine_machine
-from xpusetup.commands.emitting import KINDS, emit
-from xpusetup.commands.forms import Order
-from xpusetup.commands.knowledge import every_profile, gpu_table, target_table
-from xpusetup.commands.places import Where
-from xpusetup.commands.prepare import preview
-from xpusetup.commands.wheels import Asked, verify_wheel
-from xpusetup.commands.workspace import open_workspace
-from xpusetup.errors import UsageError
+from xpusetup.commands.emit import KINDS, Order, emit
+from xpusetup.commands.plan import make_savings
+from xpusetup.commands.verify_wheel import WheelOptions, verify_wheel
+from xpusetup.config.request import make_request
+from xpusetup.config.settings import Settings, merge_settings
+from xpusetup.doctor.hardware import check_release
+from xpusetup.doctor.question import Question
 from xpusetup.helpers import wheel_images
-from xpusetup.model import Request
-from xpusetup.plan.savings import make_savings
-from xpusetup.request import make_request
-from xpusetup.settings import Settings, merge_settings
-from xpusetup.targets import check_targets, foreign_targets
+from xpusetup.machine.gpus import check_targets, foreign_targets
+from xpusetup.run.prepare import preview
+from xpusetup.run.tables import every_profile, gpu_table, target_table
+from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -159,7 +157,7 @@ def test_an_inspected_wheel_is_held_against_no_word_that_means_nothing(place: Pa
     wheel = place / "torch-2.14.1+xpu-cp311-cp311-linux_x86_64.whl"
     wheel.write_bytes(b"")
     with pytest.raises(UsageError, match="'pcv'; did you mean pvc"):
-        verify_wheel(str(wheel), Asked(arch="pcv"))
+        verify_wheel(str(wheel), WheelOptions(arch="pcv"))
 
 
 @pytest.mark.parametrize(

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.targets import NEW_KIT, SETVARS_KIT
-from xpusetup.effects import toolkit as module
-from xpusetup.effects.process import Output
-from xpusetup.effects.toolkit import (
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Toolkit
+from xpusetup.machine import probe_tools as module
+from xpusetup.machine.probe_tools import (
     Change,
     capture,
     clean_environment,
@@ -19,8 +20,7 @@ from xpusetup.effects.toolkit import (
     make_change,
     parse_dump,
 )
-from xpusetup.errors import NotReadyError
-from xpusetup.model import Toolkit
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from pathlib import Path

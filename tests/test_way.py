@@ -11,22 +11,22 @@ from data.machines import machine
 from data.places import PLACES
 from data.profiles import SHIPPED, shipped
 from golden import hold_one
-from xpusetup import show
-from xpusetup.commands.knowledge import known
+from xpusetup.base.model import Goal
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import Prepared, show_setup
-from xpusetup.commands.way import way_of
-from xpusetup.facts import Facts
-from xpusetup.model import Goal
-from xpusetup.platforms import Route
-from xpusetup.show.console import Terminal
-from xpusetup.way.setup import make_setup, with_lists
-from xpusetup.way.solve import choose_release, make_way
+from xpusetup.machine.facts import Facts
+from xpusetup.machine.platforms import Route
+from xpusetup.recommend.setup import make_setup, with_lists
+from xpusetup.recommend.solve import choose_release, make_way
+from xpusetup.run.tables import known
+from xpusetup.ui import screens
+from xpusetup.ui.console import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.commands.result import Result
-    from xpusetup.way.answer import Way
+    from xpusetup.recommend.answer import Way
 
 PROFILES = [shipped(name) for name in SHIPPED]
 
@@ -45,8 +45,8 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
         console = Terminal(
             width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True
         )
-        monkeypatch.setattr(show, "make_console", lambda **_words: console)
-        show.show_result(result, verbose=verbose)
+        monkeypatch.setattr(screens, "make_console", lambda **_words: console)
+        screens.show_result(result, verbose=verbose)
         assert isinstance(console.file, StringIO)
         return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 

@@ -17,16 +17,15 @@ from data.outcomes import OUTCOMES
 from test_advice import commands_in
 from test_machines import HERE, doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
-from xpusetup import show
+from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.cli import app
 from xpusetup.commands.doctor import list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
+from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
-from xpusetup.commands.way import way_of
-from xpusetup.errors import NotReadyError, UsageError, XpuError
-from xpusetup.facts import Facts
-from xpusetup.show.console import Terminal
-from xpusetup.show.wrapping import VERBS, is_command, wrap
+from xpusetup.machine.facts import Facts
+from xpusetup.ui import screens as show
+from xpusetup.ui.console import VERBS, Terminal, is_command, wrap
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

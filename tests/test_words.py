@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from xpusetup.emit.words import render_command, render_long_command, render_word
+from xpusetup.base.text import render_command, render_long_command, render_word
 
 NASTY = [
     "$(touch /tmp/x)",

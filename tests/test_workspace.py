@@ -11,12 +11,11 @@ from typing import Any
 import pytest
 
 from data.profiles import SHIPPED, small_text
-from xpusetup.commands.default import open_built
-from xpusetup.commands.knowledge import load_profile, profile_names
-from xpusetup.commands.places import Where, check_folder
-from xpusetup.commands.workspace import load_device, open_workspace, origins_of, root_name
-from xpusetup.errors import UsageError
-from xpusetup.model import Request
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Request
+from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.workspace import Where, load_device, open_built, open_workspace, origins_of, root_name
+from xpusetup.system.files import check_folder
 
 
 @pytest.fixture(autouse=True)

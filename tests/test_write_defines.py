@@ -12,8 +12,8 @@ import pytest
 
 from data.profiles import shipped
 from data.targets import NEW, NEW_KIT
-from xpusetup.model import Layout, Request, Step
-from xpusetup.plan import make_plan
+from xpusetup.base.model import Layout, Request, Step
+from xpusetup.plan.steps import make_plan
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 write_defines: Any = importlib.import_module("write_defines")

@@ -9,7 +9,7 @@ import tomli_w
 
 from e2e.support import CHECKOUT
 from real.xpu_profile import DIFFERENCES, SHIPPED, derive
-from xpusetup.load import parse_profile
+from xpusetup.config.load import parse_profile
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
-from xpusetup.checks.question import Question
-from xpusetup.checks.registry import examine
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.registry import examine
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Facts
-    from xpusetup.model import Finding
+    from xpusetup.base.model import Finding
+    from xpusetup.machine.facts import Facts
 
 
 def findings(facts: Facts, goal: Any = "build", profile: str = "torch-2.14", **choice: Any) -> dict[str, Finding]:

@@ -9,14 +9,14 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from data.plans import locked, plan_of
-from xpusetup.profile import SourceComponent
+from xpusetup.config.profile import SourceComponent
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xpusetup.ledger import Row
-    from xpusetup.model import Plan, Step
-    from xpusetup.profile import Profile
+    from xpusetup.base.model import Plan, Step
+    from xpusetup.config.ledger import Row
+    from xpusetup.config.profile import Profile
 
 OWN = {
     "CC",

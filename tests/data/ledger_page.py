@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from data.profiles import TOP
-from xpusetup.ledger import ORIGIN, SEEN, Row, short
+from xpusetup.config.ledger import ORIGIN, SEEN, Row, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xpusetup.facts import Facts
+from xpusetup.machine.facts import Facts
 
 GIB = 1 << 30
 BMG = {"address": "0000:03:00.0", "vendor": "8086", "device": "e20b", "pci_class": "030000", "driver": "xe"}

@@ -6,13 +6,13 @@ from typing import TYPE_CHECKING
 
 from data.machines import machine
 from data.profiles import device
-from xpusetup.aim import make_target
-from xpusetup.model import Layout, Plan, Request
-from xpusetup.plan import make_plan
-from xpusetup.settings import Settings
+from xpusetup.base.model import Layout, Plan, Request
+from xpusetup.config.settings import Settings
+from xpusetup.plan.steps import make_plan
+from xpusetup.plan.target import make_target
 
 if TYPE_CHECKING:
-    from xpusetup.profile import Profile
+    from xpusetup.config.profile import Profile
 
 
 def plan_of(profile: Profile) -> Plan:

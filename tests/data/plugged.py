@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from xpusetup.accelerators import Presence
-from xpusetup.facts.extensions import Extensions
+from xpusetup.machine.accelerators import Extensions, Presence
 
 PREFIX = "/home/me/envs/train"
 RULE = {"enabling": ["1"], "unset": True}

@@ -6,13 +6,13 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.devices import parse_device
-from xpusetup.hashes import FILE, with_known
-from xpusetup.load import parse_profile
+from xpusetup.config.devices import parse_device
+from xpusetup.config.hashes import FILE, with_known
+from xpusetup.config.load import parse_profile
 
 if TYPE_CHECKING:
-    from xpusetup.devices import Device
-    from xpusetup.profile import Profile
+    from xpusetup.config.devices import Device
+    from xpusetup.config.profile import Profile
 
 TOP = Path(__file__).parents[2]
 SHIPPED = tuple(sorted(path.stem for path in (TOP / "profiles").glob("*.toml")))

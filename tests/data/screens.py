@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from data.targets import plan_for
-from xpusetup.emit.recipe import recipe_of
+from xpusetup.emit.script import recipe_of
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"

@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import replace
 
 from data.profiles import shipped
-from xpusetup.model import Layout, Plan, Request, Target, Toolkit
-from xpusetup.plan import make_plan
+from xpusetup.base.model import Layout, Plan, Request, Target, Toolkit
+from xpusetup.plan.steps import make_plan
 
 PYTHON = "/usr/bin/python3.11"
 ROOT_2025 = "/opt/intel/oneapi"

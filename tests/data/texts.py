@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from data.profiles import TOP
-from xpusetup.catalog import parse_check_texts
-from xpusetup.gpus import parse_gpus
+from xpusetup.doctor.question import parse_check_texts
+from xpusetup.machine.gpus import parse_gpus
 
 TEXTS = parse_check_texts((TOP / "xpusetup/data/checks.toml").read_text())
 GPUS = parse_gpus((TOP / "xpusetup/data/gpus.toml").read_text())

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from data.machines import BMG, GIB, KIT, NODE, WORKSTATION, machine
 
 if TYPE_CHECKING:
-    from xpusetup.facts import Facts
+    from xpusetup.machine.facts import Facts
 
 LIB = "/usr/lib/x86_64-linux-gnu"
 CARD = {**BMG, "bar": 16 * GIB, "boot_vga": True, "subsystem": "8086:1100"}

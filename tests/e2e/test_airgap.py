@@ -13,18 +13,17 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny, wait_until, xpusetup
-from xpusetup.bundles.contents import HEAD, Repository, render_bundle
-from xpusetup.effects import without_network
-from xpusetup.effects.bundle_file import read_head
-from xpusetup.effects.repositories import find_broken
-from xpusetup.effects.repositories import make_repository as make_bare
+from xpusetup.bundle import without_network
+from xpusetup.bundle.contents import HEAD, Repository, render_bundle
+from xpusetup.bundle.io import find_broken, read_head
+from xpusetup.bundle.io import make_repository as make_bare
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from e2e.fixtures import Demo
-    from xpusetup.bundles.contents import Bundle
+    from xpusetup.bundle.contents import Bundle
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("airgap")]
 WITHOUT = (sys.executable, "-I", str(without_network.__file__))

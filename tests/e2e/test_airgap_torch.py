@@ -12,7 +12,7 @@ import pytest
 from standins.eras import run
 from standins.repository import run_git
 from standins.upstreams import ASMJIT, SYCL_TLA, TORCH
-from xpusetup.effects import without_network
+from xpusetup.bundle import without_network
 
 if TYPE_CHECKING:
     from pathlib import Path

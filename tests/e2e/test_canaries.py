@@ -13,15 +13,15 @@ from hypothesis import HealthCheck, given, settings
 from data.profiles import shipped
 from data.targets import NEW, NEW_KIT
 from nasty import encodable
-from xpusetup.emit.activation import render_first
-from xpusetup.emit.module import render_modules
+from xpusetup.base.model import Layout, Request, Step
+from xpusetup.base.text import bash_on_one_line, lua_long_string, lua_string, render_word
+from xpusetup.config.settings import ModuleSettings, Scheduler
+from xpusetup.emit.lmod import render_modules
+from xpusetup.emit.matrix import Cell
 from xpusetup.emit.script import render_script
 from xpusetup.emit.slurm import render_slurm
-from xpusetup.emit.words import bash_on_one_line, lua_long_string, lua_string, render_word
-from xpusetup.matrix import Cell
-from xpusetup.model import Layout, Request, Step
-from xpusetup.plan import make_plan
-from xpusetup.settings import ModuleSettings, Scheduler
+from xpusetup.machine.activation import render_first
+from xpusetup.plan.steps import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

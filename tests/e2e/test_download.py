@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from xpusetup.effects.download import download
-from xpusetup.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError
+from xpusetup.system.http import download
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ class Handler(BaseHTTPRequestHandler):
 
 @pytest.fixture(autouse=True)
 def _no_pause(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.effects.download.PAUSE", 0)
+    monkeypatch.setattr("xpusetup.system.http.PAUSE", 0)
 
 
 @contextmanager

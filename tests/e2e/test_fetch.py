@@ -14,7 +14,7 @@ from e2e.fetching import STORE, notes, summary
 from standins.git_server import Manner, serve
 from standins.repository import run_git
 from standins.superproject import HOST, Size, Super, find_rubbish, make_super, snapshot
-from xpusetup.effects.repositories import list_trees
+from xpusetup.bundle.io import list_trees
 
 if TYPE_CHECKING:
     from pathlib import Path

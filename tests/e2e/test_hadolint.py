@@ -12,13 +12,12 @@ import pytest
 
 from data.profiles import SHIPPED
 from e2e.test_shellcheck import shellcheck
+from xpusetup.base.errors import UsageError
 from xpusetup.cli.finish import request as make_request
-from xpusetup.commands.emitting import KINDS
-from xpusetup.commands.forms import Order
-from xpusetup.commands.knowledge import image_table
-from xpusetup.commands.places import Where
-from xpusetup.errors import UsageError
-from xpusetup.images import Dialect, Origin, Stage
+from xpusetup.commands.emit import KINDS, Order
+from xpusetup.emit.image_system import Dialect, Origin, Stage
+from xpusetup.run.tables import image_table
+from xpusetup.run.workspace import Where
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("packaging")]
 CHOICES = {

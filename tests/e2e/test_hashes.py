@@ -13,7 +13,7 @@ import pytest
 from e2e.support import CHECKOUT, Said, Tiny, caller, make_tiny, xpusetup
 from standins.hashes import hash_of, with_hashes
 from standins.wheels import pack_wheel
-from xpusetup.commands.knowledge import load_profile
+from xpusetup.run.tables import load_profile
 
 if TYPE_CHECKING:
     from collections.abc import Callable

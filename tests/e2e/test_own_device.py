@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
-from xpusetup.devices import parse_device
+from xpusetup.config.devices import parse_device
 
 if TYPE_CHECKING:
     from pathlib import Path

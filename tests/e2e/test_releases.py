@@ -12,7 +12,7 @@ from standins.eras import PROFILES, rules_of, run, runtime_of, triton_of
 from standins.releases import RELEASES
 from standins.repository import run_git, write_text
 from standins.upstreams import TORCH
-from xpusetup.load import parse_profile
+from xpusetup.config.load import parse_profile
 
 if TYPE_CHECKING:
     from pathlib import Path

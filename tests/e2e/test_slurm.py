@@ -12,7 +12,7 @@ import pytest
 
 from e2e.cluster import start_cluster
 from e2e.support import CHECKOUT, PROFILE, Said, caller, make_tiny, wait_until, xpusetup
-from xpusetup.effects.files import hash_file
+from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import caller
-from xpusetup.effects.suites import fetch_tree
-from xpusetup.errors import NotReadyError
+from xpusetup.base.errors import NotReadyError
+from xpusetup.suites.sources import fetch_tree
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -12,8 +12,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import CHECKOUT, wait_until
-from xpusetup.commands import airgap
-from xpusetup.effects import without_network
+from xpusetup.bundle import offline, without_network
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -135,4 +134,4 @@ def test_where_it_cannot_be_taken_away_that_is_said(tmp_path: Path, monkeypatch:
     refusing = tmp_path / "refusing.py"
     refusing.write_text("import sys\nsys.exit('no network namespace: Operation not permitted')\n")
     monkeypatch.setattr(without_network, "__file__", str(refusing))
-    assert airgap._take_away() == ((), "no network namespace: Operation not permitted")
+    assert offline._take_away() == ((), "no network namespace: Operation not permitted")

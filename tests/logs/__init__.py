@@ -7,9 +7,9 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.explain.rank import Explanation, explain
-from xpusetup.explain.signatures import Signature, parse_signatures
-from xpusetup.tomltext import parse_toml
+from xpusetup.base.values import parse_toml
+from xpusetup.explain.finder import Signature, parse_signatures
+from xpusetup.explain.scan import Explanation, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -10,10 +10,9 @@ import subprocess
 import sys
 from pathlib import Path
 
-from xpusetup.bundles.contents import make_offline
-from xpusetup.effects import without_network
-from xpusetup.effects.bundle_file import read_head, unpack
-from xpusetup.effects.repositories import make_repository
+from xpusetup.bundle import without_network
+from xpusetup.bundle.contents import make_offline
+from xpusetup.bundle.io import make_repository, read_head, unpack
 
 
 def main(bundle_file: str, folder: str, *command: str) -> None:

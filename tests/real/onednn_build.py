@@ -21,8 +21,8 @@ from data.targets import NEW
 from real.toolkit import compiler_of, write_own
 from standins.eras import WITHOUT
 from standins.repository import write_text
-from xpusetup.model import Layout, Request
-from xpusetup.plan import make_plan
+from xpusetup.base.model import Layout, Request
+from xpusetup.plan.steps import make_plan
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

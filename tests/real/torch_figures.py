@@ -9,8 +9,8 @@ from __future__ import annotations
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from xpusetup.jobs import Load
-from xpusetup.progress import Pace
+from xpusetup.machine.jobs import Load
+from xpusetup.run.time_left import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence

@@ -23,8 +23,8 @@ from standins.releases import RELEASES, Release
 from standins.repository import write_text
 from standins.upstreams import Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
-from xpusetup.effects import without_network
-from xpusetup.load import parse_profile
+from xpusetup.bundle import without_network
+from xpusetup.config.load import parse_profile
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n'}

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Literal
 
 from standins.oneapi import COMPONENTS
-from xpusetup.ledger import ORIGIN, parse_ledger
+from xpusetup.config.ledger import ORIGIN, parse_ledger
 
 Era = Literal["setup.py", "scikit-build-core"]
 LEDGER = parse_ledger((Path(__file__).parents[2] / "xpusetup" / ORIGIN).read_text())

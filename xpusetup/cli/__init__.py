@@ -10,27 +10,9 @@ from typing import Annotated, Any
 
 import typer
 
-from xpusetup.cli import (
-    building,
-    bundles,
-    caches,
-    devices,
-    diagnosis,
-    emitting,
-    options,
-    preparing,
-    profiles,
-    removing,
-    searching,
-    testing,
-    using,
-    verifying,
-    wheels,
-)
-from xpusetup.cli.command import Command
-from xpusetup.cli.finish import Finished
-from xpusetup.cli.signals import end_early, heed_signals
-from xpusetup.errors import UsageError
+from xpusetup.base.errors import UsageError
+from xpusetup.cli import build, bundle, devices, doctor, options, profiles, remove, status, verify
+from xpusetup.cli.finish import Command, Finished, end_early, heed_signals
 
 app = typer.Typer(
     name="xpusetup",
@@ -44,7 +26,7 @@ COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "al
 
 def _show_version(asked: bool) -> None:
     if asked:
-        from xpusetup.effects.program import describe_version
+        from xpusetup.system.program import describe_version
 
         typer.echo(f"xpusetup {describe_version()}")
         raise typer.Exit
@@ -70,7 +52,7 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        preparing.bare(json=json, quiet=quiet, verbose=verbose)
+        doctor.bare(json=json, quiet=quiet, verbose=verbose)
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
     context.default_map = _for_all(context.command, asked)
 
@@ -84,23 +66,23 @@ def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
 GET, USE, PROVE, AWAY, HELP = "Get it", "Use it", "Prove it", "Take it elsewhere", "When something is wrong"
 """The panels of --help, in the order in which people come to them."""
 
-app.command(rich_help_panel=GET)(building.build)
-app.command(rich_help_panel=GET)(building.install)
-app.command(rich_help_panel=GET)(building.plan)
-app.command(rich_help_panel=GET)(preparing.setup)
-app.command(rich_help_panel=USE, context_settings=COMMAND_FOLLOWS)(using.run)
-app.command(rich_help_panel=USE)(using.env)
-app.command(rich_help_panel=USE)(using.status)
-app.command(rich_help_panel=USE)(using.report)
-app.command(rich_help_panel=USE)(removing.remove)
-app.command(rich_help_panel=PROVE)(verifying.verify)
-app.command("test", rich_help_panel=PROVE)(testing.run_tests)
-app.command("verify-wheel", rich_help_panel=PROVE)(wheels.verify_wheel)
-app.command(rich_help_panel=AWAY)(emitting.emit)
-app.command(rich_help_panel=AWAY)(emitting.dockerfile)
-app.command(rich_help_panel=HELP)(diagnosis.doctor)
-app.command(rich_help_panel=HELP)(diagnosis.explain)
-app.command(rich_help_panel=HELP, context_settings=COMMAND_FOLLOWS)(searching.bisect)
+app.command(rich_help_panel=GET)(build.build)
+app.command(rich_help_panel=GET)(build.install)
+app.command(rich_help_panel=GET)(build.plan)
+app.command(rich_help_panel=GET)(doctor.setup)
+app.command(rich_help_panel=USE, context_settings=COMMAND_FOLLOWS)(status.run)
+app.command(rich_help_panel=USE)(status.env)
+app.command(rich_help_panel=USE)(status.status)
+app.command(rich_help_panel=USE)(status.report)
+app.command(rich_help_panel=USE)(remove.remove)
+app.command(rich_help_panel=PROVE)(verify.verify)
+app.command("test", rich_help_panel=PROVE)(verify.run_tests)
+app.command("verify-wheel", rich_help_panel=PROVE)(verify.verify_wheel)
+app.command(rich_help_panel=AWAY)(build.emit)
+app.command(rich_help_panel=AWAY)(build.dockerfile)
+app.command(rich_help_panel=HELP)(doctor.doctor)
+app.command(rich_help_panel=HELP)(doctor.explain)
+app.command(rich_help_panel=HELP, context_settings=COMMAND_FOLLOWS)(build.bisect)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)
@@ -118,13 +100,13 @@ devices_app.command("table")(devices.devices_table)
 app.add_typer(devices_app, name="devices", rich_help_panel=PROVE)
 
 bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
-bundle_app.command("create")(bundles.bundle_create)
-bundle_app.command("verify")(bundles.bundle_verify)
+bundle_app.command("create")(bundle.bundle_create)
+bundle_app.command("verify")(bundle.bundle_verify)
 app.add_typer(bundle_app, name="bundle", rich_help_panel=AWAY)
 
 cache_app = typer.Typer(no_args_is_help=True, help="What is kept on the disk for all builds.")
-cache_app.command("size")(caches.cache_size)
-cache_app.command("prune")(caches.cache_prune)
+cache_app.command("size")(bundle.cache_size)
+cache_app.command("prune")(bundle.cache_prune)
 app.add_typer(cache_app, name="cache", rich_help_panel=USE)
 
 
@@ -134,7 +116,7 @@ for each in (app, profiles_app, devices_app, bundle_app, cache_app):
 
 
 def _is_set(name: str) -> bool:
-    from xpusetup.effects.environment import variable
+    from xpusetup.system.environment import variable
 
     return bool(variable(name))
 

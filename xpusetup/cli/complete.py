@@ -9,12 +9,12 @@ import typer  # noqa: TC002 - Typer reads the annotation when it runs
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xpusetup.profile import Profile, SourceComponent, WheelComponent
+    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
 
 
 def profiles(incomplete: str) -> list[str]:
     """Offer the profiles that ship."""
-    from xpusetup.commands.knowledge import profile_names
+    from xpusetup.run.tables import profile_names
 
     return [name for name in profile_names() if name.startswith(incomplete)]
 
@@ -33,22 +33,22 @@ def steps(context: typer.Context, incomplete: str) -> list[str]:
 
 def forms(incomplete: str) -> list[str]:
     """Offer the forms of emit."""
-    from xpusetup.commands.emitting import KINDS
+    from xpusetup.commands.emit import KINDS
 
     return [name for name in sorted(KINDS) if name.startswith(incomplete)]
 
 
 def suites(incomplete: str) -> list[str]:
     """Offer the suites of tests."""
-    from xpusetup.commands.testing import list_suites
+    from xpusetup.commands.test import list_suites
 
     return [row["name"] for row in list_suites().data["list"] if row["name"].startswith(incomplete)]
 
 
 def targets(context: typer.Context, incomplete: str) -> list[str]:
     """Offer device targets: those of the GPUs that are known, where the profile that is named takes some."""
-    from xpusetup.effects.files import package_text
-    from xpusetup.tomltext import parse_toml
+    from xpusetup.base.values import parse_toml
+    from xpusetup.system.files import package_text
 
     profile = _profile(context)
     if profile is not None and profile.arch is None:
@@ -60,8 +60,8 @@ def targets(context: typer.Context, incomplete: str) -> list[str]:
 
 def names(incomplete: str) -> list[str]:
     """Offer the builds that are here."""
-    from xpusetup.commands.workspace import load_settings, roots_folder
-    from xpusetup.effects.root import find_roots
+    from xpusetup.run.root import find_roots
+    from xpusetup.run.workspace import load_settings, roots_folder
 
     there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
     return [name for name in there if name.startswith(incomplete)]
@@ -95,8 +95,8 @@ def _parts(context: typer.Context) -> Iterator[SourceComponent | WheelComponent]
 
 def _profile(context: typer.Context) -> Profile | None:
     """Load the profile that stands on the line, of several the last; None where there is none of that name yet."""
-    from xpusetup.commands.knowledge import load_profile, newest_profile
-    from xpusetup.errors import XpuError
+    from xpusetup.base.errors import XpuError
+    from xpusetup.run.tables import load_profile, newest_profile
 
     given = context.params.get("profile")
     named = given[-1] if isinstance(given, list | tuple) and given else given

@@ -13,6 +13,7 @@ from xpusetup.cli.finish import where as make_where
 if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
+
 File = Annotated[
     list[str] | None, typer.Option("--device", help="One more accelerator, by its device file.", metavar="FILE")
 ]
@@ -56,7 +57,7 @@ def devices_check(
 
     def work() -> Result:
         from xpusetup.commands.devices import check_devices
-        from xpusetup.show.live import waiting
+        from xpusetup.ui.live import waiting
 
         where = make_where(into=into, profile=profile, root=root, name=name)
         with waiting("importing torch, alone and with each extension", quiet=json or quiet):
@@ -79,7 +80,7 @@ def devices_table(
     """One table of devices and checks: ok, wrong, unsupported, absent, not run."""
 
     def work() -> Result:
-        from xpusetup.commands.device_table import tabulate
+        from xpusetup.commands.devices import tabulate
 
         return tabulate(results, page)
 

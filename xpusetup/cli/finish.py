@@ -1,22 +1,100 @@
-"""What every command ends with: its result on the screen or as JSON, its error, and its exit code."""
+"""What every command ends with: its result on the screen or as JSON, its error, its exit code; also by a signal."""
 
 from __future__ import annotations
 
 import io
+import os
+import signal
 import sys
 import traceback
 from contextlib import suppress
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 
-from xpusetup.cli.command import is_verbose, situation
-from xpusetup.cli.signals import heed_signals, interrupt
+from typer.core import TyperCommand
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.commands.places import Where
+    from xpusetup.base.model import Request
     from xpusetup.commands.result import Result
-    from xpusetup.model import Request
+    from xpusetup.run.workspace import Where
+
+
+# The command that is at work, and what it was given: what advice needs to be whole.
+
+
+_AT_WORK: dict[str, Any] = {}
+
+
+class Command(TyperCommand):
+    """A command that remembers its options for as long as it is at work."""
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
+        from xpusetup.cli.examples import explain_end
+
+        for parameter in self.params:
+            parameter.show_envvar = False  # type: ignore[attr-defined]
+        self.epilog = explain_end(ctx.command_path.partition(" ")[2])
+        super().format_help(ctx, formatter)
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run it."""
+        _AT_WORK.clear()
+        _AT_WORK.update({**ctx.find_root().params, **ctx.params})
+        return super().invoke(ctx)
+
+
+def situation() -> dict[str, list[str]]:
+    """Give the options that say which build is meant, as the command line or a variable names them."""
+    from xpusetup.commands.result import OF_BUILD
+
+    given = {option: _AT_WORK.get(option[2:].replace("-", "_")) for option in OF_BUILD}
+    texts = {option: [value] for option, value in given.items() if isinstance(value, str) and value}
+    lists = {option: list(value) for option, value in given.items() if isinstance(value, list | tuple) and value}
+    return {**texts, **{option: found for option, found in lists.items() if option == "--rev" or len(found) == 1}}
+
+
+def is_verbose() -> bool:
+    """Say whether more is to be said: -v after the command, or before one that has no such option itself."""
+    return bool(_AT_WORK.get("verbose"))
+
+
+# What asks the program to end: each signal ends the steps at work, and the exit code is 130.
+
+
+INTERRUPTED = 130
+
+
+def heed_signals(handler: Callable[[int, object], object]) -> None:
+    """Let a function take the signals that end a program, but for one that the caller has ignored, as nohup does."""
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        if signal.getsignal(number) is not signal.SIG_IGN:
+            signal.signal(number, handler)
+
+
+def interrupt(number: int, _frame: object) -> NoReturn:
+    """End as Ctrl-C does. Where the terminal is gone, what would be said to it goes nowhere instead of failing."""
+    if number == signal.SIGHUP:
+        leave(*(stream for stream in (sys.stdout, sys.stderr) if stream.isatty()))
+    raise KeyboardInterrupt
+
+
+def end_early(_number: int, _frame: object) -> NoReturn:
+    """End before anything was begun."""
+    raise SystemExit(INTERRUPTED)
+
+
+def leave(*streams: TextIO) -> None:
+    """Let what is still said to these streams go nowhere, where nobody can be told any more."""
+    nowhere = os.open(os.devnull, os.O_WRONLY)
+    for stream in streams:
+        with suppress(OSError, ValueError):
+            os.dup2(nowhere, stream.fileno())
+    os.close(nowhere)
+
+
+# What every command ends with: its result on the screen or as JSON, its error, and its exit code.
 
 
 class Finished(SystemExit):
@@ -24,7 +102,7 @@ class Finished(SystemExit):
 
 
 def where(*, rev: list[str] | None = None, may_make: bool = False, **values: str) -> Where:
-    from xpusetup.commands.places import Where
+    from xpusetup.run.workspace import Where
 
     return Where(rev=tuple(rev or ()), may_make=may_make, **values)
 
@@ -41,7 +119,7 @@ def request(
     require_hashes: bool = False,
 ) -> Request:
     """Read what was asked; `own` are source trees and patches of the user's own."""
-    from xpusetup.request import make_request
+    from xpusetup.config.request import make_request
 
     asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
     sources, patches = own
@@ -52,7 +130,7 @@ def request(
     if sources or patches:
         from dataclasses import replace
 
-        from xpusetup.commands.sources import find_archives, find_editable, find_patches, find_sources
+        from xpusetup.config.load import find_archives, find_editable, find_patches, find_sources
 
         asked = replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
         return replace(asked, editable=find_editable(sources or ()), archives=find_archives(asked.sources))
@@ -65,11 +143,10 @@ def finish(
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace
 
-    from xpusetup.advice import again, complete, complete_result
-    from xpusetup.commands.result import make_document, make_error_document
-    from xpusetup.effects.faults import unforeseen
-    from xpusetup.errors import InterruptedRunError, XpuError
-    from xpusetup.show import show_error, show_result
+    from xpusetup.base.errors import InterruptedRunError, XpuError
+    from xpusetup.commands.result import again, complete, complete_result, make_document, make_error_document
+    from xpusetup.system.files import unforeseen
+    from xpusetup.ui.screens import show_error, show_result
 
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
@@ -102,8 +179,7 @@ def finish(
 
 def _say(write: Callable[[], object]) -> None:
     """Say something, where it can be said: a reader that has gone has had enough, a full disk is told of on stderr."""
-    from xpusetup.cli.signals import leave
-    from xpusetup.errors import NotReadyError
+    from xpusetup.base.errors import NotReadyError
 
     try:
         write()

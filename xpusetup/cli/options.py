@@ -1,4 +1,4 @@
-"""Options that several commands share: one wording each."""
+"""Options that several commands share, one wording each, and what the shell offers for them."""
 
 from __future__ import annotations
 
@@ -7,6 +7,9 @@ from typing import Annotated
 import typer
 
 from xpusetup.cli import complete
+
+# Options that several commands share: one wording each.
+
 
 Profile = Annotated[
     str,

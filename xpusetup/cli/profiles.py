@@ -13,6 +13,7 @@ from xpusetup.cli.finish import where as make_where
 if TYPE_CHECKING:
     from xpusetup.commands.result import Result
 
+
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
 
 
@@ -84,15 +85,15 @@ def profiles_new(
 
         if not device:
             if repo or rev or version:
-                from xpusetup.errors import UsageError
+                from xpusetup.base.errors import UsageError
 
                 raise UsageError("--repo, --rev and --version are for a device", fix="add its file: --device FILE")
             return new_profile(name, base or "torch-2.14", out)
-        from xpusetup.begin import Asked
-        from xpusetup.commands.beginning import new_for_device
-        from xpusetup.show.live import asking
+        from xpusetup.commands.profiles import new_for_device
+        from xpusetup.config.new_profile import NewProfileOptions
+        from xpusetup.ui.live import asking
 
-        asked = Asked(repo=repo, rev=rev, version=version)
+        asked = NewProfileOptions(repo=repo, rev=rev, version=version)
         with asking(quiet=json or quiet) as say:
             return new_for_device(name, device, asked, base=base, out=out, say=say)
 
@@ -111,8 +112,8 @@ def profiles_lock(
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
 
     def work() -> Result:
-        from xpusetup.commands.locking import lock
-        from xpusetup.show.live import asking
+        from xpusetup.commands.profiles import lock
+        from xpusetup.ui.live import asking
 
         with asking(quiet=json or quiet) as say:
             return lock(make_where(profile=profile, root=root, name=name, rev=rev), out, say)

@@ -1,12 +1,17 @@
-"""build: the main job, from a profile to verified wheels."""
+"""build and install: the main job, from a profile to verified wheels."""
 
 from __future__ import annotations
 
+import json
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.commands.ending import (
+from xpusetup.base.errors import NoDeviceError, UsageError
+from xpusetup.base.model import ROOT, Event
+from xpusetup.base.text import hide_all
+from xpusetup.bundle.offline import describe_attempts
+from xpusetup.commands.build_result import (
     describe_elsewhere,
     describe_end,
     describe_full,
@@ -14,13 +19,9 @@ from xpusetup.commands.ending import (
     describe_target,
     describe_time,
     describe_tried,
+    describe_unverified,
     record_end,
 )
-from xpusetup.commands.observing import with_file, with_forecast
-from xpusetup.commands.prepare import Prepared, forget_damaged, forget_replaced, prepare, write_prepared
-from xpusetup.commands.purpose import BUILD, INSTALL, Purpose, purpose_of_build
-from xpusetup.commands.reaching import describe_attempts
-from xpusetup.commands.ready import find_ready
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import (
     cache_variables,
@@ -30,28 +31,74 @@ from xpusetup.commands.tuning import (
     ready_launcher,
     write_engine,
 )
-from xpusetup.commands.unverified import describe_unverified
-from xpusetup.commands.workspace import Workspace, open_workspace
-from xpusetup.effects.clock import now
-from xpusetup.effects.environment import short_path, variables
-from xpusetup.effects.load import Watch
-from xpusetup.effects.lock import hold_lock
-from xpusetup.effects.manifest import list_wheels, read_keys, read_manifest
-from xpusetup.effects.root import clear_drafts, open_root
-from xpusetup.effects.runner import Outcome, Run, run_plan
-from xpusetup.effects.samples import keep_samples
-from xpusetup.errors import NoDeviceError
-from xpusetup.events import Event
-from xpusetup.model import ROOT
+from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
-from xpusetup.settings import make_network
+from xpusetup.run.lock import hold_lock
+from xpusetup.run.manifest import list_wheels, read_document, read_keys, read_manifest
+from xpusetup.run.preflight import BUILD, INSTALL, Purpose, purpose_of_build
+from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
+from xpusetup.run.root import clear_drafts, open_root
+from xpusetup.run.runner import Outcome, Run, run_plan
+from xpusetup.run.step_process import Watch, keep_samples
+from xpusetup.run.workspace import Workspace, open_workspace
+from xpusetup.system import files
+from xpusetup.system.environment import now, short_path, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterable, Iterator
 
-    from xpusetup.commands.airgap import AirGap
-    from xpusetup.commands.places import Where
-    from xpusetup.model import Request, Step
+    from xpusetup.base.model import Request, Step
+    from xpusetup.bundle.offline import AirGap
+    from xpusetup.run.time_left import Forecast
+    from xpusetup.run.workspace import Where
+
+
+# Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is
+# left.
+
+
+def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Callable[[Event], None]:
+    """Add what is left to every event, from the first step that runs: a build that is done needs no forecast."""
+    ended: list[Event] = []
+    forecast: Forecast | None = None
+
+    def tell(event: Event) -> None:
+        nonlocal forecast
+        if forecast is None and event.kind == "start":
+            forecast = _make_forecast(prepared, ended)
+        elif forecast is None and event.kind == "end":
+            ended.append(event)
+        observe(forecast.tell(event) if forecast else event)
+
+    return tell
+
+
+def _make_forecast(prepared: Prepared, ended: Iterable[Event]) -> Forecast:
+    from xpusetup.run.manifest import read_history  # noqa: PLC0415 - where nothing runs it is not asked
+    from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
+
+    plan = prepared.plan
+    forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
+    for event in ended:
+        forecast.tell(event)
+    return forecast
+
+
+def with_file(observe: Callable[[Event], None], file: str) -> Callable[[Event], None]:
+    """Write every event into a file too, a line of JSON each; no file, no lines."""
+    if not file:
+        return observe
+    path = Path(file)
+
+    def tell(event: Event) -> None:
+        files.append_line(path, json.dumps(hide_all(event.document())))
+        observe(event)
+
+    return tell
+
+
+# build: the main job, from a profile to verified wheels.
+
 
 SHOWN_CHANGES = 4
 WITHHELD = {
@@ -79,7 +126,7 @@ class BuildOptions:
 def build(where: Where, request: Request, options: BuildOptions) -> Result:
     """Build a profile, going on where the last run stopped."""
     if options.bundle:
-        from xpusetup.commands.airgap import enter  # noqa: PLC0415 - a build with the network needs no bundle
+        from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
 
         workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
         return run_purpose(workspace, request, options, BUILD, gap)
@@ -93,7 +140,7 @@ def run_purpose(
     """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
     observe = with_file(options.observe, options.events)
     if purpose is BUILD and workspace.revs:
-        from xpusetup.commands.locking import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
+        from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
         workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
     if request.only:
@@ -155,8 +202,8 @@ def _run(
 
 def _device(workspace: Workspace, prepared: Prepared) -> str:
     """Name the GPUs that are here and that the build is aimed at."""
-    from xpusetup.commands.knowledge import known  # noqa: PLC0415 - a build that is done names no GPU
-    from xpusetup.way.machine import choose_cards, find_cards  # noqa: PLC0415
+    from xpusetup.recommend.machine import choose_cards, find_cards  # noqa: PLC0415
+    from xpusetup.run.tables import known  # noqa: PLC0415 - a build that is done names no GPU
 
     facts = prepared.facts
     cards = choose_cards(find_cards(facts, known())) if facts else ()
@@ -262,3 +309,22 @@ def use_environment(venv: Path) -> str:
     if (venv / "bin/activate").exists():
         return f"source {venv}/bin/activate"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
+
+
+# install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
+
+
+def install(where: Where, request: Request, options: BuildOptions) -> Result:
+    """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
+    workspace = open_workspace(where)
+    if workspace.profile.published is None and workspace.profile.installer is None:
+        raise UsageError(
+            f"{workspace.profile.name} names no published wheels",
+            fix=f"build it instead: xpusetup build {workspace.options}",
+        )
+    result = run_purpose(workspace, request, options, INSTALL)
+    told = read_document(workspace.root / "results/installed.json")
+    result.data["removed"] = told.get("removed", []) if "wheels.install" in result.data["ran"] else []
+    result.data["orphans"] = told.get("orphans", [])
+    result.data["tidy"] = told.get("tidy", "")
+    return result

@@ -1,4 +1,4 @@
-"""devices: the accelerators that are known and here, an environment's extensions, and what breaks `import torch`."""
+"""devices: accelerators, extensions, what breaks `import torch`; results of many machines side by side."""
 
 from __future__ import annotations
 
@@ -6,26 +6,128 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.accelerators import cards_of, make_rows
-from xpusetup.commands.accelerators import known_devices
-from xpusetup.commands.default import open_built
-from xpusetup.commands.inspecting import find_built
-from xpusetup.commands.knowledge import check_texts, gpu_table
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_settings
-from xpusetup.effects.probe_devices import active_python, find_python, probe_device, probe_extensions
-from xpusetup.effects.probe_hardware import probe_hardware
-from xpusetup.effects.sysroot import Sysroot
-from xpusetup.errors import NotReadyError, UsageError
-from xpusetup.extensions import judge
+from xpusetup.commands.status import find_built, status
+from xpusetup.config.devices import known_devices
+from xpusetup.doctor.extensions import judge
+from xpusetup.machine.accelerators import cards_of, make_rows
+from xpusetup.machine.probe_devices import active_python, find_python, probe_device, probe_extensions
+from xpusetup.machine.probe_hardware import probe_hardware
+from xpusetup.run.root import find_roots
+from xpusetup.run.tables import check_texts, gpu_table
+from xpusetup.run.workspace import load_settings, open_built
+from xpusetup.system import files
+from xpusetup.system.files import Sysroot
+from xpusetup.verify.outcomes import (
+    SAVED,
+    Proof,
+    compare,
+    identity_rows,
+    make_proof,
+    make_table,
+    parse_proof,
+    place_in,
+    render_page,
+    render_table,
+)
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from xpusetup.accelerators import Presence
-    from xpusetup.commands.places import Where
-    from xpusetup.devices import Device
-    from xpusetup.facts.extensions import Extensions
+    from xpusetup.config.devices import Device
+    from xpusetup.machine.accelerators import Extensions, Presence
+    from xpusetup.run.workspace import Where
+
+
+# status --diff: this build's verification beside another one, or several results as one table.
+
+
+def diff(where: Where, others: Sequence[str]) -> Result:
+    """Compare this build with one saved result, or several saved results with each other, for which nothing is built.
+
+    Raises UsageError for a file that holds no verification, NotReadyError where this build was never verified.
+    """
+    saved = [_read_proof(name) for name in others]
+    proofs = [_here(where), *saved] if len(saved) == 1 else saved
+    data: dict[str, Any] = {
+        "results": [{key: value for key, value in asdict(proof).items() if key != "checks"} for proof in proofs],
+        "identity": [{"label": label, "values": values} for label, values in identity_rows(proofs)],
+        "rows": compare(proofs),
+        "markdown": render_table(proofs),
+        "here": len(saved) == 1,
+    }
+    return Result("status diff", data)
+
+
+def _read_proof(name: str) -> Proof:
+    text = files.read_input(Path(name).expanduser())
+    if text is None:
+        raise UsageError(
+            f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"
+        )
+    return parse_proof(text, name)
+
+
+def _here(where: Where) -> Proof:
+    built = status(where).data
+    proof = make_proof(built)
+    if proof is None:
+        fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
+        raise NotReadyError(f"{built['profile']} in {built['root']} was never verified", fix=fix)
+    return proof
+
+
+# devices table: results of verify from many machines and builds, as one table of devices and checks.
+
+
+IN_A_ROOT = ("manifest.json", "results/verify.json")
+"""Where a root has its verification; the first also says of which profile and machine."""
+
+
+def tabulate(results: Sequence[str], page: str = "") -> Result:
+    """Make the table of saved results, of roots and of folders of roots; `page` is a file that shows it.
+
+    Raises UsageError for what holds no verification.
+    """
+    proofs = [proof for name in results for proof in _read_proofs(Path(name).expanduser())]
+    markdown = render_page(proofs)
+    if page:
+        path = Path(page).expanduser()
+        files.write_text(path, place_in(files.read_input(path) or "", markdown, page))
+    return Result("devices table", {**make_table(proofs), "markdown": markdown, "file": page or None})
+
+
+def _read_proofs(path: Path) -> Iterator[Proof]:
+    if not path.is_dir():
+        text = files.read_input(path)
+        if text is None:
+            raise UsageError(f"there is no file {path} that can be read", fix=f"what can be shown: {SAVED}")
+        yield parse_proof(text, str(path))
+        return
+    several = [root.path for root in find_roots(path)]
+    found = [proof for each in several or [path] if (proof := _in_root(each))]
+    if not found:
+        fix = f"xpusetup verify --root {path}\nor name saved results: {SAVED}"
+        raise UsageError(f"nothing in {path} was ever verified", fix=fix)
+    yield from found
+
+
+def _in_root(root: Path) -> Proof | None:
+    for name in IN_A_ROOT:
+        text = files.read_text(root / name)
+        if text is None:
+            continue
+        try:
+            return parse_proof(text, str(root / name))
+        except UsageError:  # a manifest of a build that was not verified yet
+            continue
+    return None
+
+
+# devices: the accelerators that are known and here, an environment's extensions, and what breaks `import
+# torch`.
+
 
 KEPT = {"name", "value", "distribution", "version"}
 QUICK = 20.0

@@ -9,34 +9,32 @@ from typing import TYPE_CHECKING, Any, get_args
 
 from pydantic import ValidationError
 
-from xpusetup.checks.question import Question
-from xpusetup.checks.registry import BAD, CHECKS, about_machine, examine, root_causes
-from xpusetup.commands.gate import probe_all, probe_for
-from xpusetup.commands.knowledge import check_texts, every_profile, gpu_table, known, target_table
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Goal
+from xpusetup.base.text import Redactor
+from xpusetup.commands.recommend import about_intel, accelerator_names, find_way, way_data
 from xpusetup.commands.result import Result
-from xpusetup.commands.way import about_intel, accelerator_names, find_way, way_data
-from xpusetup.commands.workspace import load_device, open_workspace
-from xpusetup.differ import differing_facts, differing_findings
-from xpusetup.effects import files
-from xpusetup.effects.environment import identity
-from xpusetup.errors import UsageError
-from xpusetup.facts import Facts
-from xpusetup.model import Goal
-from xpusetup.redact import Redactor
-from xpusetup.targets import check_targets
-from xpusetup.way.machine import other_gpus
-from xpusetup.way.release import is_release
-from xpusetup.way.solve import has_own_pytorch
+from xpusetup.doctor.differences import differing_facts, differing_findings
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.registry import BAD, CHECKS, about_machine, examine, root_causes
+from xpusetup.machine.facts import Facts
+from xpusetup.machine.gpus import check_targets
+from xpusetup.recommend.machine import other_gpus
+from xpusetup.recommend.solve import has_own_pytorch, is_release
+from xpusetup.run.preflight import probe_all, probe_for
+from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, target_table
+from xpusetup.run.workspace import load_device, open_workspace
+from xpusetup.system import files
+from xpusetup.system.environment import identity
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.catalog import CheckText
-    from xpusetup.commands.places import Where
-    from xpusetup.commands.workspace import Workspace
-    from xpusetup.model import Finding, Level
-    from xpusetup.profile import Profile
-    from xpusetup.way.answer import Way
+    from xpusetup.base.model import Finding, Level
+    from xpusetup.config.profile import Profile
+    from xpusetup.doctor.question import CheckText
+    from xpusetup.recommend.answer import Way
+    from xpusetup.run.workspace import Where, Workspace
 
 
 NO_BUILD = ("wheel", "image")
@@ -45,7 +43,7 @@ WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Asked:
+class DoctorOptions:
     """What doctor was asked; an empty goal means both, building here and running here."""
 
     goal: str = ""
@@ -62,7 +60,7 @@ def list_checks() -> Result:
     return Result("doctor", {"checks": rows})
 
 
-def examine_machine(where: Where, asked: Asked) -> Result:
+def examine_machine(where: Where, asked: DoctorOptions) -> Result:
     """Judge this machine, or the facts of another."""
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
@@ -97,16 +95,16 @@ def _in_order(by_goal: Mapping[Goal, tuple[Finding, ...]], route: str) -> dict[G
     return {goal: by_goal[goal] for goal in (*matters, *(goal for goal in by_goal if goal not in matters))}
 
 
-def _probe(workspace: Workspace, asked: Asked) -> Facts:
+def _probe(workspace: Workspace, asked: DoctorOptions) -> Facts:
     """Look at this machine: at all of it where that is saved, else at what the checks read."""
     if not asked.save:
         return probe_for(workspace, _goals(asked), asked.only)
-    from xpusetup.effects.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
+    from xpusetup.system.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
 
     return probe_all(workspace).model_copy(update={"program": describe_version()})
 
 
-def _goals(asked: Asked) -> tuple[Goal, ...]:
+def _goals(asked: DoctorOptions) -> tuple[Goal, ...]:
     return tuple(goal for goal in get_args(Goal) if asked.goal in ("", goal))
 
 
@@ -128,7 +126,7 @@ def redact_result(result: Result) -> Result:
     return Result(result.command, redactor_of().document(result.data), result.code)
 
 
-def compare_machines(workspace: Workspace, asked: Asked) -> Result:
+def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result:
     """Say in what machines differ: facts whose values are not the same, then checks that say different things."""
     machines = {name: read_facts(file) for name, file in _stems(asked.facts).items()}
     said = {name: _merge(_findings(workspace, facts, asked)) for name, facts in machines.items()}
@@ -155,7 +153,7 @@ def _is_named(workspace: Workspace) -> bool:
     return not workspace.chosen_by.startswith("the newest")
 
 
-def _without_intel(asked: Asked) -> Asked:
+def _without_intel(asked: DoctorOptions) -> DoctorOptions:
     """Ask nothing about Intel GPUs, and not whether to build for them: what is here has a PyTorch of its own."""
     return replace(asked, goal=asked.goal or "run", skip=(*asked.skip, *about_intel()))
 
@@ -188,7 +186,7 @@ def read_facts(name: str) -> Facts:
         raise UsageError(f"{name} holds what no facts hold: {error}", fix=fix) from error
 
 
-def _findings(workspace: Workspace, facts: Facts, asked: Asked) -> dict[Goal, tuple[Finding, ...]]:
+def _findings(workspace: Workspace, facts: Facts, asked: DoctorOptions) -> dict[Goal, tuple[Finding, ...]]:
     texts, table = check_texts(), gpu_table()
     questions = {goal: Question(facts, workspace.profile, workspace.device, goal, table) for goal in _goals(asked)}
     return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}

@@ -6,23 +6,23 @@ from collections import deque
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.advice import complete_result
-from xpusetup.commands.result import Result
-from xpusetup.effects.files import package_text
-from xpusetup.effects.logs import STDIN, read_log, read_stdin
-from xpusetup.effects.probe_system import read_families
-from xpusetup.effects.root import Root, read_lock
-from xpusetup.effects.running import good_log
+from xpusetup.commands.result import Result, complete_result
+from xpusetup.explain.finder import parse_signatures
 from xpusetup.explain.news import News, find_news, read_known
-from xpusetup.explain.rank import explain as explain_chunks
-from xpusetup.explain.signatures import parse_signatures
-from xpusetup.explain.watch import Watcher
+from xpusetup.explain.scan import Watcher
+from xpusetup.explain.scan import explain as explain_chunks
+from xpusetup.machine.probe_system import read_families
+from xpusetup.run.root import Root, read_lock
+from xpusetup.run.step_process import good_log
+from xpusetup.system.files import package_text
+from xpusetup.system.logs import STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.explain.signatures import Signature
-    from xpusetup.model import Step
+    from xpusetup.base.model import Step
+    from xpusetup.explain.finder import Signature
+
 
 LAST_LINES = 12
 

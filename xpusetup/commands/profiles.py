@@ -1,25 +1,60 @@
-"""profiles: what ships, what one says, whether a file is right, and a new one to begin with."""
+"""profiles: what ships, what one says, whether a file is right, new ones and locks."""
 
 from __future__ import annotations
 
+import os
 import re
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import Any, get_args
+from typing import TYPE_CHECKING, Any, get_args
 
 from packaging.version import Version
 
-from xpusetup.commands.knowledge import load_profile, profile_names
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import FoundRef
 from xpusetup.commands.result import Result
-from xpusetup.commands.workspace import load_device, load_settings
-from xpusetup.effects import files
-from xpusetup.errors import UsageError
-from xpusetup.ledger import ORIGIN as LEDGER
-from xpusetup.ledger import SEEN, Row, parse_ledger, rows_of
-from xpusetup.load import parse_profile
-from xpusetup.pairing import make_modes, torch_of
-from xpusetup.profile import Profile, Tier
+from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
+from xpusetup.config.hashes import free_pins, indexes_of
+from xpusetup.config.ledger import ORIGIN as LEDGER
+from xpusetup.config.ledger import SEEN, Row, parse_ledger, rows_of
+from xpusetup.config.load import parse_profile
+from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
+from xpusetup.config.new_profile import (
+    VERSION_FILES,
+    Source,
+    extension_of,
+    make_device_profile,
+    render_profile,
+    repo_of,
+    version_in,
+)
+from xpusetup.config.profile import Profile, Tier
+from xpusetup.config.request import choose, names_to_ask, unsure
+from xpusetup.config.settings import make_network
+from xpusetup.run.lock import hold_lock
+from xpusetup.run.root import open_root, write_locked_profile
+from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.workspace import Workspace, load_device, load_settings, open_workspace
+from xpusetup.system import files
+from xpusetup.system.environment import today, variables
+from xpusetup.system.git import list_refs, read_files
+from xpusetup.system.http import read_hashes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import TypeAlias
+
+    from xpusetup.config.devices import Device
+    from xpusetup.config.new_profile import NewProfileOptions
+    from xpusetup.config.profile import SourceComponent
+    from xpusetup.run.workspace import Where
+
+    Say: TypeAlias = Callable[[str], None]
+
+
+# profiles: what ships, what one says, whether a file is right, and a new one to begin with.
+
 
 NAME = re.compile(r"[a-z][a-z0-9._-]*")
 SCHEMA_FILE = "profile.schema.json"
@@ -114,3 +149,167 @@ def _renamed(text: str, name: str, base: str) -> str:
         body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
     top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"
     return f"{top}{body.strip()}\n\n[{components}"
+
+
+# profiles new --device: from a device file to a profile that builds, autoloads and verifies that device.
+
+
+BASE = "sim"
+"""The shipped profile that has a ready torch and what an extension needs beside it."""
+HEAD = "HEAD"
+
+
+def new_for_device(
+    name: str, file: str, asked: NewProfileOptions, *, base: str, out: str, say: Callable[[str], None]
+) -> Result:
+    """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
+    path = new_file(name, out)
+    device = read_device(file) if is_device_file(file) else shipped_device(file)
+    extension_of(device, file)
+    source = _find(device, asked, file, say)
+    named = _from(path, file) if is_device_file(file) else ""
+    profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
+    head = f"#:schema ./{SCHEMA_FILE}\n"
+    files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))
+    return Result("profiles new", {"profile": name, "from": f"{file} and {base or BASE}", "file": str(path)})
+
+
+def _from(path: Path, file: str) -> str:
+    """Give a file as a profile beside it says it: from its own folder, so that both can be moved together."""
+    return os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
+
+
+def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[str], None]) -> Source:
+    """Pin the commit that was asked for, else the one that the device file names, else the newest."""
+    known = device.component
+    repo = repo_of(device, asked, file)
+    ref = asked.rev or (known.rev or known.ref if known and repo == known.repo else "") or HEAD
+    env = make_network(load_settings().network, variables())
+    names = (HEAD,) if ref == HEAD else names_to_ask(ref)
+    say(f"asking {repo} for {ref}")
+    told = list_refs(repo, names, env) if names else {}
+    found = FoundRef(told[HEAD]) if ref == HEAD and HEAD in told else choose(ref, repo, told)
+    directory = known.directory if known else "."
+    prefix = "" if directory == "." else f"{directory}/"
+    read = read_files(repo, found, [prefix + each for each in VERSION_FILES], env) if not asked.version else {}
+    texts = {path.removeprefix(prefix): text for path, text in read.items()}
+    return Source(
+        repo=repo,
+        found=found,
+        version=version_in(texts, known, asked),
+        known=known,
+        when=f"{'' if ref == HEAD else f'{ref}, '}{today()}",
+    )
+
+
+# Locks: every revision that was asked for, found on its server and pinned.
+
+
+def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
+    """Pin what was asked for by a name that moves, unless this root has it pinned already."""
+    if workspace.locked:
+        say(f"{_pinned(workspace)} (to move on: xpusetup profiles lock {workspace.options})")
+    if workspace.locked or not workspace.revs:
+        return workspace
+    lock = resolve(workspace, workspace.revs, say)
+    for line in lines_of(lock):
+        say(line)
+    return replace(workspace, profile=lock.profile, locked=True)
+
+
+def _pinned(workspace: Workspace) -> str:
+    parts = (part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs)
+    return ", ".join(f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
+
+
+def lines_of(lock: Lock) -> list[str]:
+    """Give what a lock pinned, a line for each part, and what to know about it."""
+    named = [
+        f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})" for item in lock.changes
+    ]
+    return [*named, *lock.notes]
+
+
+def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
+    """Find every ref and read what its tree names. Raises UsageError for an unknown one, NotReadyError offline."""
+    profile = workspace.base
+    check_names(profile, revs)
+    sources = {part.name: part for part in profile.components if part.kind == "source"}
+    trees: dict[str, Tree] = {}
+    pins: dict[str, str] = {}
+    for name in sorted(sources, key=lambda each: each != "torch"):
+        ref = revs.get(name) or pins.get(name) or ("" if sources[name].rev else sources[name].ref)
+        if ref:
+            trees[name] = _read(workspace, sources[name], ref, say)
+        if name == "torch" and name in trees:
+            pins = pins_in(profile, trees[name])
+    return make_lock(profile, trees, today())
+
+
+def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tree:
+    say(f"asking {part.repo} for {ref}")
+    env = make_network(workspace.settings.network, variables())
+    names = names_to_ask(ref)
+    found = choose(ref, part.repo, list_refs(part.repo, names, env) if names else {})
+    held = read_files(part.repo, found, files_to_read(workspace.base, part.name), env)
+    named: dict[str, str] = {}
+    for name, (repo, tag) in names_cloned(part, held).items():
+        say(f"asking {repo} for {tag}")
+        named[name] = choose(tag, repo, list_refs(repo, names_to_ask(tag), env)).rev
+    return Tree(found, ref, held, named)
+
+
+def lock(where: Where, out: str, say: Say) -> Result:
+    """Resolve anew what was asked for, and write it: into the root, where builds take it from, or as a profile."""
+    workspace = open_workspace(where)
+    revs = workspace.revs or unsure(workspace.base)
+    if not revs and not (out and free_pins(workspace.base)):
+        every = f"every commit of {workspace.profile.name} is confirmed: there is nothing to resolve"
+        raise UsageError(every, fix="name what to build instead: --rev torch=main")
+    if out and Path(out).exists():
+        raise UsageError(f"{out} is there already", fix="name another file: --out FILE")
+    found = _with_hashes(resolve(workspace, revs, say) if revs else Lock(workspace.base, (), ()), workspace, say)
+    return Result("profiles lock", _write(workspace, revs, found, out))
+
+
+def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
+    """Add the hashes that the indexes publish of what is pinned without any; say of the rest that it has none."""
+    free = free_pins(found.profile)
+    if not free:
+        return found
+    say(f"asking the package indexes for the hashes of {len(free)} pins")
+    network = {**variables(), **make_network(workspace.settings.network, variables())}
+    told = read_hashes(free, indexes_of(found.profile), network)
+    profile = found.profile.model_copy(update={"hashes": {**found.profile.hashes, **told.hashes}})
+    left = [pin for pin in free if pin not in told.hashes]
+    why = f": {told.why}" if told.why else ""
+    notes = (f"no published hash was found of {', '.join(left)}: unverified origin{why}",) if left else ()
+    return replace(found, profile=profile, notes=(*found.notes, *notes))
+
+
+def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> dict[str, Any]:
+    given = " ".join(f"--rev {name}={ref}" for name, ref in revs.items())
+    again = f"xpusetup profiles lock --profile {workspace.base.name} {given}"
+    if out:
+        files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again} --out {out}"))
+    elif workspace.revs:
+        root = open_root(workspace.root)
+        with hold_lock(root / "lock", lambda _text: None):
+            write_locked_profile(root, found.profile, workspace.asked)
+    return {
+        "profile": workspace.base.name,
+        "root": str(workspace.root),
+        "file": out or None,
+        "revs": revs,
+        "components": [asdict(change) for change in found.changes],
+        "notes": list(found.notes),
+        "next": _next(workspace, revs, out),
+    }
+
+
+def _next(workspace: Workspace, revs: dict[str, str], out: str) -> str:
+    if out:
+        return f"xpusetup build --profile {out}"
+    if workspace.revs:
+        return f"xpusetup build {workspace.options}"
+    return " ".join(["xpusetup build", workspace.options, *(f"--rev {name}={ref}" for name, ref in revs.items())])

@@ -1,15 +1,113 @@
-"""What every command returns, and the one envelope in which it leaves as JSON."""
+"""What every command returns, the one envelope in which it leaves as JSON, and advice made whole."""
 
 from __future__ import annotations
 
 import json
+import re
+import shlex
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.redact import hide, hide_all
+from xpusetup.base.text import hide, hide_all
 
 if TYPE_CHECKING:
-    from xpusetup.errors import XpuError
+    from collections.abc import Mapping, Sequence
+
+    from xpusetup.base.errors import XpuError
+
+
+# Advice made whole: a command of this program that a fix names gets the options of the situation it is given
+# in.
+#
+# Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor
+# root. The options that the user gave are put in where the advice leaves the program, after the verb, where
+# that takes them.
+
+
+PLACE = ("--profile", "--root", "--name")
+OF_BUILD = (*PLACE, "--build-dir", "--prefix", "--into", "--python", "--rev")
+OF_BUILT = (*PLACE, "--into", "--rev")
+TAKES: dict[str, tuple[str, ...]] = {
+    "build": OF_BUILD,
+    "plan": OF_BUILD,
+    "install": (*PLACE, "--prefix", "--into", "--python"),
+    "doctor": (*PLACE, "--build-dir", "--prefix", "--into", "--python"),
+    "setup": ("--profile",),
+    "verify": OF_BUILT,
+    "test": OF_BUILT,
+    "run": OF_BUILT,
+    "env": OF_BUILT,
+    "status": OF_BUILT,
+    "report": OF_BUILT,
+    "remove": (*PLACE, "--rev"),
+    "devices check": (*PLACE, "--into"),
+    "devices list": (*PLACE, "--into"),
+    "profiles lock": (*PLACE, "--rev"),
+    "bundle create": (*PLACE, "--build-dir", "--python", "--rev"),
+}
+"""The options of a situation that each command takes; a test holds them against the command line."""
+ADVICE = ("fix", "say", "commands", "next", "go_on")
+"""The keys of results that hold advice, wherever they stand."""
+COMMAND = re.compile(rf"\bxpusetup ({'|'.join(sorted(TAKES, key=len, reverse=True))})(?=$|[\s.,;:)'\"`])")
+END = re.compile(r"\n|;|\)|\. |, |\bxpusetup ")
+"""Where a command ends that stands in running text, at the latest."""
+SAME = re.compile(r"the same command with (--[a-z-]+) (\S+)")
+PROFILE = re.compile(r"(?:--profile|-p)[ =](\S+)")
+
+
+def complete(text: str, context: Mapping[str, Sequence[str]]) -> str:
+    """Put the options of a context (option -> its values) into the commands of a text that do not name them."""
+    if not context:
+        return text
+
+    def put(found: re.Match[str]) -> str:
+        rest = text[found.end() :]
+        end = END.search(rest)
+        given = rest[: end.start()] if end else rest
+        profile = PROFILE.search(given)
+        if profile and [shlex.quote(value) for value in context.get("--profile", ())] != [profile[1]]:
+            return found[0]  # that of another profile has another place too
+        words = [
+            word
+            for option in TAKES[found[1]]
+            if option not in given.split()
+            if not (profile and option == "--profile")
+            for value in context.get(option, ())
+            for word in (option, shlex.quote(value))
+        ]
+        return " ".join((found[0], *words))
+
+    return COMMAND.sub(put, text)
+
+
+def again(text: str, words: Sequence[str]) -> str:
+    """Write out the command line of this run, changed as a text says it of `the same command`."""
+
+    def put(found: re.Match[str]) -> str:
+        option, value = found[1], found[2]
+        kept, skip = [], False
+        for word in words:
+            if not skip and word != option and not word.startswith(f"{option}="):
+                kept.append(word)
+            skip = word == option and not skip
+        return shlex.join(("xpusetup", *kept, option, value))
+
+    return SAME.sub(put, text)
+
+
+def complete_result(data: Any, context: Mapping[str, Sequence[str]], *, told: bool = False) -> Any:
+    """Complete what a result advises; `told`: this value is advice."""
+    if isinstance(data, str):
+        return complete(data, context) if told else data
+    if isinstance(data, list):
+        return [complete_result(each, context, told=told) for each in data]
+    if isinstance(data, dict):
+        return {name: complete_result(each, context, told=told or name in ADVICE) for name, each in data.items()}
+    return data
+
+
+# What every command returns, and the one envelope in which it leaves as JSON.
+
 
 SCHEMA = 1
 AS_IT_IS = {"env", "profiles schema"}

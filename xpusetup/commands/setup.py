@@ -7,32 +7,32 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
-from xpusetup.checks.question import Question
-from xpusetup.checks.registry import about_machine, examine, root_causes
+from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.base.model import Goal
 from xpusetup.commands.doctor import read_facts
-from xpusetup.commands.knowledge import check_texts, gpu_table, known, load_profile, shipped
+from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result
-from xpusetup.commands.way import machine_line
-from xpusetup.commands.workspace import load_device, load_settings
-from xpusetup.effects import files
-from xpusetup.effects.probe import Ask, probe
-from xpusetup.effects.process import run_attached
-from xpusetup.emit.system import render_system
-from xpusetup.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.model import Goal
-from xpusetup.way.setup import make_setup, with_lists
-from xpusetup.way.solve import choose_release, make_way
-from xpusetup.way.steps import MENDS
+from xpusetup.doctor.question import Question
+from xpusetup.doctor.registry import about_machine, examine, root_causes
+from xpusetup.emit.script import render_system
+from xpusetup.machine.probe import Ask, probe
+from xpusetup.recommend.setup import make_setup, with_lists
+from xpusetup.recommend.solve import MENDS, choose_release, make_way
+from xpusetup.run.tables import check_texts, gpu_table, known, load_profile, shipped
+from xpusetup.run.workspace import load_device, load_settings
+from xpusetup.system import files
+from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.facts import Facts, Section
-    from xpusetup.model import Finding
-    from xpusetup.profile import Profile
-    from xpusetup.way.answer import Note, Setup, Task
+    from xpusetup.base.model import Finding
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.facts import Facts, Section
+    from xpusetup.recommend.answer import Note, Setup, Task
 
-ASKED: tuple[Section, ...] = (
+
+SETUP_SECTIONS: tuple[Section, ...] = (
     *("system", "hardware", "kernel", "userland", "container"),
     *("toolkits", "tools", "python", "torch"),
 )
@@ -69,7 +69,7 @@ def prepare_setup(options: SetupOptions) -> Prepared:
         raise UsageError(f"--for {options.goal!r} means nothing", fix="one of build, run")
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
-    facts = read_facts(options.facts) if options.facts else probe(ASKED, about)
+    facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
     asked = options.profile or settings.profile
     named = asked or choose_release(facts, shipped(), known())[0]
     profile = load_profile(named)

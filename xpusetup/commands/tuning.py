@@ -4,24 +4,24 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.effects.environment import variable, variables, which
-from xpusetup.effects.runner import JOBS
-from xpusetup.errors import UsageError
-from xpusetup.launcher import choose_launcher, render_launcher
+from xpusetup.base.errors import UsageError
+from xpusetup.run.compiler_caches import choose_launcher, render_launcher
+from xpusetup.run.runner import JOBS
+from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.commands.prepare import Prepared
-    from xpusetup.commands.workspace import Workspace
-    from xpusetup.effects.root import Root
-    from xpusetup.effects.running import Running
-    from xpusetup.launcher import Launcher
+    from xpusetup.run.compiler_caches import Launcher
+    from xpusetup.run.prepare import Prepared
+    from xpusetup.run.root import Root
+    from xpusetup.run.step_process import Running
+    from xpusetup.run.workspace import Workspace
 
 
 def choose_tuning(workspace: Workspace, prepared: Prepared, asked: int) -> dict[str, str]:
     """Give the variables that say how many jobs a compiling step runs: as asked for, else by memory."""
-    from xpusetup.jobs import choose_jobs  # noqa: PLC0415 - a build that is done needs none
+    from xpusetup.machine.jobs import choose_jobs  # noqa: PLC0415 - a build that is done needs none
 
     jobs = asked or workspace.settings.jobs or _max_jobs(variable("MAX_JOBS"))
     if not jobs and prepared.facts is not None and prepared.facts.resources is not None:
@@ -44,7 +44,7 @@ def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launc
     todo = {status.id for status in prepared.statuses() if status.state != "done"}
     if not any("compiler" in step.needs for step in prepared.plan.steps if step.id in todo):
         return launcher, ""
-    from xpusetup.effects.engines import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
+    from xpusetup.run.compiler_caches import ask_engine, keep_devices_here  # noqa: PLC0415 - most builds have no sccache
 
     engine = ask_engine(launcher)
     if engine is None:
@@ -57,7 +57,7 @@ def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launc
 def write_engine(prepared: Prepared, launcher: Launcher | None) -> None:
     """Write what keeps device compiles here, where others are sent away; the caller holds the root's lock."""
     if launcher is not None and launcher.device:
-        from xpusetup.effects.engines import write_local  # noqa: PLC0415 - most builds have no sccache
+        from xpusetup.run.compiler_caches import write_local  # noqa: PLC0415 - most builds have no sccache
 
         write_local(launcher, prepared.root)
 
@@ -77,8 +77,8 @@ def memory_per_job(workspace: Workspace, prepared: Prepared) -> float:
 
     The guess stands until every step that compiles was measured: a configure alone says nothing of the build after it.
     """
-    from xpusetup.effects.history import read_history  # noqa: PLC0415 - a build that is done needs none
-    from xpusetup.jobs import GIB, measured_per_job  # noqa: PLC0415 - same
+    from xpusetup.machine.jobs import GIB, measured_per_job  # noqa: PLC0415 - same
+    from xpusetup.run.manifest import read_history  # noqa: PLC0415 - a build that is done needs none
 
     profile = workspace.profile
     guess = profile.memory_per_job_gib * GIB
@@ -98,7 +98,7 @@ def make_fewer(root: Root) -> Callable[[Running], int]:
 
     def fewer(one: Running) -> int:
         from xpusetup.commands.explain import lacked_memory  # noqa: PLC0415 - failures only
-        from xpusetup.jobs import fewer_jobs  # noqa: PLC0415 - same
+        from xpusetup.machine.jobs import fewer_jobs  # noqa: PLC0415 - same
 
         if "compiler" not in one.step.needs or fewer_jobs(one.jobs) == 0:
             return 0

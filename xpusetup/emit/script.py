@@ -1,16 +1,26 @@
-"""A Step as the small bash script that every caller runs."""
+"""A plan as scripts: the small bash script of a step, the shell form, its three parts, and recipes to read."""
 
 from __future__ import annotations
 
+import re
+import shlex
+from math import ceil
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
-from xpusetup.emit.words import comment, render_command, render_long_command, render_word
+from xpusetup.base.model import ROOT
+from xpusetup.base.text import comment, render_command, render_long_command, render_word
+from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
+from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.model import Need, Plan, Step, Target
+    from xpusetup.base.model import Need, Plan, Step, Target
+    from xpusetup.emit.matrix import Cell
+
+
+# A Step as the small bash script that every caller runs.
+
 
 ALWAYS = "HOME PATH LANG TMPDIR TERM"
 KEPT: dict[Need, str] = {
@@ -111,3 +121,205 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
 def _commands(step: Step) -> Iterator[str]:
     yield f"cd {render_word(step.cwd)}"
     yield from (f"run {render_long_command(argv)}" for argv in step.run)
+
+
+# The shell form: the step scripts and one build.sh that calls them in order; bash alone runs it.
+
+
+HEAD = """#!/usr/bin/env bash
+# {what}. Run again, it goes on where it stopped.
+# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+set -eu
+cd "$(dirname "${{BASH_SOURCE[0]}}")"
+mkdir -p logs
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || {{ printf '%s\\n  %s\\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }}
+export XPUSETUP_LOCKED=1
+rm -f failed
+
+step() {{ # ID TITLE
+  printf '%s: %s\\n' "$1" "$2"
+  local code=0
+  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
+{ending}    tail -n 12 "logs/$1.log" >&2
+    printf '%s\\n' "$1" >failed
+    printf 'failed: %s (exit %s)\\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\\n  again:     bash steps/%s.sh\\n' "$1" "$1" >&2
+    exit 1
+  fi
+}}
+"""
+TOLERANT = """  if [ "$code" -eq 4 ] && [ WHICH ]; then
+    echo "built, not verified: there is no device here"
+  elif [ "$code" -ne 0 ]; then
+"""
+STRICT = """  if [ "$code" -ne 0 ]; then
+"""
+
+
+def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]:
+    """Give build.sh and the scripts, by file name; `device_required` as of render_driver."""
+    what = f"Builds {plan.profile} in this folder, without xpusetup"
+    end = 'echo "the wheels are in $PWD/wheels"'
+    text = render_driver(what, plan.steps, end=end, device_required=device_required)
+    return {**render_scripts(plan), "build.sh": text}
+
+
+def render_driver(
+    what: str, steps: Sequence[Step], *, begin: str = "", end: str = "", device_required: bool = False
+) -> str:
+    """Give a script that runs steps in order; `begin` and `end` are lines before and after them.
+
+    `device_required`: without a device to verify on it fails, else it says so and goes on.
+    """
+    modes = sum(step.id.startswith("verify.") for step in steps)
+    which = '"${1%%.*}" = verify' if modes > 1 else '"$1" = verify.smoke'
+    head = HEAD.format(what=comment(what), ending=STRICT if device_required else TOLERANT.replace("WHICH", which))
+    calls = (f"step {render_word(step.id)} {render_word(step.title)}" for step in steps)
+    return "\n".join([head, *([begin] if begin else []), *calls, *([end] if end else [])]) + "\n"
+
+
+# A plan in three parts for places where not every machine may do everything: fetch, compile, verify.
+#
+# What fetches runs where there is a network, what compiles where there are cores, what verifies where there is
+# a device; all three in the same folder, with the same step scripts, keys and stamps.
+
+
+MIB_PER_GIB = 1024
+WHEELHOUSE = "wheelhouse"
+OFFLINE = f"""if [ -d {WHEELHOUSE} ]; then # fetched already: what is installed between two compiles asks no network
+  export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/{WHEELHOUSE}
+fi"""
+
+
+def render_parts(cell: Cell) -> dict[str, str]:
+    """Give fetch.sh, compile.sh and verify.sh of one build, by file name; the last only where something verifies.
+
+    `fetched` says afterwards what was fetched: the hash of the script that did.
+    """
+    name, steps = cell.name, cell.plan.steps
+    early = fetching(steps)
+    parts = {
+        "fetch.sh": render_driver(
+            f"Fetches what {name} is built from",
+            [step for step in steps if step.id in early],
+            end="\n".join([*_wheelhouse(cell), "sha256sum <fetch.sh >fetched"]),
+        ),
+        "compile.sh": render_driver(
+            f"Builds {name} from what was fetched",
+            [step for step in steps if "device" not in step.needs],
+            begin=OFFLINE,
+        ),
+    }
+    if on_device := [step for step in steps if "device" in step.needs]:
+        what = f"Verifies {name} on the device of this machine"
+        parts["verify.sh"] = render_driver(what, on_device, device_required=True)
+    return parts
+
+
+def memory_per_job(cell: Cell) -> int:
+    """Give the MiB that one compile job takes."""
+    return ceil(cell.profile.memory_per_job_gib * MIB_PER_GIB)
+
+
+def fetching(steps: Sequence[Step]) -> set[str]:
+    """Give the steps that fetch and those before them, but none that has to wait for a compiler or a device."""
+    late: set[str] = set()
+    for step in steps:
+        if _is_heavy(step) or not late.isdisjoint(step.after):
+            late.add(step.id)
+    found = {step.id for step in steps if "network" in step.needs} - late
+    for step in reversed(steps):
+        if step.id in found:
+            found |= {*step.after}
+    return found
+
+
+def fetched_late(steps: Sequence[Step]) -> set[str]:
+    """Give the steps that ask for the network after something was compiled."""
+    return {step.id for step in steps if "network" in step.needs} - fetching(steps)
+
+
+def _is_heavy(step: Step) -> bool:
+    return bool({"compiler", "toolkit", "device"} & {*step.needs})
+
+
+def _wheelhouse(cell: Cell) -> Iterator[str]:
+    """Give the lines that fetch what `runtime` will install: that step has to wait for torch itself."""
+    runtime = cell.profile.runtime_requirements
+    if runtime is None or "runtime" not in fetched_late(cell.plan.steps):
+        return
+    layout = cell.plan.layout
+    helper = (layout.python, f"{layout.helpers}/pinned_wheels.py", "download")
+    named = requirement_options(cell.profile, "runtime")
+    argv = (*helper, *named, "--into", f"{ROOT}/{WHEELHOUSE}")
+    yield f"""ROOT=$PWD
+echo "{WHEELHOUSE}: {len(runtime.pins)} pinned run-time requirements"
+{render_long_command(argv)} >logs/{WHEELHOUSE}.log 2>&1 || {{
+  tail -n 12 logs/{WHEELHOUSE}.log >&2
+  echo "failed: {WHEELHOUSE}, all of it: logs/{WHEELHOUSE}.log" >&2
+  exit 1
+}}"""
+
+
+# A plan as a person reads a recipe: what each step sources, exports and types, without the care of a script.
+
+
+def render_recipe(plan: Plan) -> str:
+    """Give the whole plan as text; `$ROOT` stands for the root."""
+    parts = [_render_target(plan.profile, plan.target)]
+    for step in plan.steps:
+        parts.append(f"\n{step.id}: {step.title}\n")
+        parts += [f"    {line}\n" for line in recipe_of(step, plan.target)]
+    return "".join(parts).replace(ROOT, "$ROOT")
+
+
+def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
+    """Give the lines of one step in the order in which they take effect."""
+    kit = target.toolkit if "toolkit" in step.needs else None
+    sourced = (*kit.prelude, *(f"source {_quote(script)}" for script in kit.scripts)) if kit else ()
+    scripts = target.scripts[:1] if "device" in step.needs else ()
+    sourced = (*sourced, *(f"source {_quote(script)}" for script in scripts))
+    exports = (f"export {name}={_quote(value)}" for name, value in step.env)
+    folder = () if step.cwd == ROOT else (f"cd {_quote(step.cwd)}",)
+    return (*sourced, *exports, *folder, *(line for argv in step.run for line in _broken(argv)))
+
+
+def _render_target(profile: str, target: Target) -> str:
+    kit = f"oneAPI {target.toolkit.version}" if target.toolkit else "no toolkit"
+    return f"{profile}: Python {target.python_version}, {target.cc} and {target.cxx}, {kit}\n"
+
+
+def _quote(word: str) -> str:
+    """Quote a word for bash, doubly where a single quote or the root is in it: that reads better."""
+    if shlex.quote(word) == word or not ("'" in word or ROOT in word):
+        return shlex.quote(word)
+    return '"' + re.sub(r'(["$`\\])', r"\\\1", word) + '"'
+
+
+def _broken(argv: Iterable[str], width: int = 110) -> Iterator[str]:
+    """Break a long command between its words."""
+    line = ""
+    for word in map(_quote, argv):
+        if line and len(line) + len(word) > width:
+            yield f"{line} \\"
+            line = "  "
+        line += word if not line.strip() else f" {word}"
+    yield line
+
+
+# Steps of system setup as one script for root: for a container's recipe, a machine's first boot, or to read.
+
+
+SYSTEM_HEAD = """#!/usr/bin/env bash
+# What {what} lacks. Made by xpusetup setup; run it as root.
+set -eu
+export DEBIAN_FRONTEND=noninteractive
+"""
+
+
+def render_system(steps: Sequence[Step], what: str) -> str:
+    """Give the script. Every command can be run again."""
+    parts = ("\n".join([f"# {comment(f'{step.id}: {step.title}')}", *map(render_command, step.run)]) for step in steps)
+    return "\n".join([SYSTEM_HEAD.format(what=comment(what)), *(f"{part}\n" for part in parts)])

@@ -5,15 +5,16 @@ from __future__ import annotations
 from math import ceil
 from typing import TYPE_CHECKING
 
-from xpusetup.emit.parts import memory_per_job, render_parts
-from xpusetup.emit.words import markdown_text, render_command
-from xpusetup.model import ROOT
+from xpusetup.base.model import ROOT
+from xpusetup.base.text import markdown_text, render_command
+from xpusetup.emit.script import memory_per_job, render_parts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.matrix import Cell
-    from xpusetup.settings import Scheduler
+    from xpusetup.config.settings import Scheduler
+    from xpusetup.emit.matrix import Cell
+
 
 COMMON = """# shellcheck shell=bash
 # What the jobs share. Each task is one cell: a folder beside this file that holds a whole build.

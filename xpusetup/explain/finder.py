@@ -1,24 +1,209 @@
-"""Where in a block a signature can match at all: plain searches, which C does at gigabytes a second.
-
-A few hundred words would still be too many, so those that share a root are looked for by it, and told apart in the
-lines where it is found. A root is common in what compilers say when they fail, and rare in what they say otherwise.
-"""
+"""The catalogue of failures, and where in a block of a log one of them can match at all."""
 
 from __future__ import annotations
 
 import re
+from bisect import bisect_right
 from collections import defaultdict
 from dataclasses import dataclass
-from functools import cached_property
-from typing import TYPE_CHECKING
+from functools import cache, cached_property
+from itertools import accumulate
+from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.speech import cut_speech
+from pydantic import Field, model_validator
+
+from xpusetup.base.values import Strict, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.explain.blocks import Block
-    from xpusetup.explain.signatures import Signature
+
+# A log as blocks of bytes that overlap: one of any size, or one line of any length, is read in little memory.
+
+
+BEFORE = 4096
+AFTER = 4096
+"""What a block holds on either side of the part that is judged with it, for the context of a line."""
+
+ESCAPE = 64
+CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])")
+"""Colours, cursor movements, links and titles, as ECMA-48 writes them."""
+
+
+@dataclass(frozen=True)
+class Block:
+    """Bytes without terminal codes; `start` to `end` is to be judged. `first` is the number of the first line."""
+
+    data: bytes
+    start: int
+    end: int
+    first: int
+
+
+def make_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
+    """Join chunks of any size to blocks; every byte is judged in exactly one of them."""
+    data, start, first = b"", 0, 1
+    for chunk in _without_codes(chunks):
+        data += chunk
+        end = _line_start(data, len(data) - AFTER, start)
+        if end <= start:
+            continue
+        yield Block(data, start, end, first)
+        data, start, first = _keep(data, end, first)
+    if len(data) > start:
+        yield Block(data, start, len(data), first)
+
+
+def _keep(data: bytes, end: int, first: int) -> tuple[bytes, int, int]:
+    kept = _line_start(data, end - BEFORE, 0)
+    return data[kept:], end - kept, first + data.count(b"\n", 0, kept)
+
+
+def _line_start(data: bytes, place: int, least: int) -> int:
+    """Give where the line of a place begins; the place itself where that line began long before."""
+    begin = data.rfind(b"\n", max(least, place - BEFORE), max(place, 0)) + 1
+    return max(begin or place, least)
+
+
+def _without_codes(chunks: Iterable[bytes]) -> Iterator[bytes]:
+    held = b""
+    for chunk in chunks:
+        data = held + chunk
+        cut = data.rfind(b"\x1b", max(0, len(data) - ESCAPE))
+        held = data[cut:] if cut >= 0 else b""
+        yield strip_codes(data[:cut] if cut >= 0 else data)
+    yield strip_codes(held)
+
+
+def strip_codes(data: bytes) -> bytes:
+    """Take terminal codes away."""
+    return CODES.sub(b"", data) if b"\x1b" in data else data
+
+
+# The catalogue of failures as values: how each shows in a log, what it means, what to do, where that is known
+# from.
+
+
+Phase = Literal["clone", "submodule", "configure", "compile", "link", "import", "runtime", "triton", "test", "install"]
+Weight = Literal["error", "warning", "pointer"]
+Certainty = Literal["high", "medium", "low"]
+
+QUOTE = "['\"`´‘’“”«»„]?"
+
+
+System = Literal["windows", "debian", "fedora", "suse", "arch", "wsl", "docker"]
+
+
+class Advice(Strict):
+    """What to do on one kind of system; what is empty is as everywhere."""
+
+    fix: str = ""
+    commands: list[str] = []
+
+
+class Signature(Strict):
+    """One failure. data/signatures.toml says what each key means."""
+
+    id: str = Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")
+    phase: Phase
+    level: Weight = "error"
+    abort: bool = False
+    memory: bool = False
+    cause: str
+    fix: str
+    commands: list[str] = []
+    words: list[str] = Field(min_length=1)
+    local: list[str] = []
+    patterns: list[str] = Field(min_length=1)
+    never: str = ""
+    follows: list[str] = []
+    cleared: list[str] = []
+    on: dict[System, Advice] = {}
+    source: str
+    confidence: Certainty
+    example: str
+
+    def search(self, text: str) -> re.Match[str] | None:
+        """Find the failure in a few lines of a log."""
+        return next((found for pattern in self.patterns if (found := make_regex(pattern).search(text))), None)
+
+
+class _SignatureFile(Strict):
+    signature: list[Signature]
+
+    @model_validator(mode="after")
+    def names_are_known(self) -> _SignatureFile:
+        """Refuse a name that stands twice, and one in `follows` that nothing has."""
+        names = [signature.id for signature in self.signature]
+        twice = {name for name in names if names.count(name) > 1}
+        unknown = {name for signature in self.signature for name in signature.follows} - set(names)
+        if twice or unknown:
+            raise ValueError(f"names that stand twice: {sorted(twice)}; that nothing has: {sorted(unknown)}")
+        return self
+
+
+def parse_signatures(text: str) -> tuple[Signature, ...]:
+    """Read data/signatures.toml. Raises pydantic's ValidationError on anything that it does not know."""
+    return tuple(_SignatureFile.model_validate(parse_toml(text)).signature)
+
+
+@cache
+def make_regex(pattern: str) -> re.Pattern[str]:
+    """Compile a pattern of the catalogue: a space is any white space, <q> any quote or none, case does not matter.
+
+    Compiled when first needed: a log needs a few of the hundreds.
+    """
+    spaced = re.sub(r" ([?*+]?)", lambda found: r"\s*" if found[1] in {"?", "*"} else r"\s+", pattern)
+    return re.compile(spaced.replace("<q>", QUOTE), re.IGNORECASE | re.MULTILINE)
+
+
+# The lines of a block that may hold a complaint: most of a long log only tells what is at work.
+
+
+WORK = re.compile(
+    rb"(?:\d{4}-\d\d-\d\d[t ][\d:.,]+z? |#\d+ \d+\.\d+ )?"
+    rb"(?:\[[\d/ %]{2,16}\] (?:building |linking |generating |running |compiling |copying |performing |scanning "
+    rb"|creating |built |completed |re-running |install |cd |: && |/)"
+    rb"|-- )|[ \d]*\|(?![a-z_]+\|)"
+)
+"""Progress of ninja and of CMake's make, status lines of CMake, quoted source; a CI's time may stand before them."""
+
+
+@dataclass(frozen=True)
+class Speech:
+    """The lines of a block that may hold a complaint, without those that only tell what is at work."""
+
+    text: bytes
+    starts: list[int]
+    origins: list[int]
+
+    def origin(self, place: int) -> int:
+        """Give where a place of the text is in the block."""
+        line = min(bisect_right(self.starts, place), len(self.origins)) - 1
+        return self.origins[line] + place - self.starts[line]
+
+
+def cut_speech(low: bytes, start: int, end: int) -> Speech:
+    """Leave out progress, status lines and quoted source: most of a long log, and never a complaint.
+
+    Where a terminal's progress bars share lines with what came after them, nothing is left out.
+    """
+    part = low[start:end]
+    if b"\r" in part:
+        return Speech(part, [0], [start])
+    lines = part.split(b"\n")
+    places = accumulate((len(line) + 1 for line in lines), initial=start)
+    said = [(place, line) for place, line in zip(places, lines, strict=False) if not WORK.match(line)]
+    starts = accumulate((len(line) + 1 for _place, line in said), initial=0)
+    return Speech(b"\n".join([line for _place, line in said]), list(starts), [place for place, _line in said])
+
+
+# Where in a block a signature can match at all: plain searches, which C does at gigabytes a second.
+#
+# A few hundred words would still be too many, so those that share a root are looked for by it, and told apart
+# in the lines where it is found. A root is common in what compilers say when they fail, and rare in what they
+# say otherwise.
+
 
 ROOTS = (
     *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),

@@ -6,10 +6,11 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.clean import clean, clean_shown
+from xpusetup.explain.window import clean, clean_shown
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 MOST = 300_000
 """How many templates of the good log are kept (about 30 MiB); what comes after them counts as new."""

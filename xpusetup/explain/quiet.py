@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+
 STAMP = rb"^(?:\d{4}-\d\d-\d\dt[\d:.]+z )?"
 
 

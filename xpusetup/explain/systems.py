@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.explain.signatures import System
+    from xpusetup.explain.finder import System
+
 
 SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
     (

@@ -1,11 +1,197 @@
-"""A line of a log with the lines around it, cleaned."""
+"""A line of a log as the tool wrote it, with the lines around it, and whether it tells of an error."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
+from typing import Literal
 
-from xpusetup.explain.clean import LOUD, clean, clean_shown, time_of
+# A line as the tool wrote it: what a CI system, launcher, logger, the kernel or ninja put before it is taken
+# away.
+
+
+TIME = r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d(?:[.,]\d+)?(?:Z|[+-]\d\d:?\d\d)?"
+LEVEL = r"(?:TRACE|DEBUG|INFO|SUCCESS|WARNING|WARN|ERROR|CRITICAL|FATAL)"
+NOISE = rf"""
+        [^\t\n]{{1,100}}\t[^\t\n]{{1,100}}\t(?={TIME})          # gh run view --log: job, step
+      | {TIME}\ \d\d[OE]\+?\ ?                                  # GitLab
+      | \[?{TIME}\]?(?:\s+\|)?\s                                # GitHub, Azure, Jenkins, docker compose, loguru
+      | {TIME}:\(\s*\d+\)\s                                     # oneCCL
+      | \d{{4}}:\d\d:\d\d-\d\d:\d\d:\d\d:\s?\(\s*\d+\)\s        # oneCCL before 2022
+      | \[\d\d:\d\d:\d\d(?:\.\d+)?\]\s                          # Jenkins
+      | \d\d:\d\d:\d\d(?:[.-]\d+)?\s+(?:\|\s)?                  # Jenkins, make with times
+      | \#\#\[(?:error|warning|group|command|section|debug)\]   # GitHub, Azure
+      | \#\d+\s(?:\d+\.\d+\s)?                                  # docker BuildKit
+      | \d+\.\d{{2,3}}\s(?=\S)                                  # its summary
+      | \ ?=>\ (?:=>\ )?\#?\s?                                  # its live view
+      | [^\W\d_]{{3,5}}\.?\s[\s\d]\d\s\d\d:\d\d:\d\d\s\S+\s[\w./@-]+(?:\[\d+\])?:\s   # journald, syslog
+      | kernel:\s
+      | (?:kern|user|daemon)\s*:[a-z]+\s*:\s                    # dmesg -x
+      | \[\s*\d+\.\d+\]\s                                       # the kernel
+      | \[[A-Z][a-z]{{2}}\s[A-Z][a-z]{{2}}\s[\s\d]\d\s[\d:]{{8}}\s\d{{4}}\]\s     # dmesg -T
+      | \[\d+/\d+\]\s | \[\s*\d+%\]\s                           # ninja, CMake's make
+      | >\s
+"""
+WHO = rf"""
+        \[(?:rank|default|local_rank|Rank\s)[=\ ]?\d+\]:?\s?    # torchrun
+      | \((?:[A-Za-z_][\w.]*\s)*pid=\d+(?:,\sip=[^)\n]*)?\)\s?  # vLLM, Ray
+      | \((?:raylet|autoscaler|scheduler)\b[^)\n]*\)\s?         # Ray
+      | \[\d+,\d+\]<std(?:err|out)>:\s?                         # mpirun
+      | \[\d{{1,5}}\]\s(?=\S)                                   # Intel's mpirun -l
+      | \d{{1,5}}:\s(?=\D)                                      # srun --label
+      | \[pod/[^\]\n]+\]\s                                      # kubectl logs --prefix
+      | (?:[a-z][\w.-]*-\d+|[a-z][\w.-]+\s)\s*\|\s              # docker compose
+      | {LEVEL}\s\d\d-\d\d\s\d\d:\d\d:\d\d\s\[?[\w./-]+:\d+\]\s?        # vLLM
+      | {LEVEL}\s+\|\s[\w.<>]+:[\w.<>]+:\d+\s-\s                # loguru
+      | {LEVEL}:[\w.]+:(?=\S)                                   # Python's logging
+      | -\s[\w.]+\s-\s{LEVEL}\s-\s
+      | \[?[IEF]\d{{3,4}}\s\d\d:\d\d:\d\d(?:\.\d+)?\s(?:\d+\s)?[\w./-]+:\d+\]\s?    # glog
+      | \[?(?:stderr|stdout|STDERR|STDOUT)\]?:?\s
+"""
+"""Who says it and how loudly, as loggers, launchers and schedulers write it; kept where a line is shown."""
+
+NEARBY = 256
+"""How many lines are remembered: those around one place are asked for again and again."""
+
+SHOWN = re.compile(rf"^\ufeff?(?:{NOISE})+", re.VERBOSE)
+PREFIX = re.compile(rf"^\ufeff?(?:{NOISE}|{WHO})+", re.VERBOSE)
+ORDERED = re.compile(rf"(?:^|\s|\[)({TIME})|{LEVEL}\s(\d\d-\d\d\s\d\d:\d\d:\d\d)\s")
+LOUD = re.compile(
+    r"^\W*(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\|)|\s(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\||-\s)"
+    r"|^(?:ERROR|CRITICAL|FATAL):[\w.]+:\S|##\[error\]|\|CCL_ERROR\||\blevel=(?:error|fatal)\b|\|\s*ERROR\s*\|",
+    re.IGNORECASE,
+)
+"""A line that its logger calls an error, whatever it says."""
+
+
+@lru_cache(maxsize=NEARBY)
+def clean(line: str) -> str:
+    """Give a line without what was put before it, and without white space after it. Its own indent stays."""
+    return PREFIX.sub("", line).rstrip()
+
+
+@lru_cache(maxsize=NEARBY)
+def clean_shown(line: str) -> str:
+    """Give a line as people should see it: with the rank or process that says it, without a CI system's times."""
+    return SHOWN.sub("", line).rstrip()
+
+
+def time_of(line: str) -> str:
+    """Give the time before a line in a form that sorts within one log, or nothing."""
+    found = ORDERED.search(line[:120])
+    return (found[1] or found[2] or "").replace("T", " ").replace(",", ".") if found else ""
+
+
+# Whether a line tells of an error, when nothing more is known about it; in the languages that compilers speak.
+
+
+Strength = Literal["strong", "weak", "hint", "none"]
+
+WORDS = (
+    r"(?:fatal |internal compiler |catastrophic |linker |LLVM )?error|fatal|error fatal"
+    r"|(?:schwerwiegender )?Fehler|interner Compiler-Fehler|erreur(?: fatale)?|errore(?: irreversibile)?"
+    r"|erro(?: fatal)?|(?:ölümcül )?hata|(?:fatale )?fout|(?:ödesdigert )?fel|błąd(?: krytyczny)?|chyba"
+    r"|(?:фатальная )?ошибка|(?:критична )?помилка|(?:致命)?错误|(?:嚴重|致命)?錯誤|(?:致命的)?エラー"
+)
+"""What compilers call an error, by gcc's own translations."""
+
+PROGRAMS = (
+    r"^\s*(?:==> )?(?:ERROR|Error|ERR|FATAL|fatal)! \S|^docker: Error|\bError response from daemon: "
+    r"|terminate called (?:after|without)|\bIllegal instruction\b|received signal SIG|Received Signal: SIG"
+    r"|: (?:fatal )?error [A-Z]{1,5}\d{3,5}\s?:|^\s*dpkg: (?:error|dependency problems)|\bhave unmet dependencies"
+    r"|nothing provides \S+ needed by|has no installation candidate|: Unknown symbol \w"
+    r"|disagrees about version of symbol"
+    r"|could not insert '?\S|^npm (?:ERR!|error) code|^FAILED CONSISTENTLY: |^TIMED OUT: |^Command took >\d+ ?min"
+    r"|^!+ \w+ !+$|Cannot connect to the Docker daemon|^\s*panic: |Kernel panic|\bCANCELLED AT\b|^\*\*\* Error code"
+    r"|^\s*\[(?:ERROR|FATAL)\] \S|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
+)
+"""How programs other than compilers say that they failed."""
+
+STRONG = re.compile(
+    rf"^\s*xpusetup: \S"
+    rf"|^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|NotFound|TimeoutExpired)(?:: |$)"
+    rf"|^\s*(?:ERROR|Error|ERR|E): \S|^CMake Error|\*ERROR\*"
+    rf"|(?:^|[\s:(])(?:{WORDS})\s?[:：]\s?\S"
+    rf"|: (?:command )?not found$|: command not found\b|^(?:\S+: )?No space left on device|\bNo space left on device\b"
+    rf"|^\s*(?:Killed|Segmentation fault|Aborted|Bus error)\b|: Killed\b"
+    rf"|: line \d+:\s+\d+ (?:Killed|Segmentation fault|Aborted|Bus error)\b|\(core dumped\)"
+    rf"|undefined reference to|cannot find -l\S|^Assertion\b|: Assertion [`'].*failed|Out of memory: Kill"
+    rf"|{PROGRAMS}",
+    re.IGNORECASE,
+)
+CASED = re.compile(r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[a-z]\w*(?:error|exception)(?:: |$)")
+"""What only looks like the name of an exception when case is put aside."""
+
+WEAK = re.compile(
+    r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: (?:build stopped|error|fatal)|collect2: |ld returned \d"
+    r"|linker command failed|subprocess-exited-with-error|CalledProcessError"
+    r"|exit(?:ed with)? (?:code|status):? ?-?[1-9]|returned non-zero|errored out"
+    r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed|errors? generated"
+    r"|Failed to build (?:one or more|installable) wheels|^Aborted \(core dumped\)"
+    r"|Traceback \(most recent|^Process \S+ failed|Failed with result '|Main process exited, code="
+    r"|Sub-process \S*dpkg returned an error code|^E\S*: Sub-process|Errors were encountered while processing",
+    re.IGNORECASE,
+)
+HINT = re.compile(
+    r"\b(?:failed|failure|fail(?:s|ed)? to|unable to|cannot|can't|could(?:n't| not)|not found|no such"
+    r"|denied|tim(?:ed|es) ?out"
+    r"|invalid|unsupported|not supported|abort(?:ed|ing)?|refused|unreachable|mismatch|corrupt(?:ed)?"
+    r"|exceeded|cancell?ed"
+    r"|killed|undefined|unresolved|fatal|exception|not usable|panic|crash(?:ed)?|hang|hung|unhealthy|unknown runtime"
+    r"|not authorized|shutdown signal|rate limit|regression|dirty|refusing|out of memory|no (?:\w+ )?available)\b",
+    re.IGNORECASE,
+)
+"""What people read first in a log that says nothing plainer."""
+NONE = re.compile(
+    r"^HEAD is now at|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b"
+    r"|\b(?:errors?|failures?|failed): 0\b"
+    r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
+    r"|警告|附注|備考|предупреждение",
+    re.IGNORECASE,
+)
+SOFT_NONE = re.compile(
+    r"falling back|fallback|skipp(?:ed|ing)|ignor(?:ed|ing)|optional|retry|try again|trying again|disabled"
+    r"|deprecat|will be (?:used|ignored)|if you|not required|on[-_ ](?:fail|error)|\b(?:info|debug)\b"
+    r"|^\s*[#*]|=\s*(?:false|0|no)\b"
+    r"|^\s*(?:File \"|at |raise |return |assert |if |from |import |def |self\.)|^\s*[~^]+\s*$",
+    re.IGNORECASE,
+)
+"""Beside these a soft word is no complaint."""
+NINJA_FAILED = re.compile(r"^\s*FAILED: ")
+SECTION = re.compile(r"^=+ (?:FAILURES|ERRORS) =+$")
+TERMINATE = re.compile(r"^\s*terminate called")
+WHAT = re.compile(r"^\s*what\(\):\s*")
+
+
+def judge(window: Window) -> Strength:
+    """Say how much a line tells: strong, what went wrong; hint, perhaps; weak, that something above or below did."""
+    line = window.line
+    if not window.is_speech or NONE.search(line) or window.is_warning:
+        return "none"
+    if WEAK.search(line):
+        return "weak"
+    if (STRONG.search(line) and not CASED.match(line)) or "##[error]" in window.raw:
+        return "strong"
+    if SOFT_NONE.search(line):
+        return "none"
+    said = HINT.search(line) or (window.is_loud and line[:1].strip() and not line.startswith(("Traceback", "^")))
+    return "hint" if said else "none"
+
+
+def words_of(window: Window) -> str:
+    """Give what a line says; some say where or that, and what in a line after it."""
+    if TERMINATE.match(window.line):
+        after = next((line for line in window.lines[window.at + 1 :] if WHAT.match(line)), "")
+        return f"{window.text} {after.strip()}".rstrip()
+    if not window.line.startswith("CMake Error") or not window.line.endswith(":"):
+        return window.text
+    told = (line.strip() for line in window.lines[window.at + 1 :] if line.strip())
+    return f"{window.text} {next(told, '')}".rstrip()
+
+
+# A line of a log with the lines around it, cleaned.
+
 
 UP = 8
 DOWN = 8

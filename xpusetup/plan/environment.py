@@ -1,20 +1,106 @@
-"""Steps that prepare the environment: it, and what the builds in it need."""
+"""Steps that prepare the environment, keep it as it was made, and what cannot stand in it side by side."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xpusetup.model import Step
-from xpusetup.plan.guard import UNBOUND
+from xpusetup.base.model import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from xpusetup.base.model import Layout
+    from xpusetup.config.profile import Profile
     from xpusetup.plan.context import Context
-    from xpusetup.profile import Profile
+
+
+# What cannot stand beside a distribution in one environment, and why.
+
+
+TRITONS = ("triton", "triton-xpu", "pytorch-triton", "pytorch-triton-xpu", "pytorch-triton-rocm", "triton-rocm")
+"""All that install the package folder `triton`."""
+
+EXTENSIONS = (
+    "intel-extension-for-pytorch",
+    "intel-extension-for-deepspeed",
+    "oneccl-bind-pt",
+    "oneccl-bindings-for-pytorch",
+)
+"""What served XPU before PyTorch did: each release is compiled for one of torch, and registers the same device."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """Distributions that have to go before `of` is installed, and the reason."""
+
+    of: str
+    why: str
+    names: tuple[str, ...]
+
+
+def conflicts_of(distribution: str, accelerator: str) -> tuple[Conflict, ...]:
+    """Give what cannot stand beside a distribution."""
+    name = canonicalize_name(distribution)
+    if name in TRITONS:
+        others = tuple(other for other in TRITONS if other != name)
+        return (Conflict(name, f"it owns the package folder triton, as {name} does", others),)
+    if name == "torch" and accelerator == "xpu":
+        return (
+            Conflict(name, "it is compiled for another torch, and this one has XPU support of its own", EXTENSIONS),
+        )
+    return ()
+
+
+def conflicts_among(distributions: Iterable[str], accelerator: str) -> tuple[Conflict, ...]:
+    """Give what cannot stand beside any of several distributions."""
+    return tuple(conflict for name in distributions for conflict in conflicts_of(name, accelerator))
+
+
+def removal_options(conflicts: Iterable[Conflict]) -> tuple[str, ...]:
+    """Give the options that tell a helper what has to go, and why."""
+    return tuple(word for each in conflicts for word in ("--remove", each.why, *each.names))
+
+
+# The step that keeps an environment as it was made: constraints for pip, and a record for `status`.
+
+
+RECORD = "guard.json"
+UNBOUND = (("PIP_CONSTRAINT", "/dev/null"),)
+"""For steps that install exactly what the plan names: the constraints that the guard left there must not refuse it."""
+
+
+def constraints_file(layout: Layout) -> str:
+    """Give the file that names what must not be replaced in the environment."""
+    return f"{layout.venv}/xpusetup-constraints.txt"
+
+
+def make_guard(context: Context, distributions: Sequence[str], last: str) -> Step:
+    """Give the step that guards these distributions, and the run-time libraries that are there."""
+    runtime = context.profile.runtime_requirements
+    libraries = [Requirement(pin).name for pin in runtime.pins] if runtime else []
+    conflicts = conflicts_among(distributions, context.target.accelerator)
+    out = f"{context.layout.results}/{RECORD}"
+    options = (
+        *(word for name in distributions for word in ("--pin", name)),
+        *(word for name in libraries for word in ("--keep", name)),
+        *(word for each in conflicts for word in ("--conflict", each.of, each.why, *each.names)),
+        *("--constraints", constraints_file(context.layout), "--out", out),
+    )
+    return Step(
+        id="guard",
+        title="pip keeps what was installed",
+        run=(context.helper("guard_environment.py", *options),),
+        after=(last,),
+        locks=("venv",),
+        makes=(constraints_file(context.layout), out),
+    )
+
+
+# Steps that prepare the environment: it, and what the builds in it need.
 
 
 def make_venv(context: Context, pins: Iterable[str]) -> Step:

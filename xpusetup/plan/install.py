@@ -8,21 +8,19 @@ from typing import TYPE_CHECKING
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
-from xpusetup.errors import UsageError
-from xpusetup.model import ROOT, Plan, Step
-from xpusetup.plan import make_plan
-from xpusetup.plan.conflicts import conflicts_among, removal_options
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import ROOT, Plan, Step
 from xpusetup.plan.context import Context, file_name
-from xpusetup.plan.environment import make_venv
-from xpusetup.plan.guard import constraints_file, make_guard
-from xpusetup.plan.origins import check_origins
+from xpusetup.plan.environment import conflicts_among, constraints_file, make_guard, make_venv, removal_options
+from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.model import Layout, Request, Target
-    from xpusetup.profile import Profile, Published
+    from xpusetup.base.model import Layout, Request, Target
+    from xpusetup.config.profile import Profile, Published
+
 
 PUBLISHED = f"{ROOT}/published"
 INSTALL = "wheels.install"

@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING
 
 from packaging.requirements import Requirement
 
-from xpusetup.hashes import pins_of, render_requirements
-from xpusetup.model import ROOT
+from xpusetup.base.model import ROOT
+from xpusetup.config.hashes import pins_of, render_requirements
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from xpusetup.profile import Profile, WheelComponent
+    from xpusetup.config.profile import Profile, WheelComponent
+
 
 FOLDER = "helpers/requirements"
 """Where they lie below a root: with the helpers, so that they travel with every form."""

@@ -1,38 +1,149 @@
-"""One target of ninja instead of a whole component: which component that is, and where its plan is cut."""
+"""From Profile, Facts and settings to the Target: pure."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.errors import UsageError
+from packaging.specifiers import SpecifierSet
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Provider, Target, Toolkit
+from xpusetup.config.devices import make_modes
+from xpusetup.machine.facts import ToolkitSeen
+from xpusetup.machine.gpus import hide_integrated
 
 if TYPE_CHECKING:
-    from xpusetup.model import Request
-    from xpusetup.profile import Profile
+    from collections.abc import Sequence
+
+    from xpusetup.base.model import Request
+    from xpusetup.config.devices import Device
+    from xpusetup.config.profile import Profile, ToolkitWanted
+    from xpusetup.config.settings import Settings
+    from xpusetup.machine.facts import Facts
+    from xpusetup.machine.gpus import GpuTable, Product
 
 
-def find_target_part(profile: Profile, request: Request) -> str:
-    """Name the component whose ninja is asked for a target. Raises UsageError where there is none, or more than one."""
-    if request.until or request.verify == "require":
-        other = "--until" if request.until else "--verify require"
-        raise UsageError(f"--target and {other} exclude each other", fix=f"leave {other} out: a target makes no wheel")
-    sources = {part.name: part for part in profile.components if part.kind == "source"}
-    asked = [name for name in request.only or sources if name in sources]
-    able = [name for name in asked if sources[name].cmake and sources[name].configure]
-    if len(able) == 1:
-        return able[0]
-    every = [name for name, part in sources.items() if part.cmake and part.configure]
-    if not every:
-        raise UsageError(
-            f"{profile.name} builds nothing with CMake, and so has no ninja targets", fix="leave --target out"
-        )
-    named = " or ".join(f"--only {name}" for name in every)
-    what = (
-        f"{', '.join(asked or request.only)} has no build by CMake" if not able else "several components have targets"
+@dataclass(frozen=True)
+class Aimed:
+    """Device targets, and what to say of them."""
+
+    targets: tuple[str, ...]
+    note: str = ""
+
+
+def make_target(profile: Profile, facts: Facts, device: Device, request: Request, settings: Settings) -> Target:
+    """Say what to build for. A toolkit that is not here is assumed at its usual place: the gate stops builds."""
+    if facts.python is None:
+        raise NotReadyError("no Python was probed", fix="xpusetup doctor --for build")
+    return Target(
+        python=facts.python.executable,
+        python_version=".".join(facts.python.version.split(".")[:2]),
+        accelerator=profile.accelerator,
+        cc=settings.compilers.cc,
+        cxx=settings.compilers.cxx,
+        linker=settings.compilers.linker,
+        arch=_make_arch(profile, request, settings),
+        toolkit=_make_toolkit(profile.toolkit, facts, settings) if profile.toolkit else None,
+        device_expected=device.expected,
+        compile_backend=device.compile_backend,
+        collective_backend=device.collective_backend,
+        gaps=device.listed_gaps,
+        skips=tuple(device.skips),
+        variables=_variables(device),
+        scripts=tuple(device.environment.scripts) if device.environment else (),
+        modes=make_modes(profile, device),
+        extension=device.extension.module if device.extension and device.extension.imported else "",
+        loader=device.extension.loader if device.extension else "",
     )
-    raise UsageError(f"--target {request.target}: {what}", fix=named)
 
 
-def step_of(part: str) -> str:
-    """Give the id of the step that builds one target."""
-    return f"{part}.target"
+def _variables(device: Device) -> tuple[str, ...]:
+    known = device.environment.variables if device.environment else {}
+    return tuple(f"{name}={value}" for name, value in known.items())
+
+
+def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[str, ...]:
+    if profile.arch is None:
+        if request.arch:
+            raise UsageError(f"{profile.name} has no list of device targets", fix="leave --arch out")
+        return ()
+    return request.arch or tuple(settings.arch or profile.arch.default)
+
+
+def aim_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, ...] = ()) -> Aimed:
+    """Give the device targets of `--arch auto`: those of the GPUs here, in the spelling of the profile's list.
+
+    `built` are the targets of an earlier build that was aimed in the same way. They stay where they serve the GPUs that
+    are here, so that nothing is compiled again on a machine that shows no GPU, as a login node does.
+    """
+    if profile.arch is None:
+        return Aimed(())
+    listed = tuple(profile.arch.default)
+    seen = _discrete_first(facts, gpus, profile.accelerator)
+    named = {product.title(): product.family.target_in(listed) for product in seen}
+    lost = [title for title, target in named.items() if not target]
+    if built and set(named.values()) - {""} <= set(built):
+        return Aimed(built)
+    if lost:
+        note = f"{lost[0]} is no target of {profile.name}: all targets are compiled, and its own code when first used"
+        return Aimed(listed, note)
+    return Aimed(tuple(dict.fromkeys(named.values())) or listed)
+
+
+def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:
+    """Give the devices that PyTorch would use."""
+    there = facts.hardware.gpus if facts.hardware else []
+    found = [product for gpu in there if (product := gpus.find(gpu.vendor, gpu.device)) is not None]
+    ours = [product for product in found if product.family.accelerator == accelerator]
+    return hide_integrated(ours, lambda product: product.family)
+
+
+def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:
+    seen = _choose(wanted, facts) or _assume(wanted, settings)
+    provider = settings.toolkit.provider or _natural(wanted, seen)
+    return Toolkit(
+        provider=provider,
+        version=seen.version or wanted.preferred,
+        compiler=seen.compiler,
+        root=seen.root,
+        scripts=_scripts(provider, wanted, seen),
+        prelude=tuple(settings.toolkit.prelude) if provider == "modules" else (),
+        sets=tuple(wanted.sets),
+        at_run_time=wanted.runtime == "toolkit",
+    )
+
+
+def _choose(wanted: ToolkitWanted, facts: Facts) -> ToolkitSeen | None:
+    accepted = SpecifierSet(wanted.accepts)
+    found = facts.toolkits.found if facts.toolkits else []
+    fitting = [kit for kit in found if kit.version and accepted.contains(kit.version)]
+    return min(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred), default=None)
+
+
+def _assume(wanted: ToolkitWanted, settings: Settings) -> ToolkitSeen:
+    root = settings.toolkit.root or "/opt/intel/oneapi"
+    scripts = [f"{root}/{script}" for script in wanted.scripts]
+    return ToolkitSeen(
+        root=root, version=wanted.preferred, compiler=f"{root}/compiler/latest/bin/icpx", scripts=scripts
+    )
+
+
+def _natural(wanted: ToolkitWanted, seen: ToolkitSeen) -> Provider:
+    """Prefer the component scripts that official builds source; fall back to all of setvars.sh."""
+    there = {f"{seen.root}/{script}" for script in wanted.scripts} <= set(seen.scripts)
+    return "scripts" if there or seen.setvars is None else "setvars"
+
+
+def _scripts(provider: Provider, wanted: ToolkitWanted, seen: ToolkitSeen) -> tuple[str, ...]:
+    if provider == "setvars":
+        return (seen.setvars or f"{seen.root}/setvars.sh",)
+    if provider == "scripts":
+        return tuple(f"{seen.root}/{_of_version(script, seen)}" for script in wanted.scripts)
+    return ()
+
+
+def _of_version(script: str, seen: ToolkitSeen) -> str:
+    """Take the compiler's own folder where `latest` may be another version's."""
+    folder = seen.compiler.removeprefix(f"{seen.root}/").removesuffix("/bin/icpx")
+    return script.replace("compiler/latest/", f"{folder}/") if folder.startswith("compiler/") else script

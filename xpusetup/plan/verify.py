@@ -4,14 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.model import Mode, Step
+from xpusetup.base.model import Mode, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xpusetup.devices import Device
-    from xpusetup.model import Target
+    from xpusetup.base.model import Target
+    from xpusetup.config.devices import Device
     from xpusetup.plan.context import Context
+
 
 FIRST = "verify.smoke"
 """The step whose result is that of the build; further modes have a step of their own."""

@@ -1,19 +1,309 @@
-"""The report as a document: what the page draws, and what programs read."""
+"""What the hours of a build went into: a document, its times, and one HTML page."""
 
 from __future__ import annotations
 
 from dataclasses import asdict, dataclass
+from math import ceil
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.outcomes import describe_machine
-from xpusetup.report.ninja import average_jobs
-from xpusetup.report.timeline import Scale, thin
+from xpusetup.base.text import render_duration, render_size
+from xpusetup.verify.outcomes import describe_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from xpusetup.report.ninja import Edge
-    from xpusetup.report.timeline import Span
+
+# What ninja wrote down: how long each of its commands took, and when it began.
+
+
+DATED = 6
+"""Logs of this version on hold when a command began; before, they hold the date of what it made, or nothing."""
+FIELDS = 5
+NANO = 1e9
+
+
+@dataclass(frozen=True, kw_only=True)
+class Edge:
+    """One command of ninja: what it made, when it began (seconds since the epoch, 0 where unknown), what it took."""
+
+    output: str
+    began: float
+    seconds: float
+
+
+def parse_ninja_log(text: str) -> tuple[Edge, ...]:
+    """Read a .ninja_log; of an output that was made several times the last counts. Lines cut off count for nothing."""
+    head, *lines = text.splitlines() or [""]
+    version = head.rpartition(" v")[2]
+    dated = version.isdigit() and int(version) >= DATED
+    commands: dict[tuple[str, str], Edge] = {}
+    for line in lines:
+        fields = line.split("\t")
+        if len(fields) == FIELDS and all(field.isdigit() for field in fields[:3]):
+            begin, end, date = map(int, fields[:3])
+            edge = Edge(output=fields[3], began=date / NANO if dated else 0.0, seconds=(end - begin) / 1000)
+            commands[fields[4], f"{begin} {end}"] = edge  # one command may make several files
+    last = {key[0]: edge for key, edge in commands.items()}
+    return tuple(last.values())
+
+
+def average_jobs(edges: Iterable[Edge], since: float, until: float, pieces: int) -> list[tuple[float, float]]:
+    """Give how many commands were at work on average in each of so many equal pieces of a time, with its beginning.
+
+    Empty where no command is dated. Their dates are as coarse as the clock of the file system, so that a single moment
+    would show more or fewer than there were.
+    """
+    width = (until - since) / pieces
+    busy = [0.0] * pieces
+    dated = [edge for edge in edges if edge.began and since <= edge.began < until]
+    for edge in dated:
+        end = min(edge.began + edge.seconds, until)
+        for piece in range(int((edge.began - since) / width), min(int((end - since) / width), pieces - 1) + 1):
+            begin = since + piece * width
+            busy[piece] += max(0.0, min(end, begin + width) - max(edge.began, begin))
+    return [(since + piece * width, round(seconds / width, 2)) for piece, seconds in enumerate(busy)] if dated else []
+
+
+# The steps of a build in time: what ran when, and a scale on which nothing takes room while nothing ran.
+
+
+IDLE = 30.0
+"""Seconds without a step after which a build has been left and taken up again later."""
+PAUSE = 0.015
+"""The share of the whole width that stands for such a pause."""
+BEGAN = "began"
+"""The state of a line that only says when a compile began."""
+TRIES = {"short", "failed", "cut"}
+"""Tries that did not end well, and what came of them is there all the same."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Span:
+    """A step at work, as its journal tells: from when to when in seconds since the epoch, and what it took.
+
+    `state` is ran, failed, short (the memory was, for so many jobs), cut (it was killed) or no-device. None where
+    something was not counted.
+    """
+
+    step: str
+    lane: str
+    state: str
+    began: float
+    seconds: float
+    jobs: int | None = None
+    growth: int | None = None
+    heaviest: int | None = None
+    objects: int | None = None
+    cached: tuple[int, int] | None = None
+
+    @property
+    def ended(self) -> float:
+        """When it ended."""
+        return self.began + self.seconds
+
+
+def parse_spans(records: Iterable[Mapping[str, Any]]) -> tuple[Span, ...]:
+    """Give what led to what is there: the last time that each step ended, and the tries of the same key before it."""
+    known = [
+        one for one in records if {"step", "key", "state", "time", "seconds"} <= one.keys() and one["state"] != BEGAN
+    ]
+    last = {record["step"]: record for record in known}
+    wanted = (record for record in known if _led_to(record, last[record["step"]]))
+    return tuple(sorted(map(_parse_span, wanted), key=lambda span: span.began))
+
+
+def _led_to(record: Mapping[str, Any], last: Mapping[str, Any]) -> bool:
+    return record is last or (record["key"] == last["key"] and record["state"] in TRIES)
+
+
+def _parse_span(record: Mapping[str, Any]) -> Span:
+    jobs, growth, heaviest = record.get("load") or (None, None, None)
+    cached = record.get("cached")
+    return Span(
+        step=record["step"],
+        lane=record.get("lane") or "work",
+        state=record["state"],
+        began=record["time"] - record["seconds"],
+        seconds=record["seconds"],
+        jobs=jobs,
+        growth=growth,
+        heaviest=heaviest,
+        objects=record.get("edges") or None,
+        cached=(cached[0], cached[1]) if cached and sum(cached) else None,
+    )
+
+
+class Scale:
+    """Places moments between 0 and 1, with the pauses of a build made small. `pieces`: when something ran."""
+
+    def __init__(self, spans: Sequence[Span]) -> None:
+        self.pieces = _merge(sorted((span.began, span.ended) for span in spans))
+        self.seconds = sum(end - begin for begin, end in self.pieces)
+        self._room = 1 - PAUSE * max(0, len(self.pieces) - 1)
+
+    def place(self, time: float) -> float | None:
+        """Give where a moment lies; None for one in which nothing ran."""
+        gone = 0.0
+        for number, (begin, end) in enumerate(self.pieces):
+            if begin <= time <= end:
+                return self._at(gone + time - begin, number)
+            gone += end - begin
+        return None
+
+    def share(self, points: int) -> tuple[tuple[float, float, int], ...]:
+        """Give the pieces, each with its share of so many points."""
+        return tuple(
+            (begin, end, max(1, round(points * (end - begin) / self.seconds)))
+            for begin, end in self.pieces
+            if end > begin
+        )
+
+    @property
+    def pauses(self) -> tuple[float, ...]:
+        """Where the build was left and taken up again: the middle of each pause."""
+        places = []
+        gone = 0.0
+        for number, (begin, end) in enumerate(self.pieces[:-1]):
+            gone += end - begin
+            places.append(self._at(gone, number) + PAUSE / 2)
+        return tuple(places)
+
+    def ticks(self, most: int = 8) -> tuple[tuple[float, float], ...]:
+        """Give round times of work since the beginning, with their places: at most so many."""
+        step = next((size for size in STEPS if self.seconds / size <= most), STEPS[-1])
+        times = [step * number for number in range(int(self.seconds // step) + 1)]
+        return tuple((time, place) for time in times if (place := self._of_work(time)) is not None)
+
+    def _of_work(self, seconds: float) -> float | None:
+        gone = 0.0
+        for number, (begin, end) in enumerate(self.pieces):
+            if seconds <= gone + end - begin:
+                return self._at(seconds, number)
+            gone += end - begin
+        return None
+
+    def _at(self, seconds: float, pauses: int) -> float:
+        return pauses * PAUSE + self._room * (seconds / self.seconds if self.seconds else 0.0)
+
+
+def thin(points: Sequence[tuple[float, float]], since: float, until: float, most: int) -> list[tuple[float, float]]:
+    """Give at most so many of the points within a time, each the greatest of an equal piece of it."""
+    width = (until - since) / most
+    greatest: dict[int, tuple[float, float]] = {}
+    for time, value in points:
+        piece = min(int((time - since) / width), most - 1)
+        if since <= time <= until and value >= greatest.get(piece, (0.0, 0.0))[1]:
+            greatest[piece] = (time, value)
+    return [greatest[piece] for piece in sorted(greatest)]
+
+
+STEPS = (1, 2, 5, 10, 20, 30, 60, 120, 300, 600, 1200, 1800, 3600, 7200, 14400, 28800, 86400)
+
+
+def _merge(spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], ...]:
+    pieces: list[tuple[float, float]] = []
+    for begin, end in spans:
+        if pieces and begin - pieces[-1][1] <= IDLE:
+            pieces[-1] = (pieces[-1][0], max(pieces[-1][1], end))
+        else:
+            pieces.append((begin, end))
+    return tuple(pieces)
+
+
+# The report as one HTML page that needs no network and no script: times and amounts become places and words
+# here.
+
+
+WIDTH = 1000.0
+LANES = ("network", "work")
+LETTER = 6.3
+"""About the width of a letter of a label, in the drawing's own units."""
+LEAST = 1.5
+ROUGH = 0.1
+"""By so much an average of jobs may be off, as coarse as dates of files are."""
+MARGIN = 10
+SIGNS = {"ok": "✓", "info": "·", "warn": "!", "fail": "✗", "crash": "✗", "skip": "-"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bar:
+    """A step in the drawing."""
+
+    lane: int
+    x: float
+    width: float
+    state: str
+    label: str
+    title: str
+
+
+def make_page(report: Mapping[str, Any], template: str) -> str:
+    """Give the page. What comes from logs and file names is text in it, never markup."""
+    import jinja2  # noqa: PLC0415 - this page alone needs it
+
+    spans = [Span(**{**step, "cached": _pair(step["cached"])}) for step in report["steps"]]
+    scale = Scale(spans)
+    made = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
+    made.filters.update(duration=render_duration, size=render_size, name=last_parts, sign=SIGNS.get)
+    peak = max((value for _, value in report["memory"]), default=None)
+    most = max(1, *(ceil(value - ROUGH) for _, value in report["jobs"]), 1)
+    return made.from_string(template).render(
+        report=report,
+        lanes=LANES,
+        width=WIDTH,
+        seconds=scale.seconds,
+        bars=list(_bars(spans, scale)),
+        ticks=[(render_duration(time), place * WIDTH) for time, place in scale.ticks()],
+        pauses=[place * WIDTH for place in scale.pauses],
+        jobs=draw_area(report["jobs"], scale, most, 60.0, steps=True),
+        most_jobs=most,
+        memory=draw_area(report["memory"], scale, peak or 0.0, 80.0),
+        memory_peak=peak,
+        longest=max((edge["seconds"] for edge in report["longest"]), default=1.0),
+        slowest=max((span.seconds for span in spans), default=1.0),
+    )
+
+
+def _pair(values: Sequence[int] | None) -> tuple[int, int] | None:
+    return (values[0], values[1]) if values else None
+
+
+def _bars(spans: Sequence[Span], scale: Scale) -> Iterator[Bar]:
+    for span in spans:
+        begin, end = scale.place(span.began), scale.place(span.ended)
+        if begin is None or end is None:
+            continue
+        width = max((end - begin) * WIDTH, LEAST)
+        label = span.step if len(span.step) * LETTER + MARGIN < width else ""
+        title = f"{span.step}: {render_duration(span.seconds)}{'' if span.state == 'ran' else f', {span.state}'}"
+        lane = LANES.index(span.lane) if span.lane in LANES else 1
+        yield Bar(lane=lane, x=begin * WIDTH, width=width, state=span.state, label=label, title=title)
+
+
+def draw_area(
+    points: Sequence[Sequence[float]], scale: Scale, top: float, height: float, *, steps: bool = False
+) -> str:
+    """Give the path of an area under points (time, value), `top` at full height; `steps`: each holds until the next."""
+    placed = [
+        (place * WIDTH, height - height * value / top)
+        for time, value in points
+        if (place := scale.place(time)) is not None
+    ]
+    if not placed or not top:
+        return ""
+    path = [f"M{placed[0][0]:.1f} {height:.1f}"]
+    for x, y in placed:
+        path.append(f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}")
+    return "".join([*path, f"L{placed[-1][0]:.1f} {height:.1f}Z"])
+
+
+def last_parts(path: str) -> str:
+    """Give a file with its folder: torchvision has three nms_kernel.o."""
+    return "/".join(path.split("/")[-2:])
+
+
+# The report as a document: what the page draws, and what programs read.
+
 
 LONGEST = 40
 POINTS = 400

@@ -1,1 +1,1 @@
-"""Suites of tests: what is known of them, what their results are held against, the tables that they are shown as."""
+"""Suites of tests: what is known of them, where they are from, what their results are held against."""

@@ -1,16 +1,161 @@
-"""data/suites.toml as values: the suites, what they leave out with which versions, and what was published of them."""
+"""Suites of tests: what is known of them, how results compare, and the tables that they are shown as."""
 
 from __future__ import annotations
 
 import difflib
 import re
-from typing import Annotated
+from collections import Counter
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from pydantic import Field
 
-from xpusetup.errors import UsageError
-from xpusetup.tomltext import parse_toml
-from xpusetup.values import Strict, Text, Variable
+from xpusetup.base.errors import UsageError
+from xpusetup.base.values import Strict, Text, Variable, parse_toml
+from xpusetup.verify.fallbacks import Message, log_table
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from xpusetup.verify.fallbacks import Known, Table
+
+
+# Results of a suite beside a baseline: an earlier run test by test, a published table row by row.
+
+
+Verdict = Literal["better", "worse"]
+RANK = {"passed": 2, "skipped": 1}
+"""Everything else is 0: failed, error, crashed, and what did not run."""
+NOT_RUN = "not run"
+
+
+@dataclass(frozen=True)
+class Difference:
+    """A test or a row of tests that came to something else than in the baseline."""
+
+    name: str
+    there: str
+    here: str
+
+
+@dataclass(frozen=True)
+class Against:
+    """What differs from a baseline. A test that failed there and fails here is no difference."""
+
+    baseline: str
+    better: tuple[Difference, ...]
+    worse: tuple[Difference, ...]
+
+
+def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, str], rows: frozenset[str]) -> Against:
+    """Compare two runs by their tests, as far as the rows that were run here go; `here` and `there` by test.
+
+    Worse is what passed and does not any more, was skipped and fails, or is new and fails.
+    """
+    found: dict[Verdict, list[Difference]] = {"better": [], "worse": []}
+    for name in sorted({*there, *here}):
+        if name not in here and not _is_in(name, rows):
+            continue
+        before, now = there.get(name), here.get(name, NOT_RUN)
+        if before is None and RANK.get(now, 0):
+            continue
+        if verdict := _judge(RANK.get(before or "skipped", 0), RANK.get(now, 0)):
+            found[verdict].append(Difference(name, before or "not there", now))
+    return Against(baseline, tuple(found["better"]), tuple(found["worse"]))
+
+
+def _judge(there: int, here: int) -> Verdict | None:
+    return None if there == here else "better" if here > there else "worse"
+
+
+def _is_in(test: str, rows: frozenset[str]) -> bool:
+    file = test.partition("::")[0]
+    folder = file.rpartition("/")[0]
+    direct = f"{folder}/*.py" if folder else "*.py"
+    return direct in rows or file in rows or any(test.startswith(f"{row}/") for row in rows)
+
+
+def compare_counts(baseline: str, there: Mapping[str, Counts], here: Mapping[str, Counts]) -> Against:
+    """Compare counts row by row. Worse is a row in which more fail or fewer pass, errors being failures."""
+    rows = list(_rows(there, here))
+    better = tuple(one for verdict, one in rows if verdict == "better")
+    return Against(baseline, better, tuple(one for verdict, one in rows if verdict == "worse"))
+
+
+def _rows(there: Mapping[str, Counts], here: Mapping[str, Counts]) -> Iterator[tuple[Verdict, Difference]]:
+    for name in (name for name in there if name in here):
+        before, now = there[name], here[name]
+        more = _bad(now) - _bad(before)
+        fewer = before["passed"] - now["passed"]
+        if more or fewer:
+            verdict: Verdict = "worse" if more > 0 or fewer > 0 else "better"
+            yield verdict, Difference(name, _words(before), _words(now))
+
+
+def _bad(counts: Counts) -> int:
+    return counts["failed"] + counts.get("errors", 0)
+
+
+def _words(counts: Counts) -> str:
+    return f"{_bad(counts)} failed, {counts['passed']} passed, {counts['skipped']} skipped"
+
+
+# The device file that Transformers and diffusers read: which device, and how it is seeded, emptied and counted.
+
+
+NAME = "xpusetup_device.py"
+"""One dot, no folder: the suites import it by this text up to `.py`."""
+TEXT = """\
+import torch
+
+DEVICE_NAME = "{device}"
+
+_module = getattr(torch, DEVICE_NAME)
+MANUAL_SEED_FN = getattr(_module, "manual_seed", torch.manual_seed)
+EMPTY_CACHE_FN = getattr(_module, "empty_cache", None)
+DEVICE_COUNT_FN = getattr(_module, "device_count", lambda: 1)
+"""
+
+
+def make_spec(device: str) -> tuple[str, str]:
+    """Give its name and text."""
+    return NAME, TEXT.format(device=device)
+
+
+# Results of a suite as the published table, and its operators as those of verify --fallbacks.
+
+
+COLUMNS = ("failed", "passed", "skipped")
+
+
+def render_results(rows: Sequence[Mapping[str, Any]]) -> str:
+    """Give the table in the published form. A column of errors is there only where there were some."""
+    kinds = ("failed", "errors", "passed", "skipped") if any(row.get("errors") for row in rows) else COLUMNS
+    head = "| " + " | ".join(("Tests", *(kind.capitalize() for kind in kinds))) + " |"
+    rule = "| " + " | ".join(["---"] * (len(kinds) + 1)) + " |"
+    lines = ("| " + " | ".join((f"`{row['name']}`", *(str(row[kind]) for kind in kinds))) + " |" for row in rows)
+    return "\n".join((head, rule, *lines)) + "\n"
+
+
+def make_operators(known: Known, title: str, heard: Iterable[Mapping[str, Any]], release: str) -> Table:
+    """Give the operators that tests were heard to run on the CPU."""
+    found: Counter[Message] = Counter()
+    for one in heard:
+        found[Message(one["kind"], one["operator"], one["backend"])] += one["count"]
+    return log_table(known, title, found, release)
+
+
+def affected_tests(heard: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+    """Give the tests in which each operator was heard of."""
+    found: dict[str, set[str]] = {}
+    for one in heard:
+        found.setdefault(one["operator"], set()).add(one["test"])
+    return {name: sorted(tests) for name, tests in found.items() if name}
+
+
+# data/suites.toml as values: the suites, what they leave out with which versions, and what was published of
+# them.
+
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<failed>\d+) \| (?P<passed>\d+) \| (?P<skipped>\d+) \|$", re.MULTILINE)
 Counts = dict[str, int]

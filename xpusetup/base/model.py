@@ -1,0 +1,310 @@
+"""The nouns that packages hand to each other: frozen, plain, without inheritance; and the events of a build."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import asdict, dataclass, field
+from pathlib import PurePosixPath
+from typing import Any, Literal
+
+# What happens while a plan runs, as values: show draws them, `--events` writes them, tests read them.
+
+
+Kind = Literal["plan", "note", "start", "output", "end"]
+State = Literal["done", "ran", "failed", "no-device", "interrupted", ""]
+PROGRESS = re.compile(r"^\[(\d+)/(\d+)\] ?")
+SUMMARY = "= "
+"""How a line begins in which a step says what it found; the last such line counts."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One thing that happened. `time` is in seconds since the epoch, `seconds` how long a step took.
+
+    `text` of an end is what the step said it found; `count` of `total` is how far a step or a plan has come; `jobs`
+    how many compilers a plan runs at once; `left` and `left_of_all` are the seconds that a step and the whole plan
+    still take, 0 where that is not known.
+    """
+
+    kind: Kind
+    time: float
+    step: str = ""
+    title: str = ""
+    text: str = ""
+    state: State = ""
+    seconds: float = 0.0
+    count: int = 0
+    total: int = 0
+    jobs: int = 0
+    left: float = 0.0
+    left_of_all: float = 0.0
+
+    def document(self) -> dict[str, Any]:
+        """Give the event without what it does not say, for one line of JSON."""
+        return {name: value for name, value in asdict(self).items() if value not in ("", 0, 0.0)}
+
+
+def parse_progress(line: str) -> tuple[int, int]:
+    """Read ninja's [n/m] at the start of a line; (0, 0) when there is none."""
+    found = PROGRESS.match(line)
+    return (int(found[1]), int(found[2])) if found else (0, 0)
+
+
+def parse_summary(line: str) -> str:
+    """Read what a step says that it found; empty when the line is none of that kind."""
+    return line.removeprefix(SUMMARY).strip().replace(" | ", " · ") if line.startswith(SUMMARY) else ""
+
+
+@dataclass(frozen=True)
+class FoundRef:
+    """A commit, and the full name of the ref it was found under; empty for a commit that was named itself."""
+
+    rev: str
+    ref: str = ""
+
+    @property
+    def tag(self) -> str:
+        """The tag, if it was one."""
+        return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else ""
+
+
+# The nouns that the layers hand to each other: frozen, plain, without inheritance.
+#
+# Vocabulary: a *Profile* (config/profile.py) says what to build, a *Target* what for, a *Layout* where things go, a
+# *Request* what was asked on the command line; a *Plan* is the Steps that follow from these four. Strings in a
+# Layout or a Step may hold `ROOT`, which the scripts replace by the folder they lie in.
+
+
+ROOT = "@ROOT@"
+"""Stands for the root folder in a plan, so that a plan is the same wherever it is run."""
+
+Need = Literal["network", "compiler", "toolkit", "device", "root"]
+Level = Literal["ok", "info", "warn", "fail", "skip", "crash"]
+StepState = Literal["done", "stale", "todo"]
+VerifyMode = Literal["auto", "require", "off"]
+Provider = Literal["setvars", "scripts", "modules", "environment"]
+Goal = Literal["build", "run"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patch:
+    """A patch for a source that is fetched: what it is called, and its text, which travels with the steps."""
+
+    source: str
+    file: str
+    text: str
+
+    @property
+    def digest(self) -> str:
+        """The beginning of the hash of its text."""
+        return hashlib.sha256(self.text.encode()).hexdigest()[:12]
+
+    @property
+    def name(self) -> str:
+        """The name under which it travels: it tells the content, so that a key sees a change."""
+        return f"{self.source}-{PurePosixPath(self.file).stem}-{self.digest}.patch"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What was asked on the command line, as far as it decides what the plan holds.
+
+    `sources` are folders that stand for a component's source, or for one that is vendored in it; `patches` are for
+    one of them. What is `editable` is installed so from its tree. `target` is what alone ninja builds of a component.
+    `require_hashes`: nothing comes in that has no published hash.
+    """
+
+    only: tuple[str, ...] = ()
+    until: str = ""
+    arch: tuple[str, ...] = ()
+    set: tuple[tuple[str, str, str], ...] = ()
+    verify: VerifyMode = "auto"
+    sources: tuple[tuple[str, str], ...] = ()
+    patches: tuple[Patch, ...] = ()
+    editable: tuple[str, ...] = ()
+    archives: tuple[str, ...] = ()
+    ready: tuple[str, ...] = ()
+    target: str = ""
+    require_hashes: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Toolkit:
+    """An accelerator's tool chain as found: how to switch it on, and the compiler that stands for its identity.
+
+    `scripts` are absolute paths to source, `prelude` lines of a site file, `sets` variables that must be set
+    afterwards. `at_run_time`: the finished wheels need it too, because they bring no runtime of their own.
+    """
+
+    provider: Provider
+    version: str
+    compiler: str
+    root: str = ""
+    scripts: tuple[str, ...] = ()
+    prelude: tuple[str, ...] = ()
+    sets: tuple[str, ...] = ()
+    at_run_time: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Mode:
+    """A way in which a device runs a model. `variables` (NAME=VALUE) choose it before the extension is imported.
+
+    `models` are further ones for vision models, `skips` the checks of verify that the mode is not for.
+    """
+
+    name: str
+    variables: tuple[str, ...]
+    models: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a plan builds for.
+
+    `gaps` are the checks of verify that the device may fail, as ID=REASON, `skips` those that are not tried on it.
+    `variables` (NAME=VALUE) and the first of `scripts` that is there set what the device's libraries need where they
+    run; `modes` are those that are verified, the first of which is the usual one. `extension` is the module that
+    teaches torch the device, `loader` its class of data loaders.
+    """
+
+    python: str
+    python_version: str
+    accelerator: str
+    cc: str = "gcc"
+    cxx: str = "g++"
+    linker: str = ""
+    arch: tuple[str, ...] = ()
+    toolkit: Toolkit | None = None
+    device_expected: bool = False
+    compile_backend: str = ""
+    collective_backend: str = ""
+    gaps: tuple[str, ...] = ()
+    skips: tuple[str, ...] = ()
+    variables: tuple[str, ...] = ()
+    scripts: tuple[str, ...] = ()
+    modes: tuple[Mode, ...] = ()
+    extension: str = ""
+    loader: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Layout:
+    """Where things go. The default keeps everything below the root.
+
+    `adopted`: the environment in `venv` is someone else's (a venv, a conda prefix); it is looked at and never made.
+    """
+
+    src: str = f"{ROOT}/src"
+    venv: str = f"{ROOT}/venv"
+    wheels: str = f"{ROOT}/wheels"
+    results: str = f"{ROOT}/results"
+    helpers: str = f"{ROOT}/helpers"
+    adopted: bool = False
+
+    @property
+    def python(self) -> str:
+        """The interpreter of the built environment."""
+        return f"{self.venv}/bin/python"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Step:
+    """One unit of work: commands, their environment, what they need and what they make.
+
+    `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
+    are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
+    tree whose commit date becomes SOURCE_DATE_EPOCH, or a file `*.date` that holds it. `launched`: its compilers are
+    found on PATH alone, where a compiler cache can stand before them; CMake is told by variables of its own. `always`:
+    it runs each time, because only its own tools see what changed in the tree that it works on. `held` are trees of the
+    user's own, in which git fetches and checks out nothing.
+    """
+
+    id: str
+    title: str
+    run: tuple[tuple[str, ...], ...]
+    cwd: str = ROOT
+    env: tuple[tuple[str, str], ...] = ()
+    needs: tuple[Need, ...] = ()
+    after: tuple[str, ...] = ()
+    locks: tuple[str, ...] = ()
+    makes: tuple[str, ...] = ()
+    dated_by: str = ""
+    component: str = ""
+    launched: bool = False
+    always: bool = False
+    held: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plan:
+    """The steps in an order in which they can run."""
+
+    profile: str
+    target: Target
+    layout: Layout
+    steps: tuple[Step, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fix:
+    """How to mend something: what to do in words, and commands by distribution family ("any" serves all)."""
+
+    say: str = ""
+    commands: tuple[tuple[str, tuple[str, ...]], ...] = ()
+
+    def commands_for(self, families: tuple[str, ...]) -> tuple[str, ...]:
+        """Give the commands of the first family that is known, most particular first."""
+        by_family = dict(self.commands)
+        return next((by_family[name] for name in (*families, "any") if name in by_family), ())
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one check says of one machine."""
+
+    id: str
+    area: str
+    level: Level
+    title: str
+    seen: str
+    why: str = ""
+    fix: Fix = field(default_factory=Fix)
+    source: str = ""
+    caused_by: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wheel:
+    """A wheel in the root."""
+
+    name: str
+    version: str
+    path: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.
+
+    A step that compiles has a load: with how many jobs, by how many bytes the memory in use grew, its largest process.
+    `edges`: how many commands ninja had to run, `passes` how many each time where it ran several times, `marks` when
+    each hundredth of them was done, in seconds since the step began; `cached`: how many compiles a compiler cache had,
+    and how many not.
+    """
+
+    step: str
+    key: str
+    state: str
+    time: float
+    seconds: float = 0.0
+    made: tuple[str, ...] = ()
+    load: tuple[int, int, int] | None = None
+    lane: str = ""
+    edges: int = 0
+    marks: tuple[float, ...] = ()
+    passes: tuple[int, ...] = ()
+    cached: tuple[int, int] | None = None

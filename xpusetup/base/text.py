@@ -1,0 +1,246 @@
+"""Values as text: quoted for each language that is written, amounts for people, nothing that a report must not tell."""
+
+from __future__ import annotations
+
+import ipaddress
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.model import ROOT
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+# Times and sizes as people read them.
+
+
+UNITS = ("GiB", 1 << 30), ("MiB", 1 << 20), ("KiB", 1 << 10)
+FEW = 10
+
+
+def render_duration(seconds: float) -> str:
+    """Give a time as people say it: 9 s, 1:12, 2:41:07."""
+    whole = round(seconds)
+    minutes, rest = divmod(whole, 60)
+    hours, minutes = divmod(minutes, 60)
+    if hours:
+        return f"{hours}:{minutes:02d}:{rest:02d}"
+    return f"{minutes}:{rest:02d}" if minutes else f"{rest} s"
+
+
+def render_size(size: float | None) -> str:
+    """Give a size in bytes as people read it, with one digit behind the point below ten: 82 KiB, 412 MiB, 3.4 GiB."""
+    if size is None:
+        return "unknown"
+    name, unit = next(((name, unit) for name, unit in UNITS if size >= unit), UNITS[-1])
+    value = size / unit
+    return f"{value:.1f}".removesuffix(".0") + f" {name}" if value < FEW else f"{value:.0f} {name}"
+
+
+# What a report must not tell: users, hosts, addresses, tokens and credentials. Applied where a report leaves.
+
+
+CREDENTIALS = re.compile(r"([a-z][a-z0-9+.-]{0,20}://)[^/\s\"'<>]+@", re.IGNORECASE)
+"""No pattern here looks far from where it began: a line of 100,000 letters is read as fast as as many short ones."""
+TOKEN = re.compile(
+    r"\b(?:gh[pousr]_\w{20,}|github_pat_\w{20,}|glpat-[\w-]{16,}|hf_\w{16,}|pypi-[\w-]{16,}|xox[abprs]-[\w-]{10,}|AKIA[0-9A-Z]{16}"
+    r"|eyJ[\w-]{10,600}\.[\w-]{10,}\.[\w-]+)"
+)
+QUERY = re.compile(
+    r"(?i)([?&;][\w-]{0,40}(?:token|password|passwd|secret|signature|api[_-]?key)[\w-]{0,40}=)[^\s&;\"'<>]+"
+)
+"""Part of an address."""
+NAMED = re.compile(
+    r"(?i)((?:token|password|passwd|secret|api[_-]?key|credential)s?[\w-]{0,60}\s{0,9}[=:]\s{0,9})([^\s&,;]+)"
+)
+BEARER = re.compile(r"(?i)\b(bearer|basic) [\w+/=.~-]{8,}")
+MAC = re.compile(r"(?<![\w:])(?:[0-9a-fA-F]{2}:){5}[0-9a-fA-F]{2}(?![\w:])")
+IPV4 = re.compile(r"(?<![\w.+-])(?:(?:25[0-5]|2[0-4]\d|1?\d?\d)\.){3}(?:25[0-5]|2[0-4]\d|1?\d?\d)(?![\w+-]|\.\d)")
+IPV6 = re.compile(r"(?<![\w:.])[0-9a-fA-F]{0,4}:[0-9a-fA-F:]*:[0-9a-fA-F]{0,4}(?![\w:.])")
+HOME = re.compile(r"/(?:home|Users)/(?!<)[^/\s:'\",;]+")
+LOCAL = ("127.0.0.1", "0.0.0.0")  # noqa: S104 - compared with, never listened on
+VERSIONS = {"version", "packages", "distributions", "requires", "installed", "driver", "kernel", "release", "modules"}
+"""Keys whose values are versions, in which four numbers are no address."""
+SYSTEM_USERS = {"root", "nobody", "daemon", "user", "ubuntu", "runner", "build"}
+
+
+@dataclass(frozen=True)
+class Redactor:
+    """Hides what names this person and this machine; the empty text hides nothing of its kind."""
+
+    user: str = ""
+    host: str = ""
+    home: str = ""
+
+    def text(self, text: str, *, addresses: bool = True) -> str:
+        """Give a text without credentials, tokens, home folders, user and host; and without addresses."""
+        text = hide(text)
+        text = BEARER.sub(r"\1 <token>", text)
+        text = NAMED.sub(r"\1***", text)
+        if self.home not in ("", "/", "/root"):
+            text = re.sub(rf"{re.escape(self.home)}(?![\w.-])", "~", text)
+        text = HOME.sub("/home/<user>", text)
+        text = _without_addresses(text) if addresses else text
+        for name, stands in ((self._user(), "<user>"), (self.host, "<host>")):
+            if name:
+                text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", stands, text)
+        return text
+
+    def _user(self) -> str:
+        return "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
+
+    def document(self, value: Any, *, addresses: bool = True) -> Any:
+        """Give a JSON value in which every text is redacted, those that are keys too."""
+        if isinstance(value, str):
+            return self.text(value, addresses=addresses)
+        if isinstance(value, dict):
+            pairs = ((str(key), each, addresses and key not in VERSIONS) for key, each in value.items())
+            return {self.text(key, addresses=kept): self.document(each, addresses=kept) for key, each, kept in pairs}
+        if isinstance(value, list | tuple):
+            return [self.document(each, addresses=addresses) for each in value]
+        return value
+
+
+def _without_addresses(text: str) -> str:
+    text = MAC.sub("<mac>", text)
+    text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
+    return IPV4.sub(lambda found: found[0] if found[0] in LOCAL else "<address>", text)
+
+
+def _is_ipv6(text: str) -> bool:
+    try:
+        return not ipaddress.IPv6Address(text).is_loopback
+    except ValueError:
+        return False
+
+
+def hide(text: str) -> str:
+    """Give a text without what opens a door: users and passwords in addresses, and tokens. On every way out."""
+    text = CREDENTIALS.sub(_without_user, text) if "://" in text else text
+    return TOKEN.sub("<token>", QUERY.sub(r"\1***", text))
+
+
+def hide_all(value: Any) -> Any:
+    """Give a JSON value in which no text opens a door."""
+    if isinstance(value, str):
+        return hide(value)
+    if isinstance(value, dict):
+        return {hide(key) if isinstance(key, str) else key: hide_all(each) for key, each in value.items()}
+    return type(value)(map(hide_all, value)) if type(value) in {list, tuple} else value
+
+
+def _without_user(found: re.Match[str]) -> str:
+    """Hide user and password; ssh has a user's name alone there, which opens nothing."""
+    named_alone = found[1].lower().endswith("ssh://") and ":" not in found[0].removeprefix(found[1])
+    return found[0] if named_alone else f"{found[1]}***@"
+
+
+def without_credentials(address: str) -> tuple[str, bool]:
+    """Give an address without user and password, and whether it had any."""
+    plain = hide(address)
+    return plain, plain != address
+
+
+# How each language that we write takes a value as text and as nothing else. No form quotes by itself.
+#
+# In bash ROOT becomes the variable of that name.
+
+
+EXPRESSION = "${{"
+"""GitHub fills in what stands behind it before any shell sees the line."""
+
+
+def render_word(text: str) -> str:
+    """Quote one word for bash, with ROOT spliced in as `"$ROOT"`."""
+    return '"$ROOT"'.join(shlex.quote(part) if part else "" for part in text.split(ROOT)) or "''"
+
+
+def bash_sentence(text: str) -> str:
+    """Quote a message for bash, as people write one where nothing in it asks for more."""
+    return f'"{text}"' if re.fullmatch(r"[A-Za-z0-9 ./,:+_-]*", text) else shlex.quote(text)
+
+
+def render_command(argv: Iterable[str]) -> str:
+    """Quote a command for bash on one line."""
+    return " ".join(render_word(word) for word in argv)
+
+
+def render_long_command(argv: Iterable[str], *, width: int = 110) -> str:
+    """Quote a command for bash, broken into lines that can be read."""
+    lines, line = [], ""
+    for word in (render_word(part) for part in argv):
+        if line and len(line) + len(word) > width:
+            lines.append(line)
+            line = "  "
+        line += word if not line.strip() else f" {word}"
+    return " \\\n".join([*lines, line])
+
+
+def bash_on_one_line(text: str) -> str:
+    """Quote one word for bash so that it can be seen whole on one line, whatever it holds."""
+    return shlex.quote(text) if text.isprintable() else f"$'{_escape(text, chr(39), octal=True)}'"
+
+
+def comment(text: str) -> str:
+    """Give a text as the rest of a line that a comment has: it ends where the line ends, and holds no escapes."""
+    return "".join(char if char.isprintable() else "?" for char in text)
+
+
+def lua_string(text: str) -> str:
+    """Quote a text for Lua."""
+    return f'"{_escape(text, chr(34), decimal=True)}"'
+
+
+def lua_long_string(text: str) -> str:
+    """Quote a text of several lines for Lua, in brackets of a level that does not occur in it."""
+    level = next(sign for sign in ("=" * number for number in range(len(text) + 2)) if f"]{sign}" not in text)
+    level = "" if "]]" not in text and not text.endswith("]") else level
+    plain = "".join(char if char.isprintable() or char == "\n" else "?" for char in text)
+    return f"[{level}[{plain}]{level}]"
+
+
+def docker_string(text: str) -> str:
+    """Quote a text for a Dockerfile, in which BuildKit and buildah fill in variables."""
+    escaped = comment(text).replace("\\", "\\\\").replace('"', '\\"').replace("$", "\\$")
+    return f'"{escaped}"'
+
+
+def apptainer_text(text: str) -> str:
+    """Give a text for a line of an Apptainer definition: no template, and no section where it begins the line."""
+    plain = comment(text).replace("{{", "{ {").replace("}}", "} }")
+    return f"'{plain}'" if plain.lstrip().startswith("%") else plain
+
+
+def yaml_string(text: str) -> str:
+    """Quote a text for YAML."""
+    return f'"{_escape(text, chr(34))}"'
+
+
+def workflow_command(argv: Iterable[str]) -> str:
+    """Quote a command for bash in a block of a workflow; what GitHub would fill in stays text."""
+    return " ".join(bash_on_one_line(word).replace(EXPRESSION, "$''{{") for word in argv)
+
+
+def markdown_text(text: str) -> str:
+    """Give a text as words in Markdown, in a cell of a table too: no markup of its own."""
+    return re.sub(r"([\\`|<\[*])", r"\\\1", comment(text))
+
+
+def _escape(text: str, quote: str, *, octal: bool = False, decimal: bool = False) -> str:
+    """Write quotes, backslashes and what cannot be seen as escapes: by bytes for bash and Lua, else as YAML does."""
+    return "".join(_escape_one(char, quote, octal=octal, decimal=decimal) for char in text)
+
+
+def _escape_one(char: str, quote: str, *, octal: bool, decimal: bool) -> str:
+    if char in {quote, "\\"}:
+        return f"\\{char}"
+    if char.isprintable():
+        return char
+    if octal or decimal:
+        data = char.encode(errors="surrogateescape" if 0xDC80 <= ord(char) <= 0xDCFF else "replace")  # noqa: PLR2004
+        return "".join(f"\\{byte:03o}" if octal else f"\\{byte:03d}" for byte in data)
+    code = ord(char)
+    return f"\\x{code:02x}" if code < 1 << 8 else f"\\u{code:04x}" if code < 1 << 16 else f"\\U{code:08x}"

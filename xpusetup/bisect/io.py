@@ -1,0 +1,173 @@
+"""The commits of a server without their trees, and one environment for one nightly after the other."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xpusetup.base.errors import NotReadyError
+from xpusetup.plan.context import file_name
+from xpusetup.system import files
+from xpusetup.system.environment import cache_folder
+from xpusetup.system.process import run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from xpusetup.system.process import Output
+
+
+# One environment in which one nightly after the other is installed by pip.
+
+
+WHEELS_TIMEOUT_S = 3600.0
+"""Seconds that the wheels of a nightly may take to come."""
+UNWANTED = ("PYTHONHOME", "PYTHONPATH", "PIP_CONSTRAINT", "PIP_REQUIRE_VIRTUALENV")
+
+
+@dataclass(frozen=True, kw_only=True)
+class NightlyEnvironment:
+    """A virtual environment, the distribution that changes in it, and the index that has its nightlies."""
+
+    folder: Path
+    distribution: str
+    index: str
+    env: Mapping[str, str]
+
+    def make(self, python: str) -> None:
+        """Make it, unless it is there. Raises NotReadyError."""
+        if (self.folder / "bin/python").exists():
+            return
+        files.make_folder(self.folder.parent)
+        helper = str(files.package_file("helpers/make_environment.py"))
+        done = run_process((python, helper, "--into", str(self.folder)), seconds=WHEELS_TIMEOUT_S, env=self.variables())
+        if done.code:
+            raise NotReadyError(
+                f"no environment in {self.folder}: {_last(done)}", fix="name a Python: --python VERSION"
+            )
+
+    def variables(self) -> dict[str, str]:
+        """Give what a command in it sees."""
+        kept = {name: value for name, value in self.env.items() if name not in UNWANTED}
+        return {**kept, "VIRTUAL_ENV": str(self.folder), "PATH": f"{self.folder}/bin:{kept.get('PATH', '')}"}
+
+    def list_versions(self) -> str:
+        """Give what pip says of the versions there are, also those before a release. Raises NotReadyError."""
+        done = self._pip("index", "versions", self.distribution, "--pre")
+        if done.code:
+            fix = "look at the network, or name another index: --nightlies INDEX"
+            raise NotReadyError(f"no {self.distribution} at {self.index}: {_last(done)}", fix=fix)
+        return done.out
+
+    def install(self, version: str) -> str:
+        """Install a version with what it requires; give why it cannot be, empty where it is."""
+        done = self._pip("install", f"{self.distribution}=={version}")
+        return _last(done) if done.code else ""
+
+    def read_version(self) -> str:
+        """Give the text of version.py of what is installed; empty where there is none."""
+        records = self.folder.glob(f"lib/python*/site-packages/{file_name(self.distribution)}-*.dist-info/RECORD")
+        for record in records:
+            names = [line.split(",")[0] for line in (files.read_text(record) or "").splitlines()]
+            for name in (name for name in names if name.count("/") == 1 and name.endswith("/version.py")):
+                return files.read_text(record.parent.parent / name) or ""
+        return ""
+
+    def _pip(self, *words: str) -> Output:
+        pip = (str(self.folder / "bin/python"), "-m", "pip", "--disable-pip-version-check", *words)
+        return run_process((*pip, "--extra-index-url", self.index), seconds=WHEELS_TIMEOUT_S, env=self.variables())
+
+
+def _last(done: Output) -> str:
+    lines = [line for line in done.err.strip().splitlines() if not line.startswith("WARNING")]
+    return lines[-1].removeprefix("ERROR: ") if lines else done.why or "it said nothing"
+
+
+# The commits of a server and how they follow each other, without their trees; and a tree of one of them.
+
+
+HISTORY_TIMEOUT_S = 3600.0
+"""Seconds that the history of a large repository may take to come."""
+QUIET = {"GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
+
+
+@dataclass(frozen=True)
+class Commit:
+    """A commit in words. `parent` is its first one, empty for none."""
+
+    rev: str
+    parent: str
+    date: str
+    author: str
+    subject: str
+
+
+@dataclass(frozen=True)
+class Ancestry:
+    """A mirror of a server that holds commits alone."""
+
+    address: str
+    folder: Path
+    env: Mapping[str, str]
+
+    def bring(self, *revs: str) -> None:
+        """Fetch these commits and all before them, unless they are here. Raises NotReadyError."""
+        if not (self.folder / "HEAD").exists():
+            self.folder.mkdir(parents=True, exist_ok=True)
+            self._must("init", "--quiet", "--bare")
+        if any(self._ask("rev-list", "--quiet", rev) is None for rev in revs):
+            self._must("fetch", "--quiet", "--no-tags", "--filter=tree:0", self.address, *revs)
+
+    def precedes(self, one: str, other: str) -> bool:
+        """Say whether a commit is before another."""
+        return self._ask("merge-base", "--is-ancestor", one, other) is not None
+
+    def common(self, one: str, other: str) -> str:
+        """Give the last commit that two have in common; empty where there is none."""
+        return (self._ask("merge-base", one, other) or "").strip()
+
+    def between(self, bad: str, goods: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Give the commits after the good ones up to the bad one, each with its parents and after them."""
+        lines = self._must("rev-list", "--topo-order", "--reverse", "--parents", bad, "--not", *goods).splitlines()
+        return {rev: tuple(parents) for rev, *parents in map(str.split, lines)}
+
+    def describe(self, rev: str) -> Commit:
+        """Give a commit in words."""
+        words = self._must("log", "-1", "--format=%H%x00%P%x00%as%x00%an%x00%s", rev).rstrip("\n").split("\0")
+        return Commit(words[0], words[1].split(" ")[0], *words[2:])
+
+    def _ask(self, *words: str) -> str | None:
+        done = _call(self.folder, words, self.env)
+        return done.out if done.code == 0 else None
+
+    def _must(self, *words: str) -> str:
+        return _must(self.address, self.folder, words, self.env)
+
+
+def _call(folder: Path, words: Sequence[str], env: Mapping[str, str]) -> Output:
+    return run_process(("git", "-C", str(folder), *words), seconds=HISTORY_TIMEOUT_S, env={**env, **QUIET})
+
+
+def _must(address: str, folder: Path, words: Sequence[str], env: Mapping[str, str]) -> str:
+    done = _call(folder, words, env)
+    if done.code != 0:
+        last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
+        raise NotReadyError(f"git cannot read {address}: {last}", fix="look at the network and the address")
+    return done.out
+
+
+def open_ancestry(address: str, env: Mapping[str, str]) -> Ancestry:
+    """Give the mirror of a server, among what is kept for all builds."""
+    name = hashlib.sha256(address.encode()).hexdigest()[:16]
+    return Ancestry(address, cache_folder("history") / f"{name}.git", env)
+
+
+def check_out(address: str, rev: str, folder: Path, env: Mapping[str, str]) -> None:
+    """Make a folder of our own be a tree at a commit; what is built from it stays. Raises NotReadyError."""
+    folder.mkdir(parents=True, exist_ok=True)
+    if not (folder / ".git").exists():
+        _must(address, folder, ("init", "--quiet"), env)
+    _must(address, folder, ("fetch", "--quiet", "--no-tags", "--depth=1", address, rev), env)
+    _must(address, folder, ("checkout", "--quiet", "--force", "--detach", rev), env)

@@ -1,0 +1,226 @@
+"""What goes into a bundle, and the plan that gathers it."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup import __version__
+from xpusetup.base.errors import WorkFailedError
+from xpusetup.base.model import ROOT, Step
+from xpusetup.base.values import PACKAGED
+from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels, scan_tree
+from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
+from xpusetup.config.new_profile import render_profile
+from xpusetup.plan.context import Context
+from xpusetup.plan.lanes import lane_of
+from xpusetup.run.manifest import list_wheels
+from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from xpusetup.base.model import Plan, Request
+    from xpusetup.bundle.contents import Download
+    from xpusetup.bundle.io import Tree
+    from xpusetup.config.profile import Profile, SourceComponent
+    from xpusetup.run.prepare import Prepared
+    from xpusetup.run.workspace import Workspace
+
+
+# The plan that gathers what a build fetches, for a bundle: its network steps, and wheels of what it installs.
+
+
+GATHERED = f"{ROOT}/bundle"
+"""What lies here is of use until the bundle is written."""
+ALWAYS = ("venv", "requirements")
+
+
+def make_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Sequence[str]) -> Plan:
+    """Give a build's fetching steps and those that gather wheels.
+
+    `program` are version, source and constraints of this program.
+    """
+    context = Context(profile, request, plan.target, plan.layout)
+    wanted = {step.id for step in plan.steps if step.component and step.id.endswith(".fetch")} | {*ALWAYS}
+    steps = [step for step in plan.steps if step.id in wanted]
+    gathering = (_make_wheels(context, plan), _make_program(context, *program))
+    return replace(plan, steps=(*steps, *gathering))
+
+
+def bundled_pins(profile: Profile, plan: Plan) -> list[str]:
+    """Give the pins that a plan installs from wheels: build requirements, and run-time ones where it has them."""
+    runtime = profile.runtime_requirements
+    return [*profile.build_requirements.pins, *(runtime.pins if runtime and _has_runtime(plan) else [])]
+
+
+def _has_runtime(plan: Plan) -> bool:
+    return any(step.id == "runtime" for step in plan.steps)
+
+
+def bundled_parts(plan: Plan) -> list[str]:
+    """Name the components that a plan fetches."""
+    return [step.component for step in plan.steps if step.id.endswith(".fetch") and lane_of(step) == "network"]
+
+
+def _make_wheels(context: Context, plan: Plan) -> Step:
+    # The folder is emptied first: pip takes a file that is there for whole.
+    folder, pins = f"{GATHERED}/{WHEELS}", bundled_pins(context.profile, plan)
+    names = (
+        *(("build",) if context.profile.build_requirements.pins else ()),
+        *(("runtime",) if _has_runtime(plan) else ()),
+    )
+    fetch = context.helper("pinned_wheels.py", "download", *context.pinned(*names), "--into", folder)
+    return Step(
+        id="bundle.wheels",
+        title=f"wheels of {len(pins)} pinned requirements",
+        run=(("rm", "-rf", folder), fetch),
+        needs=("network",),
+        after=("requirements",),
+        locks=("venv",),
+    )
+
+
+def _make_program(context: Context, version: str, source: str, constraints: str) -> Step:
+    """Gather this program in the versions that run here: what was never tried together is not carried over."""
+    folder = f"{GATHERED}/{PROGRAM}"
+    words = ("wheel", "--wheel-dir", folder, "--constraint", constraints, source)
+    return Step(
+        id="bundle.program",
+        title=f"xpusetup {version} and what it requires",
+        run=(("rm", "-rf", folder), context.pip(*words)),
+        needs=("network",),
+        after=("requirements",),
+        locks=("venv",),
+        makes=(f"{folder}/xpusetup-{version}-*.whl",),
+    )
+
+
+# What goes into a bundle, from a root in which everything was fetched.
+
+
+@dataclass
+class _Gathered:
+    """A repository as its trees are found: the addresses it is asked by, packs by commit, refs by name."""
+
+    folder: str
+    addresses: dict[str, None] = field(default_factory=dict)
+    commits: dict[str, str] = field(default_factory=dict)
+    refs: dict[str, str] = field(default_factory=dict)
+
+
+def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]) -> tuple[Bundle, dict[str, Path]]:
+    """Give what the bundle says of itself, and its files by name. Raises WorkFailedError where something lacks."""
+    place = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
+    parts, pins = bundled_parts(prepared.plan), bundled_pins(workspace.profile, prepared.plan)
+    sources = [part for part in _sources(workspace) if part.name in parts]
+    repositories = _repositories(prepared, sources, place, say)
+    say("reading what the sources may download")
+    downloads = [item for part in sources for item in scan_tree(_tree(prepared, part), part.name)]
+    file = f"profile/{workspace.base.name}.toml"
+    files.write_text(place / file, render_profile(workspace.base, "The profile that this bundle was made for."))
+    found = {file: place / file, **_packs(repositories, place), **_wheels(workspace, prepared, parts, place)}
+    found |= {f"{TOOLKIT}/{path.name}": path for path in sorted((place / TOOLKIT).glob("*.sh"))}
+    say(f"hashing {len(found)} files")
+    bundle = _describe(workspace, prepared, found, (parts, pins), repositories, downloads)
+    if lacking := missing_wheels(pins, bundle.python, bundle.machine, bundle.names(WHEELS)):
+        raise WorkFailedError(f"no wheel was gathered of {', '.join(lacking)}", fix="the same command again")
+    return bundle, found
+
+
+def _describe(
+    workspace: Workspace,
+    prepared: Prepared,
+    found: dict[str, Path],
+    served: tuple[list[str], list[str]],
+    repositories: list[_Gathered],
+    downloads: list[Download],
+) -> Bundle:
+    facts = prepared.facts
+    python = facts.python.version if facts and facts.python else ""
+    machine = facts.system.machine if facts and facts.system else ""
+    toolkit = next((name for name in found if name.startswith(f"{TOOLKIT}/")), "")
+    described: list[dict[str, Any]] = [
+        {"folder": each.folder, "addresses": list(each.addresses), "commits": each.commits, "refs": each.refs}
+        for each in repositories
+    ]
+    return Bundle.model_validate(
+        {
+            "schema": 1,
+            "created_by": __version__,
+            "profile": workspace.profile.model_dump(by_alias=True, mode="json"),
+            "base": workspace.base.model_dump(by_alias=True, mode="json"),
+            "file": f"profile/{workspace.base.name}.toml",
+            "revs": workspace.revs,
+            "parts": served[0],
+            "pins": served[1],
+            "python": python,
+            "machine": machine,
+            "toolkit": toolkit,
+            "repositories": described,
+            "members": [Member.model_validate(row).model_dump() for row in hash_members(found)],
+            "downloads": [item.model_dump() for item in downloads],
+        }
+    )
+
+
+def _sources(workspace: Workspace) -> Iterator[SourceComponent]:
+    """Give the components that are fetched by git; what travels with this program is not."""
+    for part in workspace.profile.components:
+        if part.kind == "source" and not part.repo.startswith(PACKAGED):
+            yield part
+
+
+def _tree(prepared: Prepared, part: SourceComponent) -> Path:
+    return Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path))) / part.name
+
+
+def _repositories(
+    prepared: Prepared, sources: list[SourceComponent], place: Path, say: Callable[[str], None]
+) -> list[_Gathered]:
+    """Pack every commit of every tree, submodule and vendored source."""
+    found: dict[str, _Gathered] = {}
+    for part in sources:
+        tree = _tree(prepared, part)
+        own = {f"refs/tags/{part.tag}" if part.tag else "", part.ref} - {""}
+        for one in list_trees(tree, part.repo, part.sparse):
+            _add(found, one, own if one.path == tree else set(), place, say)
+        for item in part.vendored:
+            for one in list_trees(tree / item.path, item.repo):
+                top = one.path == tree / item.path
+                tags = tags_at(one.path) if item.clones else [item.tag] if item.tag else []
+                _add(found, one, {f"refs/tags/{tag}" for tag in tags if top}, place, say)
+    return list(found.values())
+
+
+def _add(found: dict[str, _Gathered], tree: Tree, refs: set[str], place: Path, say: Callable[[str], None]) -> None:
+    address = tree.addresses[0]
+    gathered = found.setdefault(address, _Gathered(_folder(address)))
+    gathered.addresses.update(dict.fromkeys(tree.addresses))
+    gathered.refs.update(dict.fromkeys(sorted(refs), tree.rev))
+    name = f"{gathered.folder.removesuffix('.git')}-{tree.rev}.pack"
+    say(f"packing {address} {tree.rev[:9]}")
+    write_pack(tree, place / name)
+    gathered.commits[tree.rev] = name
+
+
+def _folder(address: str) -> str:
+    """Give a folder name that people know, and that no two addresses share."""
+    last = re.sub(r"[^A-Za-z0-9._-]", "-", address.rstrip("/").rpartition("/")[2].removesuffix(".git")).lstrip(".-")
+    return f"git/{last or 'repository'}-{hashlib.sha256(address.encode()).hexdigest()[:8]}.git"
+
+
+def _packs(repositories: list[_Gathered], place: Path) -> dict[str, Path]:
+    return {name: place / name for each in repositories for name in each.commits.values()}
+
+
+def _wheels(workspace: Workspace, prepared: Prepared, parts: list[str], place: Path) -> dict[str, Path]:
+    """Give the wheels of the pins, the ready ones of the profile, and those of this program."""
+    ready = {part.distribution for part in workspace.profile.components if part.kind == "wheel" and part.name in parts}
+    taken = [Path(wheel.path) for wheel in list_wheels(prepared.root, workspace.profile) if wheel.name in ready]
+    gathered = [*(place / WHEELS).glob("*.whl"), *taken]
+    own = (place / PROGRAM).glob("*.whl")
+    return {**{f"{WHEELS}/{path.name}": path for path in gathered}, **{f"{PROGRAM}/{path.name}": path for path in own}}

@@ -1,0 +1,213 @@
+"""build --bundle: a bundle in place of the network, and a word on each step that asked for it all the same."""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections import deque
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import UsageError
+from xpusetup.bundle import without_network
+from xpusetup.bundle.contents import find_lacking, make_offline
+from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
+from xpusetup.machine.probe_system import read_machine
+from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.workspace import open_workspace
+from xpusetup.system.environment import cache_folder, short_path
+from xpusetup.system.files import check_folder
+from xpusetup.system.logs import read_lines
+from xpusetup.system.process import run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from xpusetup.base.model import Plan, Request, Step
+    from xpusetup.bundle.contents import Bundle, Download
+    from xpusetup.run.root import Root
+    from xpusetup.run.runner import Outcome
+    from xpusetup.run.workspace import Where, Workspace
+
+
+# What a step's log tells of attempts to reach out where the network is taken away.
+
+
+COUNTED = re.compile(r"note: it asked for the network (?:once|(\d+) times)\b")
+"""How bundle/without_network.py ends the log of a step that did; the kernel counts, so silence hides nothing."""
+ASKED = re.compile(r"note: git asked for (.+) \((\d+)\), and this step has no network")
+"""How helpers/step.sh ends it, also where a network was there and answered."""
+REFUSED = re.compile(
+    r"Temporary failure in name resolution|Name or service not known|Could not resolve host|Network is unreachable"
+    r"|nodename nor servname|unable to resolve host address|Failed to establish a new connection"
+    r"|NameResolutionError|transport '\w+' not allowed|failed to lookup address information|Couldn.t resolve host",
+    re.IGNORECASE,
+)
+ADDRESS = re.compile(r"(?:https?|ftp|git|ssh)://[^\s'\"<>),;]+|host='[^']+'", re.IGNORECASE)
+NEAR = 6
+"""So many lines before a refusal an address may stand."""
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """A step that asked for the network: how often, and the addresses that its log names.
+
+    It is counted by the kernel where the network is taken away, else by git alone; 0 where the log tells it otherwise.
+    """
+
+    step: str
+    times: int
+    addresses: tuple[str, ...]
+
+    def document(self, may: Sequence[Download]) -> dict[str, object]:
+        """Give it as JSON values; `may` are the downloads that its source names, of which those that fit are given."""
+        hosts = {_host(address) for address in self.addresses}
+        fitting = [item for item in may if _host(item.what) in hosts]
+        told = [item.model_dump() for item in fitting or may]
+        return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
+
+
+def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Attempt | None:
+    """Read a log by lines; None where nothing asked for the network. `heard`: what it says of refusals counts too."""
+    times, refused = 0, False
+    asked: dict[str, int] = {}
+    told: dict[str, None] = {}
+    near: deque[str] = deque(maxlen=NEAR + 1)
+    for line in lines:
+        near.append(line)
+        if found := COUNTED.match(line):
+            times += int(found[1] or 1)
+        elif found := ASKED.match(line):
+            asked[found[1]] = int(found[2])
+        elif heard and REFUSED.search(line):
+            refused = True
+            told |= dict.fromkeys(_clean(each[0]) for text in near for each in ADDRESS.finditer(text))
+    if not times and not asked and not refused:
+        return None
+    return Attempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
+
+
+def _host(address: str) -> str:
+    return re.sub(r"^\w+://", "", address).partition("/")[0].partition(":")[0]
+
+
+def _clean(address: str) -> str:
+    return address.removeprefix("host='").rstrip("'.,:/")
+
+
+# Which steps asked for the network and had none: read from their logs, once a build has ended.
+
+
+def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle | None) -> list[dict[str, Any]]:
+    """Give the steps that ran now, have no network and asked for it, and what of their source may have.
+
+    From a bundle that is every step. Elsewhere a network may have answered: what git asked for is told all the same,
+    and refusals in a log only where its step failed, because a name that is not found may be that of this machine.
+    """
+    networked = {step.id for step in plan.steps if "network" in step.needs} if bundle is None else set()
+    told = []
+    for step in outcome.ran:
+        heard = bundle is not None or step == outcome.failed
+        attempt = None if step in networked else find_attempt(step, read_lines(root.log(step)), heard=heard)
+        if attempt:
+            component = step.partition(".")[0]
+            places = bundle.downloads if bundle else []
+            told.append(attempt.document([item for item in places if item.file.startswith(f"{component}/")]))
+    return told
+
+
+# build --bundle: a bundle in place of the network, and a word on each step that asked for the network all the
+# same.
+
+
+PATIENCE = 30
+SHORT = 16
+
+
+@dataclass(frozen=True)
+class AirGap:
+    """What stands for the network: the variables that point git, pip and uv at the bundle, and what takes it away.
+
+    `wrap` is empty where this machine lets nobody take it away.
+    """
+
+    bundle: Bundle
+    network: dict[str, str]
+    wrap: tuple[str, ...]
+
+    def before(self, step: Step) -> tuple[str, ...]:
+        """Give the command that runs a step without a network. A device may need more than a namespace has."""
+        return () if "device" in step.needs else self.wrap
+
+    def refuse_other_target(self, python: str) -> None:
+        """Stop where the wheels are those of another Python. Raises UsageError."""
+        made = ".".join(self.bundle.python.split(".")[:2])
+        if made != python:
+            raise UsageError(f"the bundle holds wheels for Python {made}, and this is {python}", fix=f"--python {made}")
+
+
+def enter(where: Where, request: Request, file: str, say: Callable[[str], None]) -> tuple[Workspace, AirGap]:
+    """Unpack a bundle unless that was done, and open the workspace that it was made for.
+
+    Raises UsageError for a file that is none, or that was made for something else.
+    """
+    path = Path(file)
+    bundle = read_head(path)
+    _refuse_other(bundle, request, file)
+    folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
+    if not folder.is_dir():
+        say(f"unpacking {file} to {short_path(str(folder))}")
+    unpack(path, bundle, folder, lambda made: _make_repositories(bundle, made))
+    workspace = _open(where, bundle, folder)
+    wrap, why = _take_away()
+    if why:
+        say(f"the network cannot be taken away here ({why}): a download that goes well would not be noticed")
+    return workspace, AirGap(bundle, make_offline(bundle, str(folder)), wrap)
+
+
+def _refuse_other(bundle: Bundle, request: Request, file: str) -> None:
+    if (here := read_machine()) != bundle.machine:
+        raise UsageError(
+            f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
+        )
+    sources = [part.name for part in bundle.profile.components if part.kind != "skip"]
+    lacking = find_lacking(request.only or sources, bundle)
+    if lacking:
+        only = " ".join(f"--only {name}" for name in bundle.parts)
+        raise UsageError(f"{file} holds nothing of {', '.join(lacking)}", fix=f"build what it holds: {only}")
+
+
+def _make_repositories(bundle: Bundle, folder: Path) -> None:
+    for repository in bundle.repositories:
+        make_repository(repository, folder)
+
+
+def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
+    """Open the workspace of the bundle's profile, pinned as the bundle is."""
+    name = where.profile or _name(bundle, folder)
+    if load_profile(name) != bundle.base:
+        fix = f"leave --profile out, or create a bundle for it: xpusetup bundle create FILE --profile {name}"
+        raise UsageError(f"the bundle was made for another {bundle.base.name} than {name} is here", fix=fix)
+    revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
+    workspace = open_workspace(replace(where, profile=name, rev=revs))
+    if workspace.revs != bundle.revs:
+        given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"
+        raise UsageError(f"the bundle was made with {given}", fix="leave --rev out")
+    return replace(workspace, profile=bundle.profile, locked=bool(bundle.revs))
+
+
+def _name(bundle: Bundle, folder: Path) -> str:
+    """Give the profile's name where the same one ships with this program, else its file in the bundle."""
+    name = bundle.base.name
+    shipped = name in profile_names() and load_profile(name) == bundle.base
+    return name if shipped else str(folder / bundle.file)
+
+
+def _take_away() -> tuple[tuple[str, ...], str]:
+    """Give the command that runs another without a network, or why there is none."""
+    wrap = (sys.executable, "-I", str(without_network.__file__))
+    tried = run_process((*wrap, "true"), seconds=PATIENCE)
+    if tried.code == 0:
+        return wrap, ""
+    return (), (tried.err.strip().splitlines() or [tried.why or "it cannot be tried"])[-1]

@@ -1,1 +1,0 @@
-"""Bundles: all that a build would fetch, in one file for machines without a network. Pure: effects/ writes."""

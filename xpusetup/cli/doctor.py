@@ -1,0 +1,143 @@
+"""The bare command, setup, doctor and explain: the shortest way, what is wrong here, what went wrong there."""
+
+from __future__ import annotations
+
+import sys
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+
+from xpusetup.cli import options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+    from xpusetup.commands.setup import Prepared
+
+
+# The bare command and setup: the shortest way on this machine, and what it takes of the system.
+
+
+def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
+    """Show this machine and its way; ends with 0 whatever is wrong here."""
+
+    def work() -> Result:
+        from xpusetup.commands.recommend import show_way
+
+        return show_way()
+
+    finish("xpusetup", work, json=json, quiet=quiet, verbose=verbose)
+
+
+def setup(
+    profile: options.Profile = "",
+    goal: options.Goal = "",
+    apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    root: Annotated[bool, typer.Option("--root/--no-root", help="Without root: what a user can install.")] = True,
+    out: options.Out = "",
+    facts: Annotated[str, typer.Option("--facts", help="For a machine seen elsewhere.", metavar="FILE")] = "",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+) -> None:
+    """Show what to install here, as this distribution's commands in order; --apply runs them."""
+
+    def work() -> Result:
+        from xpusetup.base.errors import UsageError
+        from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
+
+        if apply and (facts or out):
+            raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
+        prepared = prepare_setup(SetupOptions(profile=profile, goal=goal, root=root, facts=facts))
+        if apply and prepared.setup.tasks:
+            return _apply(prepared, yes=yes, json=json, quiet=quiet)
+        return show_setup(prepared, out=out)
+
+    finish("setup", work, json=json, quiet=quiet)
+
+
+def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> Result:
+    from rich.markup import escape
+
+    from xpusetup.base.errors import UsageError
+    from xpusetup.commands.setup import apply_setup, show_setup
+    from xpusetup.ui.console import literal, make_console
+    from xpusetup.ui.doctor import show_commands
+
+    if not yes and not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
+    console = make_console(stderr=json)
+    if not (yes and quiet):
+        show_commands(console, literal(show_setup(prepared).data))
+    if not yes and not typer.confirm(" Run these commands?", err=json):
+        return show_setup(prepared)
+    console.quiet = quiet
+    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=json)
+
+
+# doctor and explain: what is wrong here, and what went wrong there.
+
+
+def doctor(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    build_dir: options.BuildDir = "",
+    prefix: options.Prefix = "",
+    python: options.Python = "",
+    into: options.Into = "",
+    goal: options.Goal = "",
+    only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
+    skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
+    listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
+    save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
+    facts: Annotated[
+        list[str] | None,
+        typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what is wrong here, and the command that mends it."""
+
+    def work() -> Result:
+        from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
+
+        if listed:
+            return list_checks()
+        asked = DoctorOptions(
+            goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=tuple(facts or ())
+        )
+        folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
+        where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
+        result = examine_machine(where, asked)
+        return redact_result(result) if json else result
+
+    finish("doctor", work, json=json, quiet=quiet, verbose=verbose)
+
+
+def explain(
+    log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
+    good: Annotated[
+        str,
+        typer.Option(
+            "--good",
+            help="A log that went well: what both say counts for nothing.",
+            metavar="OTHER",
+            show_default=False,
+        ),
+    ] = "",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say which line of a log matters, why, and what to do."""
+
+    def work() -> Result:
+        from xpusetup.commands.explain import explain as make
+
+        return make(log, good)
+
+    finish("explain", work, json=json, quiet=quiet, verbose=verbose)

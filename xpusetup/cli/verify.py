@@ -1,0 +1,165 @@
+"""verify, test, verify-wheel: proof that a device computes, suites, and what is in a wheel."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from xpusetup.cli import complete, options
+from xpusetup.cli.finish import finish
+from xpusetup.cli.finish import where as make_where
+
+if TYPE_CHECKING:
+    from xpusetup.commands.result import Result
+    from xpusetup.run.workspace import Where
+
+
+# test: suites of PyTorch, Transformers, Accelerate and diffusers on a device.
+
+
+Suite = Annotated[
+    str,
+    typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites),
+]
+Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
+Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
+Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
+
+
+def run_tests(
+    suite: Suite = "",
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
+    device: options.Device = "",
+    source: Source = "",
+    select: Select = None,
+    keyword: Annotated[str, typer.Option("--keyword", "-k", help="As pytest's -k.", metavar="EXPRESSION")] = "",
+    full: Annotated[bool, typer.Option("--full", help="PyTorch's own files of tests, from its checkout.")] = False,
+    baseline: Baseline = "",
+    shards: Annotated[int, typer.Option("--shards", help="Parts of each folder.", min=1)] = 1,
+    workers: Annotated[int, typer.Option("--workers", help="Processes of pytest-xdist; 0: none.", min=-1)] = -1,
+    bound: Annotated[float, typer.Option("--bound", help="Seconds that a test may take.", min=1)] = 600,
+    install: Annotated[bool, typer.Option("--install", help="First install what the suite needs.")] = False,
+    again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
+    out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
+    where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+    what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
+    how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
+    words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
+    finish("test", lambda: _work(where, words, quiet=json or quiet), json=json, quiet=quiet, verbose=verbose)
+
+
+def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
+    from xpusetup.commands.test import list_suites, run_suite
+    from xpusetup.suites.sources import SuiteOptions
+    from xpusetup.ui.live import asking
+
+    if not words["suite"]:
+        return list_suites()
+    with asking(quiet=quiet) as say:
+        return run_suite(where, SuiteOptions(**words), say)
+
+
+# verify-wheel: what is in a wheel.
+
+
+def verify_wheel(
+    wheel: Annotated[str, typer.Argument(help="The file.", metavar="WHEEL")],
+    profile: options.Profile = "",
+    version: Annotated[str, typer.Option("--version", help="What its version has to be.")] = "",
+    arch: Annotated[str, typer.Option("--arch", help="GPUs that it has to hold code for.", metavar="LIST")] = "",
+    forbid: Annotated[
+        list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
+    ] = None,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Say what is in a wheel; with --profile, whether it is what the profile says."""
+
+    def work() -> Result:
+        from xpusetup.commands.verify_wheel import WheelOptions
+        from xpusetup.commands.verify_wheel import verify_wheel as verify
+        from xpusetup.ui.live import waiting
+
+        asked = WheelOptions(profile=profile, version=version, arch=arch, forbidden=tuple(forbid or ()))
+        with waiting("reading the wheel", quiet=json or quiet):
+            return verify(wheel, asked)
+
+    finish("verify-wheel", work, json=json, quiet=quiet, verbose=verbose)
+
+
+# verify: proof that a device computes, and which operators it leaves to the CPU.
+
+
+def verify(
+    profile: options.Profile = "",
+    root: options.Root = "",
+    name: options.Name = "",
+    rev: options.Rev = None,
+    into: options.Into = "",
+    device: options.Device = "",
+    level: options.Level = "smoke",
+    only: options.OnlyChecks = None,
+    skip: options.SkipChecks = None,
+    listed: options.ListChecks = False,
+    patience: options.Patience = 300,
+    junit: options.Junit = "",
+    mode: Annotated[str, typer.Option("--mode", help="A mode of the device's, such as lazy.", metavar="NAME")] = "",
+    throughput: Annotated[bool, typer.Option("--throughput", help="Also images a second.")] = False,
+    fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
+    release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
+    log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
+    markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
+    json: options.Json = False,
+    quiet: options.Quiet = False,
+    verbose: options.Verbose = False,
+) -> None:
+    """Prove that the accelerator computes the right numbers."""
+    where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
+
+    def work() -> Result:
+        if fallbacks or release or log or markdown:
+            tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
+            return _fallbacks(where, **tables, whole=verbose, quiet=json or quiet)
+        checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
+        return (
+            _list()
+            if listed
+            else _checks(where, **checks, junit=junit, patience=patience, throughput=throughput, quiet=json or quiet)
+        )
+
+    finish("verify", work, json=json, quiet=quiet, verbose=verbose)
+
+
+def _list() -> Result:
+    from xpusetup.commands.verify import list_checks
+
+    return list_checks()
+
+
+def _checks(where: Where, *, quiet: bool, **words: Any) -> Result:
+    from xpusetup.commands.verify import VerifyOptions
+    from xpusetup.commands.verify import verify as make
+    from xpusetup.ui.live import asking
+
+    with asking(quiet=quiet) as say:
+        return make(where, VerifyOptions(**words), say)
+
+
+def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> Result:
+    from xpusetup.commands.verify import FallbackOptions, show_fallbacks
+    from xpusetup.ui.live import waiting
+
+    asked = FallbackOptions(**words)
+    with waiting("running operators on the device", quiet=quiet or bool(asked.release or asked.logs)):
+        return show_fallbacks(where, asked)

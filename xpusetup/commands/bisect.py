@@ -1,0 +1,416 @@
+"""bisect: builds commits between a good and a bad one, and names the one that broke a command."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from packaging.version import Version
+
+from xpusetup.base.errors import UsageError, WorkFailedError
+from xpusetup.base.model import Event, FoundRef
+from xpusetup.bisect.io import NightlyEnvironment, check_out, open_ancestry
+from xpusetup.bisect.search import (
+    Trial,
+    Verdict,
+    between,
+    commit_of,
+    day_of,
+    decide,
+    history,
+    judge,
+    main_commit,
+    parse_trial,
+    parse_versions,
+)
+from xpusetup.commands.build import run_purpose
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built, run_environment
+from xpusetup.config.profile import find_needed
+from xpusetup.config.request import COMMIT, choose, names_to_ask
+from xpusetup.config.settings import make_network
+from xpusetup.run.manifest import read_document
+from xpusetup.run.preflight import BUILD
+from xpusetup.run.prepare import preview
+from xpusetup.run.workspace import open_workspace
+from xpusetup.system import files
+from xpusetup.system.environment import now, variables
+from xpusetup.system.git import list_refs, read_files
+from xpusetup.system.process import run_logged
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from pathlib import Path
+
+    from xpusetup.base.model import Request
+    from xpusetup.bisect.search import Answer
+    from xpusetup.commands.build import BuildOptions
+    from xpusetup.config.profile import SourceComponent, Vendored
+    from xpusetup.run.workspace import Where, Workspace
+
+
+# The first half of a search: between two nightly wheels, which need no build, down to two that follow each
+# other.
+
+
+NAME = "nightlies"
+"""Under which the notebook keeps the wheels that were tried."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Neighbours:
+    """The last good nightly and the first bad one that could be told, and the commits that they were made from."""
+
+    good: Trial
+    bad: Trial
+    index: str
+
+    def document(self, trials: Sequence[Trial]) -> dict[str, Any]:
+        """Give them for JSON."""
+        tried = [trial.document() for trial in trials]
+        return {"good": self.good.rev, "bad": self.bad.rev, "index": self.index, "trials": tried}
+
+
+def names_nightlies(good: str, bad: str) -> bool:
+    """Say whether a search is between nightlies. Raises UsageError where only one of two is."""
+    days = [day_of(ref) for ref in (good, bad)]
+    if any(days) and not all(days):
+        named, other = (good, bad) if days[0] else (bad, good)
+        raise UsageError(
+            f"{named} is a nightly and {other} is none", fix="name two days, as 2026-05-01, or two commits"
+        )
+    return all(days)
+
+
+def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
+    """Try nightlies until two are neighbours. Raises UsageError for days between which there is nothing to find."""
+    place = _prepare(base, bench)
+    local = Version(bench.part.version).local or ""
+    found = parse_versions(place.list_versions(), local)
+    asked = [each.version for each in between(found, day_of(bench.hunt.good), day_of(bench.hunt.bad))]
+    bench.say(f"{len(asked)} nightly wheels of {place.distribution} from {bench.hunt.good} to {bench.hunt.bad}")
+    good = _end(bench, place, asked, "good")
+    bad = _end(bench, place, asked[::-1], "bad")
+    while True:
+        tried = {trial.rev: trial for trial in bench.notebook.trials(NAME)}
+        low = max((rev for rev in asked if _is(tried, rev, "good")), key=asked.index, default=good.rev)
+        high = min((rev for rev in asked if _is(tried, rev, "bad")), key=asked.index, default=bad.rev)
+        verdicts = {rev: trial.verdict for rev, trial in tried.items()}
+        answer = decide(history(asked, low, high), high, verdicts)
+        if not answer.next:
+            return _neighbours(bench, place, tried[low], tried[high])
+        _try_nightly(bench, place, answer.next)
+
+
+def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
+    index = bench.hunt.nightlies or next(
+        (part.nightly for part in base.profile.components if part.kind == "wheel" and part.nightly), ""
+    )
+    if not index:
+        raise UsageError(f"{base.profile.name} names no index of nightly wheels", fix="name one: --nightlies INDEX")
+    root = bench.notebook.path.parent.parent
+    place = NightlyEnvironment(
+        folder=root / "nightlies/venv", distribution=bench.part.distribution, index=index, env=bench.env
+    )
+    place.make(preview(base, bench.request).plan.target.python)
+    return place
+
+
+def _is(tried: dict[str, Trial], rev: str, verdict: str) -> bool:
+    return rev in tried and tried[rev].verdict == verdict
+
+
+def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> Trial:
+    """Find the outermost nightly that can be told, and hold it against what was said of it."""
+    for version in versions:
+        trial = _try_nightly(bench, place, version)
+        if trial.verdict == wanted:
+            return trial
+        if trial.verdict != "skip":
+            fix = "name an earlier day: --good DAY" if wanted == "good" else "name a later day: --bad DAY"
+            raise UsageError(f"the nightly {version} is {trial.verdict} ({trial.why}), not {wanted}", fix=fix)
+    between_them = f"from {bench.hunt.good} to {bench.hunt.bad}"
+    raise UsageError(f"no nightly {between_them} can be tried", fix="name other days, or two commits")
+
+
+def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+    known = bench.notebook.find(NAME, version)
+    if known is not None:
+        return known
+    bench.say(f"{place.distribution} {version} is tried")
+    trial = _install_and_try(bench, place, version)
+    bench.notebook.add(NAME, trial)
+    bench.say(f"{place.distribution} {version} is {trial.verdict} ({trial.why})")
+    return trial
+
+
+def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+    began = now()
+    failed = place.install(version)
+    commit = "" if failed else commit_of(place.read_version())
+    skipped = Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
+    if failed or not commit:
+        return skipped
+    log = bench.notebook.path.parent.parent / f"logs/bisect.{version}.log"
+    log.parent.mkdir(parents=True, exist_ok=True)
+    code = run_logged(bench.hunt.command, env=place.variables(), log=log)
+    verdict = judge(code)
+    if verdict is None:
+        message = f"{bench.hunt.command[0]} ended with {code}: that is no verdict"
+        raise WorkFailedError(message, fix=f"look at {log}; the same command goes on where it was")
+    seconds = round(now() - began, 1)
+    return Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
+
+
+def _neighbours(bench: BisectRun, place: NightlyEnvironment, good: Trial, bad: Trial) -> Neighbours:
+    graph = open_ancestry(bench.part.repo, bench.env)
+    graph.bring(good.commit, bad.commit)
+    ends = [_on_main(trial, graph.describe(trial.commit).subject) for trial in (good, bad)]
+    if ends[0].commit == ends[1].commit:
+        message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
+        raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
+    return Neighbours(good=ends[0], bad=ends[1], index=place.index)
+
+
+def _on_main(trial: Trial, subject: str) -> Trial:
+    return Trial(rev=trial.rev, verdict=trial.verdict, why=trial.why, commit=main_commit(trial.commit, subject))
+
+
+# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its
+# notebook.
+
+
+SHOWN = 9
+PAUSES = "the same command goes on where it was: what was tried is kept"
+
+
+class Notebook:
+    """The trials of one search, by the name of what was searched, in their order."""
+
+    def __init__(self, path: Path, asked: Mapping[str, Any]) -> None:
+        """Take the file, and what is asked: trials of another search count for nothing."""
+        self.path, self._asked = path, dict(asked)
+        known = read_document(path)
+        lines = known.get("trials", {}) if known.get("asked") == self._asked else {}
+        self._trials = {
+            name: [trial for document in documents if (trial := parse_trial(document))]
+            for name, documents in lines.items()
+        }
+
+    def trials(self, line: str) -> list[Trial]:
+        """Give what was tried."""
+        return list(self._trials.get(line, []))
+
+    def verdicts(self, line: str) -> dict[str, Verdict]:
+        """Give what came of each commit."""
+        return {trial.rev: trial.verdict for trial in self.trials(line)}
+
+    def find(self, line: str, rev: str) -> Trial | None:
+        """Give the trial of a commit; None where it was not tried."""
+        return next((trial for trial in self.trials(line) if trial.rev == rev), None)
+
+    def add(self, line: str, trial: Trial) -> None:
+        """Keep a trial, once."""
+        if self.find(line, trial.rev) is None:
+            self._trials.setdefault(line, []).append(trial)
+            lines = {name: [one.document() for one in trials] for name, trials in self._trials.items()}
+            files.write_text(self.path, json.dumps({"asked": self._asked, "trials": lines}, indent=2) + "\n")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hunt:
+    """What is looked for: in which component, between which refs or nightlies of which index, by which command."""
+
+    component: str
+    good: str
+    bad: str
+    command: tuple[str, ...]
+    nightlies: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BisectRun:
+    """Where commits are built and tried: the same root for all of them."""
+
+    where: Where
+    request: Request
+    options: BuildOptions
+    hunt: Hunt
+    part: SourceComponent
+    notebook: Notebook
+    env: Mapping[str, str]
+
+    def say(self, text: str) -> None:
+        """Say something to whoever watches."""
+        self.options.observe(Event(kind="note", time=now(), text=text))
+
+    def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> Trial:
+        """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""
+        workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
+        began = now()
+        built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
+        counts = built.data["cached"].values()
+        trial = Trial(
+            rev=rev,
+            verdict="skip",
+            why=f"{built.data['failed']} failed",
+            seconds=round(now() - began, 1),
+            cached=(sum(hits for hits, _ in counts), sum(misses for _, misses in counts)),
+        )
+        if built.code:
+            return trial
+        code = self._run(workspace, rev)
+        verdict = judge(code)
+        if verdict is None:
+            raise WorkFailedError(f"{self.hunt.command[0]} ended with {code}: that is no verdict", fix=PAUSES)
+        return replace(trial, verdict=verdict, why=f"exit code {code}")
+
+    def _run(self, workspace: Workspace, rev: str) -> int:
+        built = find_built(workspace)
+        log = built.root / f"logs/bisect.{rev[:SHOWN]}.log"
+        return run_logged(self.hunt.command, env=run_environment(built), log=log)
+
+
+# bisect: builds commits between a good and a bad one, and names the one that broke a command.
+#
+# Each commit is built in one root with the parts that its own tree names; the tree moves from commit to commit
+# and its build folder stays. Where the guilty commit moved the pin of a vendored source, the search goes on
+# inside that.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Line:
+    """The commits of one repository that are searched."""
+
+    name: str
+    address: str
+    good: str
+    bad: str
+
+
+def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result:
+    """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
+    if not hunt.command:
+        raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
+    base = open_workspace(where)
+    part = _component(base, hunt.component)
+    own = where if where.root else replace(where, name=where.name or f"{base.root.name}-bisect")
+    root = open_workspace(own).root
+    env = {**variables(), **make_network(base.settings.network, variables())}
+    by_wheels = names_nightlies(hunt.good, hunt.bad)
+    good, bad = (ref if by_wheels else _resolve(part, ref, env) for ref in (hunt.good, hunt.bad))
+    asked = {"component": part.name, "good": good, "bad": bad, "command": list(hunt.command)}
+    only = request.only or (part.name,)
+    request = replace(request, verify="off", only=(*find_needed(base.profile.components, only), *only))
+    notebook = Notebook(root / "results/bisect.json", asked)
+    bench = BisectRun(where=own, request=request, options=options, hunt=hunt, part=part, notebook=notebook, env=env)
+    wheels = search_nightlies(base, bench) if by_wheels else None
+    good, bad = (wheels.good.commit, wheels.bad.commit) if wheels else (good, bad)
+    line = Line(name=part.name, address=part.repo, good=good, bad=bad)
+    answer = _search(bench, line, ())
+    inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
+    result = _result(base, bench, line, answer, inside)
+    told = wheels.document(notebook.trials(NAME)) if wheels else None
+    return replace(result, data={**result.data, "nightlies": told})
+
+
+def _component(workspace: Workspace, name: str) -> SourceComponent:
+    sources = {part.name: part for part in workspace.profile.components if part.kind == "source"}
+    if name in sources:
+        return sources[name]
+    raise UsageError(
+        f"{workspace.profile.name} builds no {name!r} from source",
+        fix=f"name another: --component {' or '.join(sources)}",
+    )
+
+
+def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
+    if COMMIT.fullmatch(ref):
+        return ref
+    return choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), env)).rev
+
+
+def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
+    """Try commits until one is found. `pinned`: the component's own commit, while a source inside it is searched."""
+    graph = open_ancestry(line.address, bench.env)
+    bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
+    graph.bring(line.good, line.bad)
+    if not graph.precedes(line.good, line.bad):
+        common = graph.common(line.good, line.bad)
+        fix = f"take the last commit that both have, if it is good: --good {common}" if common else "swap them?"
+        raise UsageError(f"{line.good[:SHOWN]} is not before {line.bad[:SHOWN]} in {line.name}", fix=fix)
+    while True:
+        tried = bench.notebook.verdicts(line.name)
+        goods = [line.good, *(rev for rev, verdict in tried.items() if verdict == "good")]
+        bads = [rev for rev, verdict in tried.items() if verdict == "bad"]
+        bad = next((rev for rev in bads if all(graph.precedes(rev, other) for other in bads)), line.bad)
+        left = graph.between(bad, goods)
+        answer = decide(left, bad, tried)
+        if not answer.next:
+            return answer
+        bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
+        trial = _try_commit(bench, line, answer.next, pinned)
+        bench.notebook.add(line.name, trial)
+        bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")
+
+
+def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> Trial:
+    if not pinned:
+        return bench.build_and_try(rev)
+    tree = bench.notebook.path.parent / f"bisect/{line.name}"
+    check_out(line.address, rev, tree, bench.env)
+    return replace(bench.build_and_try(pinned[0], ((line.name, str(tree)),)), rev=rev)
+
+
+def _look_inside(bench: BisectRun, line: Line, culprit: str) -> dict[str, Any] | None:
+    """Go on inside a vendored source whose pin the guilty commit moved, where the old pin still works with it."""
+    parent = open_ancestry(line.address, bench.env).describe(culprit).parent
+    for item in bench.part.vendored:
+        old, new = (_pin(bench, item, rev) for rev in (parent, culprit))
+        if not (old and new) or old == new:
+            continue
+        inner = Line(name=item.name, address=item.repo, good=old, bad=new)
+        bench.say(f"{culprit[:SHOWN]} moves {item.name} from {old[:SHOWN]} to {new[:SHOWN]}: does the old one work?")
+        trial = bench.notebook.find(item.name, old) or _try_commit(bench, inner, old, (culprit,))
+        bench.notebook.add(item.name, trial)
+        if trial.verdict == "good":
+            answer = _search(bench, inner, (culprit,))
+            return {"component": item.name, "good": old, "bad": new, **_describe(bench, inner, answer)}
+        bench.say(f"with the {item.name} of before it is {trial.verdict} too: the commit itself is guilty")
+    return None
+
+
+def _pin(bench: BisectRun, item: Vendored, rev: str) -> str:
+    if not item.pin_file or not rev or item.clones:  # what the build clones by itself has no tree to be tried
+        return ""
+    text = read_files(bench.part.repo, FoundRef(rev), [item.pin_file], bench.env)[item.pin_file] or ""
+    return next((word for word in text.split() if COMMIT.fullmatch(word)), "")
+
+
+def _describe(bench: BisectRun, line: Line, answer: Answer) -> dict[str, Any]:
+    graph = open_ancestry(line.address, bench.env)
+    trials = bench.notebook.trials(line.name)
+    return {
+        "culprit": asdict(graph.describe(answer.culprit)) if answer.culprit else None,
+        "suspects": [asdict(graph.describe(rev)) for rev in answer.suspects],
+        "trials": [trial.document() for trial in trials],
+    }
+
+
+def _result(base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None) -> Result:
+    found = _describe(bench, line, answer)
+    trials = [*found["trials"], *(inside["trials"] if inside else [])]
+    data = {
+        "profile": base.profile.name,
+        "root": str(bench.notebook.path.parent.parent),
+        "component": line.name,
+        "good": line.good,
+        "bad": line.bad,
+        **found,
+        "inside": inside,
+        "builds": len(trials),
+        "skipped": sum(trial["verdict"] == "skip" for trial in trials),
+        "cached": [sum(trial["cached"][number] for trial in trials) for number in (0, 1)],
+    }
+    return Result("bisect", data, code=0 if answer.culprit and not (inside and not inside["culprit"]) else 1)

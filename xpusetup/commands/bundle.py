@@ -1,0 +1,287 @@
+"""bundle: all that a build would fetch, in one file, and whether such a file is whole."""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import UsageError, WorkFailedError
+from xpusetup.base.model import ROOT, Event
+from xpusetup.base.text import render_size
+from xpusetup.base.values import PACKAGED
+from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan
+from xpusetup.bundle.contents import (
+    ORIGIN,
+    PROGRAM,
+    TOOLKIT,
+    WHEELS,
+    choose_installer,
+    missing_wheels,
+    parse_installers,
+    render_bundle,
+    resolve_address,
+)
+from xpusetup.bundle.io import (
+    find_broken,
+    make_repository,
+    read_commit_file,
+    read_head,
+    submodules_of,
+    unpack,
+    write_bundle,
+)
+from xpusetup.commands.build_result import describe_unverified
+from xpusetup.commands.explain import describe_failure
+from xpusetup.commands.profiles import ensure_locked
+from xpusetup.commands.result import Result
+from xpusetup.config.cmake import find_tag
+from xpusetup.config.request import COMMIT
+from xpusetup.config.settings import make_network
+from xpusetup.emit.script import render_script
+from xpusetup.run.lock import hold_lock
+from xpusetup.run.prepare import forget_damaged, preview, write_prepared
+from xpusetup.run.root import open_root
+from xpusetup.run.runner import Run, run_plan
+from xpusetup.run.workspace import open_workspace
+from xpusetup.system import files
+from xpusetup.system.environment import now, short_path, variables
+from xpusetup.system.http import download
+from xpusetup.system.program import describe_program
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from xpusetup.base.model import Request
+    from xpusetup.bundle.contents import Bundle, Installer, Repository
+    from xpusetup.config.profile import SourceComponent
+    from xpusetup.run.prepare import Prepared
+    from xpusetup.run.workspace import Where, Workspace
+
+
+# bundle create: all that a build would fetch, in one file.
+
+
+GATHERING = ("bundle.wheels", "bundle.program")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreateOptions:
+    """What to write, and whether with the toolkit's offline installer."""
+
+    file: str
+    toolkit: bool = False
+    observe: Callable[[Event], None] = field(default=lambda _event: None)
+
+
+def create(where: Where, request: Request, options: CreateOptions) -> Result:
+    """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
+
+    def say(text: str) -> None:
+        options.observe(Event(kind="note", time=now(), text=text))
+
+    file = Path(options.file).absolute()
+    workspace = open_workspace(where)
+    _refuse_place(file, options.file, workspace.root)
+    _refuse_installer(workspace)
+    workspace = ensure_locked(workspace, say)
+    installer = _choose_installer(workspace, request) if options.toolkit else None
+    root = open_root(workspace.root)
+    with hold_lock(root / "lock", say) as lock:
+        prepared = _prepare(workspace, request)
+        write_prepared(workspace, request, prepared)
+        for text in forget_damaged(prepared.root):
+            say(f"{text}: it is fetched again")
+        _fetch(workspace, prepared, lock, options)
+        place = root / "bundle"
+        if installer is None:
+            shutil.rmtree(place / TOOLKIT, ignore_errors=True)
+        else:
+            download(installer.address, place / TOOLKIT / installer.address.rpartition("/")[2], say)
+        bundle, members = collect(workspace, prepared, say)
+        say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
+        write_bundle(file, render_bundle(bundle), members)
+        _forget(prepared)
+        shutil.rmtree(place)
+    unverified = describe_unverified(workspace.profile, root, prepared.plan)
+    more = {"root": str(workspace.root), "unverified": unverified}
+    return Result("bundle create", {**describe(bundle), **more, **describe_file(file)})
+
+
+def _refuse_installer(workspace: Workspace) -> None:
+    if workspace.profile.installer is not None:
+        message = (
+            f"{workspace.profile.name} is installed by {workspace.profile.installer.program}, which fetches itself"
+        )
+        raise UsageError(message, fix="take its maker's container image where there is no network")
+
+
+def _refuse_place(file: Path, name: str, root: Path) -> None:
+    """Refuse to write where something would be lost. Raises UsageError."""
+    if file.is_dir():
+        raise UsageError(f"{name} is a folder", fix=f"name a file: {name}/NAME.tar")
+    if file.is_relative_to(root / "bundle"):
+        raise UsageError(f"{name} lies where the bundle is gathered, which is emptied", fix="write it elsewhere")
+    if file.exists():
+        try:
+            read_head(file)
+        except UsageError as error:
+            raise UsageError(f"{name} is there, and is no bundle", fix="name another file, or remove it") from error
+
+
+def _choose_installer(workspace: Workspace, request: Request) -> Installer:
+    wanted = workspace.profile.toolkit
+    if request.require_hashes:
+        raise UsageError("Intel publishes no hash of oneAPI's offline installer", fix="leave --toolkit out")
+    if wanted is None:
+        raise UsageError(f"{workspace.profile.name} is built without a toolkit", fix="leave --toolkit out")
+    known = parse_installers(files.package_text(ORIGIN))
+    return choose_installer(known, wanted, workspace.profile.name)
+
+
+def _prepare(workspace: Workspace, request: Request) -> Prepared:
+    """Make the plan that gathers. The machine need not be one that can build: it has no toolkit, perhaps."""
+    seen = preview(workspace, request)
+    program = describe_program(seen.root / "bundle")
+    plan = make_bundle_plan(workspace.profile, request, seen.plan, program)
+    prepared = replace(seen, plan=plan, scripts={step.id: render_script(step, plan) for step in plan.steps})
+    gathered = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
+    if not all((gathered / name).is_dir() for name in (WHEELS, PROGRAM)):
+        _forget(prepared)
+    files.remove(prepared.root / "stamps/bundle.program")  # its key does not see that a checkout was edited
+    return prepared
+
+
+def _forget(prepared: Prepared) -> None:
+    for name in GATHERING:
+        files.remove(prepared.root / f"stamps/{name}")
+
+
+def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateOptions) -> None:
+    """Run the steps. Raises WorkFailedError with the cause that a step's log tells."""
+    text = f"a bundle of {workspace.profile.name} · {short_path(str(prepared.root.path))}"
+    options.observe(Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps)))
+    outcome = run_plan(
+        Run(
+            root=prepared.root,
+            plan=prepared.plan,
+            scripts=prepared.scripts,
+            identities=prepared.identities,
+            lock=lock,
+            tuning=make_network(workspace.settings.network, variables()),
+            observe=options.observe,
+        )
+    )
+    if outcome.failed:
+        told = describe_failure(
+            prepared.root, outcome.failed, {"command": f"xpusetup bundle create FILE {workspace.options}"}
+        )
+        causes = [cause["cause"] for cause in told["causes"]]
+        why = next(text for text in (*causes, told["first_error"], *told["last_lines"][-1:], "see its log") if text)
+        raise WorkFailedError(
+            f"{outcome.failed} failed: {why}", fix=f"look at {told['log']}; the same command goes on there"
+        )
+
+
+def describe(bundle: Bundle) -> dict[str, Any]:
+    """Give a bundle as JSON values."""
+    return {
+        "profile": bundle.base.name,
+        "revs": bundle.revs,
+        "parts": bundle.parts,
+        "python": bundle.python,
+        "machine": bundle.machine,
+        "created_by": bundle.created_by,
+        "repositories": [{"address": each.addresses[0], "commits": list(each.commits)} for each in bundle.repositories],
+        "wheels": bundle.names(WHEELS),
+        "program": bundle.names(PROGRAM),
+        "toolkit": bundle.toolkit or None,
+        "downloads": [item.model_dump() for item in bundle.downloads],
+    }
+
+
+def describe_file(path: Path) -> dict[str, Any]:
+    """Give where a bundle lies, its bytes, and its hash."""
+    return {"file": str(path.absolute()), "bytes": path.stat().st_size, "sha256": files.hash_file(path)}
+
+
+# bundle verify: every hash, every commit with its whole tree, every wheel that the lock asks for.
+
+
+def verify_bundle(file: str) -> Result:
+    """Check a bundle against what it says of itself, and that against its lock. Raises UsageError for a damaged one."""
+    path = Path(file)
+    bundle = read_head(path)
+    with tempfile.TemporaryDirectory(prefix="xpusetup-bundle-") as scratch:
+        folder = Path(scratch) / "bundle"
+        unpack(path, bundle, folder, lambda made: _make_all(bundle, made), only="git/")
+        missing = [*_missing_sources(bundle, folder), *_missing_wheels(bundle)]
+    data = {**describe(bundle), **describe_file(path), "files": len(bundle.members), "missing": missing}
+    return Result("bundle verify", data, code=1 if missing else 0)
+
+
+def _make_all(bundle: Bundle, folder: Path) -> None:
+    for repository in bundle.repositories:
+        make_repository(repository, folder)
+
+
+def _missing_wheels(bundle: Bundle) -> Iterator[str]:
+    ready = [
+        f"{part.distribution}=={part.version}"
+        for part in bundle.profile.components
+        if part.kind == "wheel" and part.name in bundle.parts
+    ]
+    there = bundle.names(WHEELS)
+    for pin in missing_wheels([*bundle.pins, *ready], bundle.python, bundle.machine, there):
+        yield f"a wheel of {pin} for Python {bundle.python} on {bundle.machine}"
+    own = missing_wheels([f"xpusetup=={bundle.created_by}"], bundle.python, bundle.machine, bundle.names(PROGRAM))
+    yield from (f"a wheel of {pin}" for pin in own)
+
+
+def _missing_sources(bundle: Bundle, folder: Path) -> Iterator[str]:
+    """Follow the lock from its components to their submodules, in the packs themselves."""
+    known = {address: each for each in bundle.repositories for address in each.addresses}
+    for part in bundle.profile.components:
+        if part.kind != "source" or part.name not in bundle.parts or part.repo.startswith(PACKAGED):
+            continue
+        rev = part.rev or _ref(known.get(part.repo), f"refs/tags/{part.tag}" if part.tag else part.ref)
+        yield from _missing_tree(known, folder, part.repo, rev, part.sparse)
+        top = known.get(part.repo)
+        for address, pinned in _vendored(part, folder / top.folder if top else None, rev, known):
+            yield from _missing_tree(known, folder, address, pinned)
+
+
+def _ref(repository: Repository | None, name: str) -> str:
+    return repository.refs.get(name, "") if repository else ""
+
+
+def _vendored(
+    part: SourceComponent, top: Path | None, rev: str, known: dict[str, Repository]
+) -> Iterator[tuple[str, str]]:
+    """Give address and commit of what lies in a tree besides; the tree's own file rules, as it does when fetching."""
+    for item in part.vendored:
+        text = read_commit_file(top, rev, item.pin_file) if top is not None and item.pin_file else ""
+        words = [find_tag(text, item.clones)] if item.clones else text.split()
+        named = next((word for word in words if COMMIT.fullmatch(word)), "")
+        tag = words[0] if item.clones and words[0] and not named else item.tag
+        tagged = _ref(known.get(item.repo), f"refs/tags/{tag}")
+        yield item.repo, named or (tagged if tag != item.tag else "") or item.rev or tagged
+
+
+def _missing_tree(
+    known: dict[str, Repository], folder: Path, address: str, rev: str, sparse: Sequence[str] = ()
+) -> Iterator[str]:
+    repository = known.get(address)
+    if repository is None or rev not in repository.commits:
+        yield f"{address} {rev}".rstrip()
+        return
+    place = folder / repository.folder
+    if broken := find_broken(place, [rev]):
+        yield f"{address} {rev} is not whole: {broken[rev]}"
+        return
+    for module in submodules_of(place, rev, sparse):
+        asked = resolve_address(address, module.address)
+        inside = next((each for each in (asked, module.address) if each in known), asked)
+        yield from _missing_tree(known, folder, inside, module.rev)

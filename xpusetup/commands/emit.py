@@ -1,0 +1,428 @@
+"""emit: the steps of a plan as files for elsewhere, which need no xpusetup; also for a matrix of builds."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, get_args
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout
+from xpusetup.commands.profiles import ensure_locked
+from xpusetup.commands.result import Result
+from xpusetup.config.request import parse_arch, render_request
+from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
+from xpusetup.emit.image import Image, make_image, notes_of
+from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
+from xpusetup.emit.matrix import Cell, make_places
+from xpusetup.emit.script import render_shell
+from xpusetup.machine.gpus import check_targets
+from xpusetup.machine.platforms import Line
+from xpusetup.plan.steps import make_plan
+from xpusetup.plan.target import make_target
+from xpusetup.run.preflight import BUILD, INSTALL, probe_all
+from xpusetup.run.prepare import preview
+from xpusetup.run.root import helper_files, lock_document
+from xpusetup.run.tables import image_table, known, load_profile, target_table
+from xpusetup.run.workspace import load_settings, open_workspace
+from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from xpusetup.base.model import Request
+    from xpusetup.emit.matrix import Place
+    from xpusetup.machine.facts import Facts
+    from xpusetup.run.preflight import Purpose
+    from xpusetup.run.workspace import Where, Workspace
+
+
+# The builds of a matrix for `emit`: each a folder that builds as it lies.
+
+
+VERSION = re.compile(r"\d+\.\d+")
+
+
+SOURCES = {"source": BUILD, "wheels": INSTALL}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Axes:
+    """What several cells are made of: profiles, versions of Python, lists of device targets; empty for the usual one.
+
+    `source` is a key of SOURCES; cells lie in `folder`. `portable`: they go to another machine, where the site's own
+    folders mean nothing.
+    """
+
+    profiles: tuple[str, ...] = ()
+    pythons: tuple[str, ...] = ()
+    archs: tuple[tuple[str, ...], ...] = ()
+    source: str = "source"
+    folder: str = ""
+    portable: bool = True
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cells:
+    """The builds of a matrix, and the files of their folders by name below the folder that is written."""
+
+    cells: tuple[Cell, ...]
+    files: Mapping[str, str]
+
+
+def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
+    """Make the builds of a matrix. Raises UsageError where one of its pairs is impossible."""
+    spaces = _open(where, axes)
+    purpose = SOURCES[axes.source]
+    for place, space in spaces.items():
+        check_targets(space.profile, place.arch, space.settings, target_table())
+    facts = probe_all(next(iter(spaces.values())), ("python", "toolkits"))  # what targets are made from
+    cells: list[Cell] = []
+    texts: dict[str, str] = {}
+    for place, space in spaces.items():
+        cell, folder = _make_cell(place, space, (request, purpose, facts, axes.portable))
+        cells.append(cell)
+        texts |= {f"{axes.folder}{cell.name}/{name}": text for name, text in folder.items()}
+    return Cells(cells=tuple(cells), files=texts)
+
+
+def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
+    if axes.source not in SOURCES:
+        raise UsageError(f"--from {axes.source!r} means nothing", fix=f"one of {', '.join(SOURCES)}")
+    if where.into:
+        raise UsageError("--into names an environment of this machine", fix="leave it out: each build makes its own")
+    words = axes.profiles or (open_workspace(where).profile.name,)
+    named = [(word, load_profile(word)) for word in words]
+    places = make_places(named, [_version(text) for text in axes.pythons], axes.archs, target_table())
+    return {place: _workspace(where, place, f"{where.root}/{axes.folder}{place.name}") for place in places}
+
+
+def _workspace(where: Where, place: Place, root: str) -> Workspace:
+    own = replace(where, profile=place.word, root=root, python="")
+    return ensure_locked(open_workspace(own), lambda _text: None)
+
+
+def _make_cell(
+    place: Place, space: Workspace, how: tuple[Request, Purpose, Facts, bool]
+) -> tuple[Cell, dict[str, str]]:
+    request, purpose, facts, portable = how
+    seen = make_target(space.profile, facts, space.device, replace(request, arch=place.arch), space.settings)
+    version = place.python or seen.python_version
+    target = replace(seen, python=f"python{version}", python_version=version)  # whatever its place elsewhere
+    layout = Layout() if portable else space.layout
+    plan = purpose.make(space.profile, request, target, layout)
+    folder = {
+        **render_shell(plan, device_required=request.verify == "require"),
+        **helper_files(space.profile),
+        "profile.lock.json": lock_document(space.profile, plan.target, layout, {}),
+    }
+    return Cell(name=place.name, profile=space.profile, plan=plan), folder
+
+
+def _version(text: str) -> str:
+    if VERSION.fullmatch(text) is None:
+        raise UsageError(f"--python {text!r} is no version", fix="as in: --python 3.12 (a path says nothing elsewhere)")
+    return text
+
+
+# emit slurm, module and github: what drives the builds of a matrix elsewhere.
+
+
+def slurm(order: Order) -> tuple[Mapping[str, str], str]:
+    """Give the folder for a cluster, and the script that begins."""
+    from xpusetup.emit.slurm import render_slurm  # noqa: PLC0415 - one form is asked for
+
+    made = _cells(order, "source", portable=False)
+    return {**made.files, **render_slurm(made.cells, load_settings().scheduler)}, "fetch.sh"
+
+
+def module(order: Order) -> tuple[Mapping[str, str], str]:
+    """Give modulefiles and the builds that they load, and the script of the first of these."""
+    from xpusetup.emit.lmod import FOLDER, render_modules  # noqa: PLC0415 - one form is asked for
+
+    made = _cells(order, "source", folder=FOLDER)
+    files = {**made.files, **render_modules(made.cells, load_settings().module)}
+    return files, f"{FOLDER}{made.cells[0].name}/build.sh"
+
+
+def github(order: Order) -> tuple[Mapping[str, str], str]:
+    """Give a workflow and the builds that it runs, and the workflow's name.
+
+    Raises UsageError where what compiles would run on a machine that GitHub hosts, because nobody named another, and
+    where no job would have wheels to check.
+    """
+    from xpusetup.emit.github import FOLDER, HOSTED, WORKFLOW, Runners, render_github  # noqa: PLC0415 - one form
+
+    options = {name: str(order.options.get(name) or "") for name in ("from", "label", "gpu_label", "extension")}
+    _check_words(options)
+    made = _cells(order, "wheels", folder=FOLDER)
+    for cell in made.cells:
+        if cell.profile.installer is not None:
+            raise UsageError(
+                f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on",
+                fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR",
+            )
+    if options["from"] == "source" and not options["label"]:
+        raise UsageError(
+            "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",
+            fix="name a runner that has them: --label LABEL; or take what was published: --from wheels",
+        )
+    runners = Runners(
+        label=options["label"] or HOSTED,
+        gpu_label=options["gpu_label"],
+        extension=options["extension"],
+        again=_again(order, options),
+    )
+    return {**made.files, **render_github(made.cells, runners)}, WORKFLOW
+
+
+def _check_words(options: Mapping[str, str]) -> None:
+    """Refuse what would not be one plain word in the workflow."""
+    for name in ("label", "gpu_label"):
+        if options[name] and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options[name]) is None:
+            raise UsageError(f"{options[name]!r} is no label of a runner", fix="letters, digits, '.', '_' and '-'")
+    if options["extension"] and not all(part.isidentifier() for part in options["extension"].split(".")):
+        raise UsageError(
+            f"--extension {options['extension']!r} is no module", fix="as in import NAME: --extension NAME"
+        )
+
+
+def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
+    """Give the command that writes the same form anew."""
+    several = {"--profile": "profiles", "--python": "pythons", "--arch": "archs"}
+    words = [
+        word for option, name in several.items() for text in order.options.get(name, ()) for word in (option, text)
+    ]
+    named = {"--from": "from", "--label": "label", "--gpu-label": "gpu_label", "--extension": "extension"}
+    words += [word for option, name in named.items() if options[name] for word in (option, options[name])]
+    revs = [word for rev in order.places[0].rev for word in ("--rev", rev)]
+    return ("xpusetup", "emit", "github", *words, *revs, *render_request(order.request), "--out", ".")
+
+
+def _cells(order: Order, source: str, *, folder: str = "", portable: bool = True) -> Cells:
+    options = order.options
+    axes = Axes(
+        profiles=tuple(options.get("profiles", ())),
+        pythons=tuple(options.get("pythons", ())),
+        archs=tuple(parse_arch(text) for text in options.get("archs", ()) if text != "auto"),
+        source=options.get("from") or source,
+        folder=folder,
+        portable=portable,
+    )
+    if axes.source == "wheels" and axes.archs:
+        raise UsageError(
+            "published wheels hold the device targets that they hold", fix="leave --arch out, or: --from source"
+        )
+    where = replace(order.places[0], python="", profile=axes.profiles[0] if axes.profiles else "")
+    return make_cells(where, replace(order.request, arch=()), axes)
+
+
+# What a form of a plan is asked and what it gives: the two ends of every kind that `emit` knows.
+
+
+FOLDER = "@FOLDER@"
+"""Stands in `Form.start` for the folder that is written."""
+SOME = frozenset(
+    {"from", "os", "target", "dialect", "base", "driver", "pin", "label", "gpu-label", "extension", "verify"}
+)
+"""The options that some forms know; all know the others."""
+COMPILING = ("rev", "set", "only", "until")
+"""The options that choose what is compiled, and how."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Order:
+    """What was asked of a form: for which profiles and places (several make a matrix), and what its options say."""
+
+    places: tuple[Where, ...]
+    request: Request
+    options: Mapping[str, Any] = field(default_factory=dict)
+
+    @property
+    def only_place(self) -> Where:
+        """The one place, for a form that has no matrix. Raises UsageError where there are several."""
+        if len(self.places) != 1:
+            raise UsageError("this form is for one profile", fix="name one --profile, and write the others elsewhere")
+        return self.places[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Form:
+    """What a form consists of: texts by file name, the shell line that begins with them, and what is worth saying."""
+
+    files: Mapping[str, str]
+    start: str = ""
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kind:
+    """A form of a plan: what makes its files, and which options mean something to it beside those of every form.
+
+    `make` raises XpuError for what this form cannot be, before anything is written. `origin` is where its packages are
+    from unless --from says so.
+    """
+
+    make: Callable[[Order], Form]
+    options: frozenset[str] = frozenset()
+    origin: str = "source"
+
+
+def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
+    """Raise UsageError for what a form does not know: no option is passed over in silence."""
+    asked, kind = _asked(order), kinds[name]
+    for option in asked:
+        if option in SOME and option not in kind.options:
+            knowing = [other for other, each in kinds.items() if option in each.options]
+            fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
+            raise UsageError(f"--{option} means nothing to the form {name}", fix=fix)
+    origin = order.options.get("from") or kind.origin
+    if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
+        raise UsageError(
+            f"--{idle[0]} means nothing to wheels as they were published: nothing is compiled",
+            fix=f"leave --{idle[0]} out, or: --from source",
+        )
+
+
+def _asked(order: Order) -> list[str]:
+    """Name the options that were given, as people write them."""
+    place, request = order.places[0], order.request
+    given = {
+        **order.options,
+        "rev": place.rev,
+        "only": request.only,
+        "until": request.until,
+        "set": request.set,
+        "verify": "" if request.verify == "auto" else request.verify,
+    }
+    return [name.replace("_", "-") for name, value in given.items() if value]
+
+
+# Images of a plan: from the options of `emit` to a decided image, and the files of its form.
+
+
+CHOICES: Mapping[str, tuple[str, ...]] = {
+    "target": get_args(Stage),
+    "from": get_args(Origin),
+    "dialect": get_args(Dialect),
+    "driver": ("", *get_args(Line)),
+}
+"""The words that an option takes, by its name."""
+
+
+def emit_dockerfile(order: Order) -> Form:
+    """Give a Dockerfile with all that it copies."""
+    image = decide_image(order)
+    engine = "docker build" if image.order.dialect == "buildkit" else "buildah bud --isolation chroot"
+    return _form(image, render_dockerfile(image), f"{engine} -t {image.profile.name} {FOLDER}")
+
+
+def emit_apptainer(order: Order) -> Form:
+    """Give an Apptainer definition with all that it copies."""
+    image = decide_image(order)
+    name = f"{image.profile.name}.sif"
+    return _form(image, render_apptainer(image), f"cd {FOLDER} && apptainer build {name} {FILE}")
+
+
+def _form(image: Image, texts: Mapping[str, str], start: str) -> Form:
+    """Add what travels with every form."""
+    around = {
+        **helper_files(image.profile),
+        "profile.lock.json": lock_document(image.profile, image.plan.target, image.plan.layout, {}),
+    }
+    return Form(files={**around, **texts}, start=start, notes=notes_of(image))
+
+
+def decide_image(order: Order) -> Image:
+    """Decide what image is meant. Raises UsageError for one that cannot be."""
+    if order.request.only or order.request.until:
+        raise UsageError("an image holds the whole of a profile", fix="leave --only and --until out")
+    workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
+    if workspace.layout.adopted:
+        raise UsageError("an image has an environment of its own", fix="leave --into out")
+    check_targets(workspace.profile, order.request.arch, workspace.settings, target_table())
+    about = Described(known=known(), images=image_table(), device=workspace.device)
+    return make_image(workspace.profile, order.request, make_image_order(order), about)
+
+
+def make_image_order(order: Order) -> ImageOrder:
+    """Read the options of an image. Raises UsageError for a word that means nothing."""
+    told = {name: value for name, value in order.options.items() if value}
+    for name, words in CHOICES.items():
+        if (word := told.get(name, words[0])) not in words:
+            raise UsageError(f"--{name} {word!r} means nothing", fix=f"one of {', '.join(filter(None, words))}")
+    return ImageOrder(
+        system=told.get("os", ImageOrder.system),
+        target=told.get("target", ImageOrder.target),
+        origin=told.get("from", ImageOrder.origin),
+        dialect=told.get("dialect", ImageOrder.dialect),
+        base=told.get("base", ""),
+        python=order.only_place.python,
+        line=told.get("driver"),
+        pins=parse_package_pins(told.get("pin", ())),
+    )
+
+
+# emit: the steps of a plan as files for elsewhere, which need no xpusetup.
+
+
+def emit(kind: str, order: Order, out: str) -> Result:
+    """Write a form into a folder."""
+    if kind not in KINDS:
+        raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
+    check_options(kind, KINDS, order)
+    form = KINDS[kind].make(order)
+    folder = Path(out)
+    for name, text in form.files.items():
+        files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
+    written = [str(folder / name) for name in sorted(form.files)]
+    start = form.start.replace(FOLDER, shlex.quote(out))
+    return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
+
+
+def emit_shell(order: Order) -> Form:
+    """Give the step scripts and build.sh. The folder is a root: it builds as it lies."""
+    workspace = ensure_locked(open_workspace(order.only_place), lambda _text: None)
+    seen = preview(workspace, order.request, here=False).plan
+    named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
+    target = replace(seen.target, python=named)  # whatever its place elsewhere
+    moved = make_plan(workspace.profile, order.request, target, workspace.layout)
+    texts = {
+        **render_shell(moved, device_required=order.request.verify == "require"),
+        **helper_files(workspace.profile),
+        "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
+    }
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh")
+
+
+def emit_slurm(order: Order) -> Form:
+    """Give the jobs of a cluster, and a folder for each build of the matrix."""
+    made, first = slurm(order)
+    return Form(files=made, start=f"bash {FOLDER}/{first}")
+
+
+def emit_module(order: Order) -> Form:
+    """Give modulefiles, and a folder for each build of the matrix."""
+    made, first = module(order)
+    return Form(files=made, start=f"bash {FOLDER}/{first}")
+
+
+def emit_github(order: Order) -> Form:
+    """Give a workflow, and a folder for each build of the matrix."""
+    made, workflow = github(order)
+    return Form(files=made, start=f"git add {workflow.split('/')[0]}")
+
+
+IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})
+MATRIX = frozenset({"from", "verify"})
+KINDS = {
+    "shell": Kind(make=emit_shell, options=frozenset({"verify"})),
+    "dockerfile": Kind(make=emit_dockerfile, options=IMAGE | {"dialect"}),
+    "apptainer": Kind(make=emit_apptainer, options=IMAGE),
+    "slurm": Kind(make=emit_slurm, options=MATRIX),
+    "module": Kind(make=emit_module, options=MATRIX),
+    "github": Kind(make=emit_github, options=MATRIX | {"label", "gpu-label", "extension"}, origin="wheels"),
+}
+"""The forms, each with the options that it knows beside those of all."""

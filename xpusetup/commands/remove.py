@@ -1,0 +1,182 @@
+"""remove: a build goes, and nothing with it that is not ours.
+
+Ours is what a root is known to hold, a build folder and an environment that a build made elsewhere, and in an
+environment of somebody's our bookkeeping. Left are files that no command of this program writes, and trees that hold
+somebody's work.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import ROOT, Layout
+from xpusetup.commands.result import Result
+from xpusetup.plan.environment import constraints_file
+from xpusetup.run import removal
+from xpusetup.run.lock import OWNER, hold_lock
+from xpusetup.run.manifest import read_manifest
+from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, Root, find_roots, read_lock, read_stamps
+from xpusetup.run.workspace import load_settings, open_workspace, roots_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from xpusetup.run.workspace import Where
+
+
+NAME = re.compile(r"\w[\w.-]*")
+"""The names of components: of a lock that someone wrote by hand nothing else is believed."""
+LOCKS = ("lock", OWNER)
+OURS = {*FOLDERS, "venv", "launcher", "published", "bundle", "nightlies", "held", "failed"} | {
+    *("journal.jsonl", "manifest.json", "report.html", LOCKED, *LOCKS)
+}
+"""What commands and steps of this program write into a root."""
+STEP_LOCK = "lock.step."
+TREES = ("", ".git", ".tools", ".wheel", ".archive")
+"""What lies beside a component's tree in a build folder elsewhere, by how its name ends."""
+REPORTS = "share/xpusetup"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removal:
+    """What goes: `places`, whole, from the outside in; what stays in `left` (place -> why); what that frees in bytes.
+
+    `environment` is somebody's, of which our bookkeeping goes, unless it is empty; `packages` stay in it.
+    """
+
+    root: Root
+    places: tuple[Path, ...]
+    left: Mapping[str, str]
+    freed: int
+    environment: str
+    packages: tuple[str, ...]
+
+    @property
+    def data(self) -> dict[str, Any]:
+        """What is told of it, before and after."""
+        python = shlex.quote(f"{self.environment}/bin/python")
+        uninstall = f"{python} -m pip uninstall {shlex.join(self.packages)}" if self.packages else ""
+        return {
+            "root": str(self.root.path),
+            "places": list(map(str, self.places)),
+            "freed": self.freed,
+            "left": [{"path": path, "why": why} for path, why in self.left.items()],
+            "environment": self.environment or None,
+            "uninstall": uninstall,
+        }
+
+
+def look(where: Where) -> Removal:
+    """Find what a removal would take. Raises UsageError where no build is named, or what is named is none of ours."""
+    root = _find(where)
+    lock = read_lock(root) or {}
+    layout = Layout(**lock.get("layout", {}))
+    left = dict(_strangers(root))
+    places = [root / name for name in _own_names(root) if name not in (*LOCKS, LOCKED)]
+    src = Path(layout.src.replace(ROOT, str(root.path)))
+    work = dict(_find_work(src, lock))
+    if not layout.src.startswith(ROOT):
+        places += [path for name in _components(lock) for end in TREES if (path := src / f"{name}{end}").exists()]
+    places = [part for place in places for part in (sorted(place.iterdir()) if work and place == src else [place])]
+    places += [Path(layout.venv)] if _made_elsewhere(root, layout) else []
+    kept = tuple(place for place in places if str(place) not in work)
+    environment = layout.venv if layout.adopted and not _shared(root, layout.venv) else ""
+    wheels = read_manifest(root).get("wheels", []) if environment else []
+    return Removal(
+        root=root,
+        places=kept,
+        left={**left, **work},
+        freed=removal.measure(kept),
+        environment=environment,
+        packages=tuple(str(wheel["name"]) for wheel in wheels),
+    )
+
+
+def _find(where: Where) -> Root:
+    """Give the root that is named; nothing is removed that nobody named."""
+    roots = roots_folder(load_settings())
+    if not (where.root or where.name or where.profile or where.rev):
+        there = ", ".join(root.path.name for root in find_roots(roots)) or "none"
+        raise UsageError("say which build", fix=f"xpusetup remove --name NAME; in {roots} there is: {there}")
+    path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
+    root = Root((path or open_workspace(where).root).resolve())
+    if not root.path.is_dir():
+        raise NotReadyError(f"nothing is built in {root.path}", fix="xpusetup cache size")
+    if read_lock(root) is None:
+        raise UsageError(
+            f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed",
+            fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}",
+        )
+    return root
+
+
+def _own_names(root: Root) -> list[str]:
+    names = sorted(path.name for path in root.path.iterdir())
+    return [name for name in names if name in OURS or name.startswith(STEP_LOCK) or DRAFT.fullmatch(name)]
+
+
+def _made_elsewhere(root: Root, layout: Layout) -> bool:
+    """Say whether a step of this build made the environment, at a place outside of the root."""
+    stamp = read_stamps(root).get("venv")
+    if stamp is None or layout.adopted or layout.venv.startswith(ROOT):
+        return False
+    return f"{layout.venv}/pyvenv.cfg" in [made.path for made in stamp.made]
+
+
+def _strangers(root: Root) -> Iterator[tuple[str, str]]:
+    ours = set(_own_names(root))
+    for path in sorted(root.path.iterdir()):
+        if path.name not in ours:
+            yield str(path), "no command of this program wrote it"
+
+
+def _components(lock: Mapping[str, Any]) -> dict[str, str]:
+    """Give the components that are fetched, with the commit of each."""
+    parts = lock.get("profile", {}).get("components", [])
+    fetched = [part for part in parts if part.get("kind") == "source" and NAME.fullmatch(str(part.get("name")))]
+    return {part["name"]: str(part.get("rev") or "") for part in fetched}
+
+
+def _find_work(src: Path, lock: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    for name, rev in _components(lock).items():
+        if why := removal.find_work(src / name, rev):
+            yield str(src / name), why
+
+
+def _shared(root: Root, environment: str) -> bool:
+    """Say whether another build put something into an environment too: what keeps that in place stays."""
+    others = (other for other in find_roots(roots_folder(load_settings())) if other.path != root.path)
+    return any((read_lock(other) or {}).get("layout", {}).get("venv") == environment for other in others)
+
+
+def remove(found: Removal, say: Callable[[str], None]) -> Result:
+    """Remove it. Raises NotReadyError while a build is at work there, before anything goes.
+
+    The lock of the profile goes last: a removal that was cut off goes on with the same command.
+    """
+    root = found.root
+    with hold_lock(root / "lock", say):
+        if found.environment:
+            _leave(Path(found.environment))
+        removal.remove_all(found.places)
+        removal.remove_all([root / LOCKED])
+    removal.remove_all([root / name for name in LOCKS])
+    gone = removal.remove_empty(root.path)
+    return Result("remove", {**found.data, "removed": True, "gone": gone})
+
+
+def _leave(environment: Path) -> None:
+    """Take our bookkeeping out of an environment of somebody's."""
+    ours = constraints_file(Layout(venv=str(environment), adopted=True))
+    removal.forget_constraint(environment / "pip.conf", ours)
+    removal.remove_all([Path(ours), environment / REPORTS])
+
+
+def keep(found: Removal) -> Result:
+    """Give what would have gone, where the answer was no."""
+    return Result("remove", {**found.data, "removed": False, "gone": False})

@@ -1,0 +1,86 @@
+"""report: what the hours of a build went into, as one HTML page and as a document."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.text import hide_all
+from xpusetup.commands.result import Result
+from xpusetup.report.contents import Material, make_page, make_report, parse_ninja_log, parse_spans
+from xpusetup.run.journal import read_records
+from xpusetup.run.manifest import read_manifest, still_verified
+from xpusetup.run.root import Root, read_lock
+from xpusetup.run.step_process import read_samples
+from xpusetup.run.workspace import open_built
+from xpusetup.system import files
+from xpusetup.system.environment import open_page, short_path
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from xpusetup.report.contents import Edge
+    from xpusetup.run.workspace import Where
+
+
+TEMPLATE = "data/report.html.j2"
+LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")
+"""Where CMake's build folder lies, and that of setuptools, below the sources."""
+
+
+def report(where: Where, *, out: str, show: bool) -> Result:
+    """Write the page, and give what it shows. `show`: open it in a browser too."""
+    workspace = open_built(where)
+    root = Root(workspace.root)
+    document = hide_all(read_report(root))
+    if document is None:
+        raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
+    path = Path(out) if out else root / "report.html"
+    if path.is_dir():
+        raise UsageError(f"{path} is a folder", fix=f"name a file: -o {path / 'report.html'}")
+    files.write_text(path, make_page(document, files.package_text(TEMPLATE)))
+    opened = open_page(path) if show else None
+    return Result("report", {**document, "file": str(path.absolute()), "opened": opened})
+
+
+def read_report(root: Root) -> dict[str, Any] | None:
+    """Gather what lies in a root; None where no step ended in it yet."""
+    spans = parse_spans(read_records(root))
+    if not spans:
+        return None
+    manifest, samples = read_manifest(root), read_samples(root)
+    manifest["verified"] = still_verified(root, manifest)
+    return make_report(
+        Material(
+            root=short_path(str(root.path)),
+            manifest={"profile": (read_lock(root) or {}).get("profile", {}).get("name", ""), **manifest},
+            spans=spans,
+            edges=_read_edges(root, manifest.get("own", {})),
+            memory=[(time, float(used)) for time, used, _ in samples],
+            memory_total=samples[-1][2] if samples else None,
+            sizes=_read_sizes(manifest),
+        )
+    )
+
+
+def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...]]:
+    """Give ninja's commands by the step that ran them; `own` are the trees of the user's own."""
+    lock = read_lock(root) or {}
+    layout = Layout(**lock["layout"]) if "layout" in lock else Layout()
+    src = Path(layout.src.replace(ROOT, str(root.path)))
+    trees = {f"{tree.name}.build": tree for tree in (sorted(src.iterdir()) if src.is_dir() else ())}
+    for name, one in own.items():
+        trees[f"{name}.install" if one.get("editable") else f"{name}.build"] = Path(one["folder"])
+    found: dict[str, tuple[Edge, ...]] = {}
+    for step, tree in trees.items():
+        texts = (files.read_text(path) or "" for name in LOGS for path in sorted(tree.glob(name)))
+        if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
+            found[step] = edges
+    return found
+
+
+def _read_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
+    paths = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
+    return {str(path): path.stat().st_size for path in paths if path.is_file()}

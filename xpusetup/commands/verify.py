@@ -1,0 +1,288 @@
+"""verify: the checks of the helper, in any environment that has torch, and operators that fall back."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built, run_environment
+from xpusetup.config.devices import device_modes, find_mode, is_device_file, read_device
+from xpusetup.plan.verify import device_options, parse_variables
+from xpusetup.run.manifest import read_proof, record_verification
+from xpusetup.run.workspace import describe_device, open_built
+from xpusetup.system.environment import variables
+from xpusetup.system.files import check_folder
+from xpusetup.verify import runner
+from xpusetup.verify.fallbacks import (
+    MEANING,
+    list_table,
+    log_table,
+    parse_known,
+    parse_patterns,
+    published_tables,
+    run_tables,
+    scan,
+)
+from xpusetup.verify.runner import Subject
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+    from typing import TypeAlias
+
+    from xpusetup.config.devices import Device
+    from xpusetup.run.workspace import Where
+    from xpusetup.verify.fallbacks import Known, Table
+
+    Say: TypeAlias = Callable[[str], None]
+
+
+# verify: the checks of the verification helper, in the built environment or in any other that has torch.
+
+
+AUTO = "auto"
+BAD_USAGE, NO_DEVICE = 2, 4
+OLDEST = (3, 10)
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifyOptions:
+    """What to verify. An empty `device` is the profile's, an empty `junit` no such file, `patience` in seconds."""
+
+    device: str = ""
+    level: str = "smoke"
+    junit: str = ""
+    only: tuple[str, ...] = ()
+    skip: tuple[str, ...] = ()
+    patience: float = 300
+    throughput: bool = False
+    mode: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether nothing was left out, so that the answer holds for the device."""
+        return not self.only and not self.skip and not self.mode
+
+
+LACKS = "xpusetup doctor --for run"
+"""What says why a device that should be here is not."""
+
+
+def list_checks() -> Result:
+    """Say which checks there are, in order."""
+    return Result("verify", {"list": runner.list_checks()})
+
+
+def verify(where: Where, asked: VerifyOptions, say: Say) -> Result:
+    """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
+    given = read_device(asked.device) if is_device_file(asked.device) else None
+    asked = replace(asked, device=given.name) if given else asked
+    subject = find_subject(where, asked)
+    subject = replace(subject, known=given) if given else subject
+    chosen = choose_device(subject, asked)
+    device = describe(subject, chosen["device"])
+    subject, within = _in_mode(subject, asked, device)
+    options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
+    proof = read_proof(subject.root) if subject.root else {}
+    document, code, words = runner.run_verifier(subject.python, options, subject.env, say)
+    if code == BAD_USAGE:
+        raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
+    if code == NO_DEVICE:
+        raise NoDeviceError(
+            f"there is no {device.title if device else 'device'} here to verify {subject.whose} on",
+            fix="verify it on a machine that has one; what is missing here: xpusetup doctor --for run",
+        )
+    if not document:
+        raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
+    told = {"chosen_by": chosen["why"], "environment": subject.whose, "fix": LACKS, "not_recorded": ""}
+    if subject.root is not None and asked.whole and chosen["device"] == subject.device:
+        told["not_recorded"] = record_verification(subject.root, document, proof, say)
+    return Result("verify", {**document, **told}, code=code)
+
+
+def find_subject(where: Where, asked: VerifyOptions) -> Subject:
+    """Give the environment that is meant. Raises NotReadyError where nothing is built, or there is no torch."""
+    if where.into and not (where.profile or where.root or where.name):
+        return _look_at(where.into, asked)
+    workspace = open_built(where)
+    try:
+        built = find_built(workspace)
+    except NotReadyError:
+        if not where.into:
+            raise
+        return _look_at(where.into, asked, workspace.profile.accelerator)
+    device = built.target.accelerator
+    found = Subject(built.python, run_environment(built), device, workspace.profile.name, built.root, workspace.device)
+    return replace(found, modes=built.target.modes)
+
+
+def _in_mode(subject: Subject, asked: VerifyOptions, device: Device | None) -> tuple[Subject, VerifyOptions]:
+    """Choose the mode: the named one, else the usual one of a build; an environment that is not ours is as it is."""
+    modes = subject.modes or (device_modes(device) if device else ())
+    mode = find_mode(modes, asked.mode) if asked.mode else next(iter(subject.modes), None)
+    if mode is None:
+        return subject, asked
+    environment = {**subject.env, **dict(parse_variables((*mode.variables, *mode.models)))}
+    return replace(subject, env=environment), replace(asked, skip=(*asked.skip, *mode.skips))
+
+
+def describe(subject: Subject, name: str) -> Device | None:
+    """Give what is known of the device to verify; None where torch is to choose it."""
+    if name == AUTO:
+        return None
+    return subject.known if subject.known and subject.known.name == name else describe_device(name)
+
+
+def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
+    """Take an environment as it is. Raises NotReadyError where it has no torch, or a Python that is too old."""
+    path = Path(place).expanduser().absolute()
+    python = path if path.is_file() else path / "bin/python"
+    if not python.is_file():
+        raise UsageError(
+            f"{path} is no environment: there is no {python}", fix="name a venv, a conda prefix or a python"
+        )
+    check_folder(python)
+    found = runner.look_at(python)
+    if not found.python:
+        raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")
+    if found.python < OLDEST:
+        shown = ".".join(map(str, found.python))
+        raise NotReadyError(
+            f"{python} is Python {shown}, the checks need 3.10 or newer", fix="name another environment"
+        )
+    if not found.torch:
+        raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install --into {place}")
+    return Subject(python, variables(), asked.device or device, place)
+
+
+def choose_device(subject: Subject, asked: VerifyOptions) -> dict[str, str]:
+    """Give the name of the device to verify and who chose it; `auto` stays where torch cannot be asked."""
+    name = asked.device or subject.device
+    if name != AUTO:
+        return {"device": name, "why": "--device" if asked.device else subject.whose}
+    return {"device": AUTO, "why": "", **runner.find_device(subject.python, subject.env)}
+
+
+def _options(asked: VerifyOptions) -> tuple[str, ...]:
+    named = [word for name in asked.only for word in ("--only", name)]
+    named += [word for name in asked.skip for word in ("--skip", name)]
+    junit = ("--junit", str(Path(asked.junit).expanduser().absolute())) if asked.junit else ()
+    more = ("--throughput",) if asked.throughput else ()
+    return ("--level", asked.level, "--patience", f"{asked.patience:g}", *named, *junit, *more)
+
+
+# verify --fallbacks: which operators run on the CPU, as published, as a log tells, or as this device does.
+
+
+COMMAND = "verify --fallbacks"
+HELPER = "helpers/collect_fallbacks.py"
+RESULT = "results/fallbacks.json"
+SECONDS = 900
+
+
+@dataclass(frozen=True)
+class FallbackOptions:
+    """What to tell of: a release as published, logs, or else a run here, on the profile's device or another.
+
+    `markdown`: on a terminal too; `whole`: with the built-in list.
+    """
+
+    device: str = ""
+    release: str = ""
+    logs: tuple[str, ...] = ()
+    markdown: bool = False
+    whole: bool = False
+
+
+def read_known() -> Known:
+    """Read what was published of operators that run on the CPU, and the lists of releases."""
+    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
+
+    return parse_known(package_text("data/fallbacks.toml"))
+
+
+def show_fallbacks(where: Where, asked: FallbackOptions) -> Result:
+    """Give the tables that were asked for. Raises UsageError for a release that is not known."""
+    known = read_known()
+    if asked.release and asked.release not in known.releases:
+        raise UsageError(f"no list is known of release {asked.release!r}", fix=f"--release {'|'.join(known.releases)}")
+    if asked.logs:
+        return _result(_of_logs(known, asked), asked)
+    if asked.release:
+        return _result(_of_release(known, asked), asked)
+    document = _collect(where, asked.device)
+    tables = run_tables(known, document)
+    own = {"device": document["device"], "torch": document["torch"]}
+    return _result(tables, asked, own, code=1 if any(table.errors for table in tables) else 0)
+
+
+def _result(
+    tables: Iterable[Table], asked: FallbackOptions, own: dict[str, Any] | None = None, code: int = 0
+) -> Result:
+    rows = [asdict(table) for table in tables]
+    words = {how: MEANING[how] for how in MEANING if any(one["how"] == how for row in rows for one in row["operators"])}
+    data = {**(own or {}), "release": asked.release or None, "tables": rows, "words": words}
+    return Result(COMMAND, {**data, "markdown": asked.markdown or bool(asked.release and not asked.logs)}, code=code)
+
+
+def _of_release(known: Known, asked: FallbackOptions) -> Sequence[Table]:
+    published = published_tables(known, asked.release)
+    if published and not asked.whole:
+        return published
+    return (*published, list_table(known, asked.release))
+
+
+def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
+    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
+    from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
+
+    patterns = parse_patterns(package_text("helpers/fallback_messages.json"))
+    return [
+        log_table(
+            known,
+            "stdin" if name == STDIN else name,
+            scan(read_stdin() if name == STDIN else read_log(Path(name)), patterns),
+            asked.release,
+        )
+        for name in asked.logs
+    ]
+
+
+def _collect(where: Where, device: str) -> dict[str, Any]:
+    """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
+    from xpusetup.commands.status import find_built, run_environment  # noqa: PLC0415 - same
+    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
+    from xpusetup.run.workspace import open_built  # noqa: PLC0415 - published tables and logs need no root
+    from xpusetup.system.files import package_file  # noqa: PLC0415 - same
+    from xpusetup.system.process import run_process  # noqa: PLC0415 - same
+
+    workspace = open_built(where)
+    built = find_built(workspace)
+    result = built.root / RESULT
+    result.unlink(missing_ok=True)
+    # The package's own helper: a root that an older version built has none.
+    argv = (
+        str(built.python),
+        str(package_file(HELPER)),
+        "--device",
+        device or built.target.accelerator,
+        "--out",
+        str(result),
+    )
+    said = run_process(argv, seconds=SECONDS, env=run_environment(built))
+    document = read_document(result)
+    if said.code == NO_DEVICE and built.target.device_expected:
+        raise WorkFailedError(
+            f"the {workspace.device.title} cannot be used", fix=f"xpusetup verify {workspace.options}"
+        )
+    if said.code == NO_DEVICE:
+        raise NoDeviceError(
+            f"there is no {workspace.device.title} here to run operators on",
+            fix="--release R tells what is known of a release, --log FILE what a log from a machine with one says",
+        )
+    if not document:
+        words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
+        raise WorkFailedError(f"the run ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")
+    return document

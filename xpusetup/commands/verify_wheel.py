@@ -1,0 +1,126 @@
+"""verify-wheel: what is in a wheel, held against a profile; and what an environment's packages load at run time."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built
+from xpusetup.machine.gpus import check_words
+from xpusetup.machine.parsers import system_packages
+from xpusetup.machine.probe_torch import look_at_libraries, site_packages
+from xpusetup.plan.component import inspect_options
+from xpusetup.run.tables import load_profile, target_table
+from xpusetup.run.workspace import open_built
+from xpusetup.system import files
+from xpusetup.system.files import Sysroot
+from xpusetup.system.process import run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
+    from xpusetup.run.workspace import Where
+
+
+HELPER = "helpers/inspect_wheel.py"
+PATIENCE = 900.0
+"""Seconds for one wheel: a torch for Intel GPUs holds several GiB, all of which are hashed."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class WheelOptions:
+    """What is wanted of a wheel: what a profile says, the version and GPUs that were named, folders it may not name."""
+
+    profile: str = ""
+    version: str = ""
+    arch: str = ""
+    forbidden: tuple[str, ...] = ()
+
+
+def verify_wheel(wheel: str, asked: WheelOptions) -> Result:
+    """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
+    path = Path(wheel).expanduser()
+    if not path.is_file():
+        raise UsageError(f"there is no wheel {wheel}", fix="name a file that ends with .whl")
+    if asked.arch:
+        check_words(asked.arch.split(","), target_table())
+    words = [*_of_profile(path, asked), *_named(asked)]
+    document = _inspect(path, words)
+    return Result("verify-wheel", {**document, "profile": asked.profile or None}, code=0 if document["ok"] else 1)
+
+
+def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
+    if not asked.profile:
+        return []
+    profile = load_profile(asked.profile)
+    part = _component(profile, path.name)
+    own = ["--distribution", part.distribution, *([] if asked.version else ["--version", part.version])]
+    arch = asked.arch.split(",") if asked.arch else profile.arch.default if profile.arch else []
+    return [*own, *(inspect_options(part, arch) if part.kind == "source" else ())]
+
+
+def _component(profile: Profile, name: str) -> SourceComponent | WheelComponent:
+    """Give what a profile says of the distribution whose wheel has this name."""
+    parts = [part for part in profile.components if part.kind != "skip"]
+    stem = _plain(name.partition("-")[0])
+    for part in parts:
+        if _plain(part.distribution) == stem:
+            return part
+    known = ", ".join(part.distribution for part in parts)
+    raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "-").replace(".", "-")
+
+
+def _named(asked: WheelOptions) -> list[str]:
+    words = ["--version", asked.version] if asked.version else []
+    words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
+    for folder in asked.forbidden:
+        words += ["--forbid-prefix", folder]
+    return words
+
+
+def _inspect(path: Path, words: Sequence[str]) -> dict[str, Any]:
+    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+        out = Path(folder) / "wheel.json"
+        helper = (sys.executable, "-B", str(files.package_file(HELPER)))
+        argv = (*helper, "--wheel", str(path), "--any-python", *words, "--out", str(out))
+        output = run_process(argv, seconds=PATIENCE)
+        text = files.read_text(out)
+    last = next(reversed(output.err.strip().splitlines()), "") or output.why
+    if output.code == UsageError.code:
+        raise UsageError(last, fix="xpusetup verify-wheel --help")
+    if text is None:
+        raise WorkFailedError(f"{path.name} was not looked at to its end: {last or 'it says nothing'}", fix="try again")
+    document: dict[str, Any] = json.loads(text)
+    return document
+
+
+def closure(where: Where) -> Result:
+    """List the libraries that an environment loads, with sizes and owners: that of --into, else what is built."""
+    prefix = _prefix(where)
+    found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)
+    if isinstance(found, str):
+        raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
+    return Result(
+        "env --closure", {**found, "system_packages": system_packages(found), "fix": "xpusetup doctor --for run"}
+    )
+
+
+def _prefix(where: Where) -> Path:
+    if not where.into:
+        return find_built(open_built(where)).venv
+    place = Path(where.into).expanduser()
+    prefix = place.parent.parent if place.is_file() else place
+    if not (prefix / "bin").is_dir():
+        raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
+    return prefix

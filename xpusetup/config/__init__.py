@@ -1,0 +1,1 @@
+"""What is asked for: profiles, settings, device files, revisions, locks."""

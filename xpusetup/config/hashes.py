@@ -1,0 +1,69 @@
+"""What is known of the files of pinned distributions: their sha256, by name and version.
+
+Words: a pin is *held* where the hashes of its files are known beforehand; any other one is of *unverified origin*.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+    from xpusetup.config.profile import Profile
+
+
+FILE = "profiles/hashes.txt"
+"""The hashes that ship with the program, for all of its profiles: a file of requirements as pip reads it."""
+HASH = re.compile("--hash=sha256:([0-9a-f]{64})")
+
+
+def key_of(pin: str) -> str:
+    """Give the name and version of a pin as hashes are kept by them, as name==version."""
+    name, _, version = pin.partition(";")[0].partition("==")
+    return f"{canonicalize_name(name.strip())}=={version.strip()}"
+
+
+def pins_of(profile: Profile) -> list[str]:
+    """Give all that a profile pins: what builds and run times require, ready wheels, what was published."""
+    runtime = profile.runtime_requirements.pins if profile.runtime_requirements else []
+    published = profile.published.wheels if profile.published else []
+    ready = [f"{part.distribution}=={part.version}" for part in profile.components if part.kind == "wheel"]
+    return list(dict.fromkeys((*profile.build_requirements.pins, *runtime, *published, *ready)))
+
+
+def free_pins(profile: Profile) -> list[str]:
+    """Give the pins of which no hash is known, as name==version."""
+    return [pin for pin in dict.fromkeys(map(key_of, pins_of(profile))) if pin not in profile.hashes]
+
+
+def indexes_of(profile: Profile) -> list[str]:
+    """Give the indexes that a profile names for ready wheels."""
+    named = [part.index for part in profile.components if part.kind == "wheel"]
+    return sorted({*named, profile.published.index if profile.published else ""} - {""})
+
+
+def find_hashes(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
+    """Read the hashes of some pins from a file of requirements, in which a blank line stands before each pin."""
+    blocks = (block.partition(" ") for block in text.split("\n\n"))
+    return {pin: HASH.findall(rest) for pin, _, rest in blocks if pin in wanted}
+
+
+def with_known(profile: Profile, text: str) -> Profile:
+    """Add the hashes of a file to those of a profile, whose own hold first."""
+    found = find_hashes(text, {key_of(pin) for pin in pins_of(profile)} - {*profile.hashes})
+    return profile.model_copy(update={"hashes": {**profile.hashes, **found}}) if found else profile
+
+
+def render_requirements(hashes: Mapping[str, Iterable[str]], pins: Iterable[str]) -> str:
+    """Give a file of requirements for pip and uv; a pin without a hash has none there either."""
+    return "".join(f"{line}\n" for pin in pins for line in _lines(pin, sorted(hashes.get(key_of(pin), ()))))
+
+
+def _lines(pin: str, hashes: list[str]) -> Iterator[str]:
+    yield pin + (" \\" if hashes else "")
+    yield from (f"    --hash=sha256:{each} \\" for each in hashes[:-1])
+    yield from (f"    --hash=sha256:{each}" for each in hashes[-1:])

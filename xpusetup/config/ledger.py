@@ -1,0 +1,159 @@
+"""What upstream's files decide about a build, read from data/ledger.toml: one rule a row, with where it was seen."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Literal, get_args
+
+from packaging.version import Version
+from pydantic import AfterValidator, Field, model_validator
+
+from xpusetup.base.values import Confidence, Name, Strict, Text, parse_toml
+from xpusetup.config.profile import SourceComponent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.config.profile import Profile
+
+
+ORIGIN = "data/ledger.toml"
+"""Where the rows are, in the package."""
+Seen = Literal["built", "stand-in", "read", "elsewhere", "nobody"]
+SEEN: dict[Seen, str] = {
+    "built": "it ran for real",
+    "stand-in": "read there, and a stand-in does the same",
+    "read": "read there, not tried",
+    "elsewhere": "read at another commit",
+    "nobody": "nobody could read it",
+}
+THERE = {"built", "stand-in", "read"}
+"""How what was read at the release's own commit was seen."""
+Verb = Literal[
+    "env", "no-env", "sources", "sets", "vendored", "pin", "brings", "runs", "gcc", "cmake", "python", "pin-file",
+    "version-file",
+]  # fmt: skip
+BRANCH = "main"
+"""The release of a source that follows a branch."""
+
+
+def _known(text: str) -> str:
+    verb, _, rest = text.partition(" ")
+    if verb not in get_args(Verb) or not rest:
+        raise ValueError(f"begins with none of {', '.join(get_args(Verb))}, or says nothing after it")
+    return text
+
+
+Ours = Annotated[Text, AfterValidator(_known)]
+
+
+class Rule(Strict):
+    """One rule: the releases of a source it holds for, where it is written, how it was seen, what of ours follows it.
+
+    `commit` is the one that was read for all its releases, `but` names those that were seen otherwise. `confidence` is
+    that of what was not read at the release's own commit; what was is confirmed.
+    """
+
+    id: Name
+    releases: list[Text] = Field(min_length=1)
+    rule: Text
+    file: Text
+    commit: Text = ""
+    seen: Seen
+    but: dict[Text, Seen] = {}
+    confidence: Literal["likely", "unconfirmed"] | None = None
+    ours: list[Ours] = []
+    left: Text = ""
+
+    @model_validator(mode="after")
+    def _whole(self) -> Rule:
+        if strange := sorted(set(self.but) - set(self.releases)):
+            raise ValueError(f"but names {strange[0]}, which is none of its releases")
+        if (self.confidence is None) != (set(map(self.seen_of, self.releases)) <= THERE):
+            raise ValueError("confidence is said of what was not read at its commit, and of that alone")
+        if not self.ours and not self.left:
+            raise ValueError("needs ours, or left with the reason why nothing of ours follows")
+        return self
+
+    def seen_of(self, release: str) -> Seen:
+        """Say how the rule was seen for one of its releases."""
+        return self.but.get(release, self.seen)
+
+
+class _File(Strict):
+    commits: dict[Text, dict[Text, Text]]
+    torch: list[Rule]
+    vision: list[Rule]
+    audio: list[Rule]
+
+
+@dataclass(frozen=True)
+class Row:
+    """A rule for one release of one source: what a screen and a page show."""
+
+    of: str
+    release: str
+    id: str
+    rule: str
+    file: str
+    commit: str
+    seen: Seen
+    confidence: Confidence
+    ours: tuple[str, ...]
+    left: str
+
+    @property
+    def place(self) -> str:
+        """Give the file with the commit that was read, shortened where it is one."""
+        return f"{self.file} @ {short(self.commit)}" if self.commit else self.file
+
+
+def short(commit: str) -> str:
+    """Give the first digits of a commit, and anything else as it is."""
+    return commit[:12] if len(commit) == 40 else commit  # noqa: PLR2004 - the length of a SHA-1
+
+
+def parse_ledger(text: str) -> list[Row]:
+    """Read the ledger: every rule once for each release that it holds for, in the order of the file."""
+    file = _File.model_validate(parse_toml(text))
+    sources = {"torch": file.torch, "vision": file.vision, "audio": file.audio}
+    return [
+        _row(file, of, rule, release) for of, rules in sources.items() for rule in rules for release in rule.releases
+    ]
+
+
+def _row(file: _File, of: str, rule: Rule, release: str) -> Row:
+    known = next((commits for name, commits in file.commits.items() if rule.file.startswith(name)), {})
+    seen = rule.seen_of(release)
+    return Row(
+        of=of,
+        release=release,
+        id=rule.id,
+        rule=rule.rule,
+        file=rule.file,
+        commit=rule.commit or known.get(release, ""),
+        seen=seen,
+        confidence="confirmed" if seen in THERE else rule.confidence or "likely",
+        ours=tuple(rule.ours),
+        left=rule.left,
+    )
+
+
+def rows_of(ledger: list[Row], profile: Profile) -> list[Row]:
+    """Give the rows of what a profile builds from source; those of torch are rules of builds for Intel GPUs."""
+    releases = dict(_releases(profile))
+    return [row for row in ledger if releases.get(row.of) == row.release]
+
+
+def _releases(profile: Profile) -> Iterator[tuple[str, str]]:
+    for part in profile.components:
+        if isinstance(part, SourceComponent) and (part.name != "torch" or part.inspect.xpu):
+            yield part.name, release_of(part)
+
+
+def release_of(part: SourceComponent) -> str:
+    """Give the release that a source is of, as the ledger names it: 2.14, or main for a branch."""
+    if part.ref and not part.tag:
+        return BRANCH
+    version = Version(part.version)
+    return f"{version.major}.{version.minor}"

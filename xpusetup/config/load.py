@@ -1,0 +1,289 @@
+"""A profile by its name, its file or its text, with its patches: a Profile, or every error of the file at once."""
+
+from __future__ import annotations
+
+import difflib
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, TypeVar, get_args
+
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion
+from pydantic import BaseModel, ValidationError
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Patch
+from xpusetup.base.text import without_credentials
+from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
+from xpusetup.system import files
+from xpusetup.system.files import check_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from pydantic_core import ErrorDetails
+
+    from xpusetup.config.profile import PatchFile
+
+
+# Source trees and patches of the user's own, as the command line names them.
+
+
+EDITABLE = ":editable"
+"""What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
+
+SIGNS = (".git", "setup.py", "pyproject.toml", "CMakeLists.txt", "python/setup.py")
+"""What a source tree has one of: the last is Triton's before 3.4."""
+
+
+def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Give name and folder of each source tree. Raises UsageError where there is none."""
+    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
+
+
+def find_editable(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the names of the source trees that are to be installed as they lie."""
+    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
+
+
+def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
+    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
+
+
+def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
+    """Read each patch. Raises UsageError where there is none."""
+    return tuple(_find_patch(*_split(word, "--patch", "FILE")) for word in words)
+
+
+def read_patches(profile: Profile, folder: Path) -> Profile:
+    """Give a profile with the texts of its patches, whose files are named from its own folder.
+
+    Raises UsageError for one that is not there.
+    """
+    if not _names_patches(profile):
+        return profile
+    parts = [
+        part.model_copy(
+            update={
+                "patches": [_with_text(patch, folder) for patch in part.patches],
+                "vendored": [
+                    item.model_copy(update={"patches": [_with_text(patch, folder) for patch in item.patches]})
+                    for item in part.vendored
+                ],
+            }
+        )
+        if part.kind == "source"
+        else part
+        for part in profile.components
+    ]
+    return profile.model_copy(update={"components": parts})
+
+
+def _names_patches(profile: Profile) -> bool:
+    sources = [part for part in profile.components if part.kind == "source"]
+    return any(part.patches or any(item.patches for item in part.vendored) for part in sources)
+
+
+def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
+    if patch.text:
+        return patch
+    path = folder.absolute() / Path(patch.file).expanduser()
+    return patch.model_copy(update={"text": _read_patch(path, "name it from the folder of the profile")})
+
+
+def _split(word: str, option: str, what: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not (name and equals and value):
+        raise UsageError(f"{option} {word!r} is not COMPONENT={what}", fix=f"as in: {option} torch={what}")
+    return name, value
+
+
+def _find_source(name: str, folder: str) -> tuple[str, str]:
+    path = check_folder(Path(folder).expanduser().absolute())
+    if not any((path / sign).exists() for sign in SIGNS):
+        why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
+        raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
+    return name, str(path)
+
+
+def _find_patch(name: str, file: str) -> Patch:
+    path = Path(file).expanduser().absolute()
+    text = _read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
+    return Patch(source=name, file=str(path), text=text)
+
+
+def _read_patch(path: Path, fix: str) -> str:
+    if not path.is_file():
+        raise UsageError(f"there is no patch {path}", fix=fix)
+    try:
+        text = files.read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
+    if not text.strip():
+        raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
+    return text
+
+
+# From the text of a profile to a Profile, or to every error of the file at once.
+
+
+Item = TypeVar("Item")
+Data = TypeVar("Data", bound=BaseModel)
+KINDS = ("source", "wheel", "skip")
+SHOWN = 200
+"""Characters of a wrong value that are shown."""
+MOST = 10**30
+"""A longer number takes Python long to write, or is refused."""
+CLASSES: dict[str, type[BaseModel]] = {
+    "source": SourceComponent,
+    "wheel": WheelComponent,
+    "skip": SkippedComponent,
+}
+
+
+def parse_profile(text: str, origin: str) -> Profile:
+    """Read a profile; `origin` names the file in messages. Raises UsageError with all errors of the file."""
+    try:
+        data = parse_toml(text)
+        profile = Profile.model_validate(data)
+    except TomlError as error:
+        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
+    except ValidationError as error:
+        raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
+    if lines := list(_find_between(data)):
+        raise _refuse(origin, lines)
+    return profile
+
+
+def parse_data(text: str, model: type[Data], origin: str) -> Data:
+    """Read a data file of the program's own. Raises UsageError with all errors of the file."""
+    data: dict[str, Any] = {}
+    try:
+        data = parse_toml(text)
+        return model.model_validate(data)
+    except TomlError as error:
+        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line of {origin}") from error
+    except ValidationError as error:
+        lines = [f"{origin}: {line}" for line in describe(error, model, data)]
+        raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
+
+
+def _check(origin: str) -> str:
+    return f"xpusetup profiles check {origin}"
+
+
+def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
+    text = "\n".join(f"{origin}: {line}" for line in lines)
+    return UsageError(text, fix=f"mend the file, then: {_check(origin)}")
+
+
+def _find_between(data: dict[str, Any]) -> Iterator[str]:
+    """Say what is wrong between the parts of a file, in which anything else may be wrong too."""
+    if not data.get("components") and "installer" not in data:
+        yield "components: there is none, and no [installer] of the device's maker"
+    parts = [part for part in _items(data, "components", dict) if isinstance(part.get("name"), str)]
+    names = [part["name"] for part in parts]
+    waits = {part["name"]: _items(part, "after", str) for part in parts}
+    yield from (f"components: the name {name!r} stands twice" for name in sorted({*names}) if names.count(name) > 1)
+    for name, others in waits.items():
+        unknown = [other for other in others if other not in names]
+        path = f"components.{name}.after"
+        yield from (f"{path}: there is no component {other!r}{_nearest_word(other, names)}" for other in unknown)
+    if cycle := find_cycle(waits):
+        yield f"components: these wait for each other: {' -> '.join(cycle)}"
+    yield from _find_doubled_pins(data.get("build_requirements"))
+    yield from _find_old_cmake(data)
+
+
+def _find_doubled_pins(requirements: Any) -> Iterator[str]:
+    pins = _items(requirements, "pins", str) if isinstance(requirements, dict) else []
+    names = [canonicalize_name(pin.split("==")[0]) for pin in pins]
+    marked = {canonicalize_name(pin.split("==")[0]) for pin in pins if ";" in pin}
+    doubled = {name for name in names if names.count(name) > 1}
+    yield from (f"build_requirements.pins: {name} is pinned twice" for name in sorted(doubled - marked))
+
+
+def _find_old_cmake(data: dict[str, Any]) -> Iterator[str]:
+    """Hold the pinned CMake against the least that the release takes."""
+    requirements, wanted = data.get("build_requirements"), data.get("cmake")
+    pins = _items(requirements, "pins", str) if isinstance(requirements, dict) else []
+    pinned = next((pin.split(";")[0].strip() for pin in pins if pin.startswith("cmake==")), "")
+    if not isinstance(wanted, str) or not wanted or not pinned:
+        return
+    with suppress(InvalidSpecifier, InvalidVersion):  # said elsewhere
+        if not SpecifierSet(wanted).contains(pinned.removeprefix("cmake==")):
+            yield f"build_requirements.pins: {pinned} is not the {wanted} that this release takes"
+
+
+def _items(table: dict[str, Any], key: str, kind: type[Item]) -> list[Item]:
+    found = table.get(key)
+    return [item for item in found if isinstance(item, kind)] if isinstance(found, list) else []
+
+
+def describe(error: ValidationError, model: type[BaseModel], data: Any) -> list[str]:
+    """Say what pydantic found wrong in a file: a line for each error, with its key path and the nearest name."""
+    return [_say(details, model, data) for details in error.errors()]
+
+
+def _say(details: ErrorDetails, model: type[BaseModel], data: Any) -> str:
+    where = list(_where(details["loc"], data))
+    path = ".".join(where) or "(file)"
+    if details["type"] == "extra_forbidden":
+        known = _fields_at(details["loc"], model)
+        return f"{path}: unknown key{_nearest_word(where[-1], known)}"
+    if details["type"] in {"union_tag_not_found", "union_tag_invalid"}:
+        return f"{path}: needs a kind, one of {', '.join(KINDS)}"
+    message = details["msg"].removeprefix("Value error, ")
+    if details["type"] == "missing":
+        return f"{path}: is missing"
+    return f"{path}: {message}{_given(details['input'])}"
+
+
+def _where(loc: tuple[int | str, ...], data: Any) -> Iterator[str]:
+    """Give a place as people name it: a component by its name, and without the kind that pydantic puts behind it."""
+    tagged = loc[:1] == ("components",) and loc[2:3] and loc[2] in KINDS
+    for part in (*loc[:2], *loc[3:]) if tagged else loc:
+        try:
+            data = data[part]
+        except (KeyError, IndexError, TypeError):
+            data = None
+        named = isinstance(part, int) and isinstance(data, dict) and isinstance(data.get("name"), str)
+        yield data["name"] if named else str(part)
+
+
+def _given(value: Any) -> str:
+    """Say what stands there, unless that is longer than anyone reads; a password is not said again."""
+    if isinstance(value, str):
+        plain, hidden = without_credentials(value[:SHOWN])
+        return f" (here: {plain!r}{' ...' if len(value) > SHOWN else ''})" if not hidden else ""
+    shown = isinstance(value, float) or (isinstance(value, int) and abs(value) < MOST)
+    return f" (here: {value!r})" if shown else ""
+
+
+def _nearest_word(word: str, known: Iterable[str]) -> str:
+    close = difflib.get_close_matches(word, list(known), n=1, cutoff=0.5)
+    return f"; did you mean {close[0]!r}?" if close else f"; known: {', '.join(sorted(known))}"
+
+
+def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
+    for part in loc[:-1]:
+        if isinstance(part, str) and part in CLASSES:
+            model = CLASSES[part]
+        elif isinstance(part, str) and (inner := _model_of(model, part)) is not None:
+            model = inner
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _model_of(model: type[BaseModel], key: str) -> type[BaseModel] | None:
+    info = model.model_fields.get(key)
+    return None if info is None else _first_model(info.annotation)
+
+
+def _first_model(annotation: Any) -> type[BaseModel] | None:
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    found = (_first_model(part) for part in get_args(annotation))
+    return next((model for model in found if model is not None), None)

@@ -1,0 +1,145 @@
+"""A new profile: the one that a new device begins with, and a Profile as the text of its file."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import tomli_w
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.values import TomlError, holds_credentials, parse_toml
+from xpusetup.config.profile import Profile
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from xpusetup.base.model import FoundRef
+    from xpusetup.config.devices import Device, Extension, SourceKnown
+    from xpusetup.config.profile import WheelComponent
+
+
+# A Profile as the text of its file.
+
+
+def render_profile(profile: Profile, comment: str) -> str:
+    """Give a profile as TOML with one line of comment above it; what has its default value is left out."""
+    data = profile.model_dump(by_alias=True, mode="json", exclude_defaults=True, exclude_none=True)
+    dumps = data.pop("components", [])
+    parts = [{"kind": part.kind, **dumped} for part, dumped in zip(profile.components, dumps, strict=True)]
+    return f"# {comment}\n{tomli_w.dumps({**data, **({'components': parts} if parts else {})})}"
+
+
+# The profile that a new device begins with: a ready torch, and the device's extension from source.
+
+
+VERSION_FILES = ("pyproject.toml", "version.txt")
+"""Where a tree may say the version of its wheel in words that need no program to be run."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewProfileOptions:
+    """What the command line says of the extension's source; empty texts where the device file decides."""
+
+    repo: str = ""
+    rev: str = ""
+    version: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Source:
+    """Where the extension is built from: a commit that was found, the version of its wheel, and how (`SourceKnown`)."""
+
+    repo: str
+    found: FoundRef
+    version: str
+    known: SourceKnown | None = None
+    when: str = ""
+
+
+def extension_of(device: Device, origin: str) -> Extension:
+    """Give the package of a device. Raises UsageError for one that torch itself brings."""
+    if device.extension is None:
+        fix = "add the table [extension] with distribution and module, or copy a release: profiles new NAME"
+        raise UsageError(f"{origin} names no extension: there is nothing to build beside torch", fix=fix)
+    return device.extension
+
+
+def repo_of(device: Device, asked: NewProfileOptions, origin: str) -> str:
+    """Give the repository. Raises UsageError where nobody names one."""
+    repo = asked.repo or (device.component.repo if device.component else "")
+    if not repo:
+        raise UsageError(f"{origin} does not say where the source of {device.name} is", fix="name it: --repo URL")
+    if holds_credentials(repo):
+        fix = "leave user and password out: git takes them from a credential helper, git config credential.helper store"
+        raise UsageError("--repo holds a user, a password or a token, which would stand in the profile", fix=fix)
+    return repo
+
+
+def version_in(files: Mapping[str, str | None], known: SourceKnown | None, asked: NewProfileOptions) -> str:
+    """Give the version of the wheel: what was asked, what the tree says, what the device file says.
+
+    Raises UsageError where nobody says it.
+    """
+    told = asked.version or _told(files) or (known.version if known else "")
+    try:
+        return str(Version(told))
+    except InvalidVersion as error:
+        message = f"{told!r} is no version of a wheel" if told else "the tree does not say its version in words"
+        raise UsageError(message, fix="say which version its wheel has: --version 1.0.0") from error
+
+
+def _told(files: Mapping[str, str | None]) -> str:
+    return project_version(files.get("pyproject.toml") or "") or (files.get("version.txt") or "").strip()
+
+
+def project_version(text: str) -> str:
+    """Give the version that a pyproject.toml says in words; empty where it says none."""
+    try:
+        project = parse_toml(text).get("project", {})
+    except TomlError:
+        project = {}
+    static = project.get("version") if isinstance(project, dict) else None
+    return static if isinstance(static, str) else ""
+
+
+def ready_torch(base: Profile) -> WheelComponent:
+    """Give the torch that a profile takes ready made. Raises UsageError for one that compiles it."""
+    for part in base.components:
+        if part.kind == "wheel" and part.name == "torch":
+            return part
+    fix = "leave --from out, or name one that takes a ready torch: --from sim"
+    raise UsageError(f"{base.name} compiles torch itself: an extension needs one that is ready", fix=fix)
+
+
+def make_device_profile(name: str, base: Profile, device: Device, file: str, source: Source) -> Profile:
+    """Give a profile that builds, autoloads and verifies a device; `file` is its device file as the profile says it."""
+    extension, known = extension_of(device, file), source.known
+    how = known.model_dump(include={"directory", "sparse", "frontend", "cmake", "defines"}) if known else {}
+    part: dict[str, Any] = {
+        "kind": "source",
+        "name": device.name,
+        "distribution": canonicalize_name(extension.distribution),
+        "version": source.version,
+        "repo": source.repo,
+        "tag": source.found.tag,
+        "ref": "" if source.found.tag else source.found.ref,
+        "rev": source.found.rev,
+        "source": f"{source.repo}, {source.when}",
+        "confidence": "confirmed",
+        "frontend": "build",
+        "after": ["torch"],
+        **how,
+    }
+    data = base.model_dump(by_alias=True, mode="json") | {
+        "name": name,
+        "summary": f"{device.title} from source; torch as a ready wheel",
+        "tier": "own",
+        "tried": "not yet",
+        "accelerator": device.name,
+        "device": file,
+        "components": [ready_torch(base).model_dump(by_alias=True, mode="json"), part],
+    }
+    return Profile.model_validate(data)

@@ -1,0 +1,373 @@
+"""What a profile file may say: the schema of `profiles/*.toml`, strict and frozen; and the order of its components."""
+
+from __future__ import annotations
+
+from graphlib import CycleError, TopologicalSorter
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.values import (
+    CMakeVariable,
+    DeviceTarget,
+    Environment,
+    Exact,
+    GitRef,
+    HashedPin,
+    Inside,
+    Name,
+    Ocloc,
+    Operand,
+    Repository,
+    Rev,
+    Sha256,
+    Sourced,
+    Specifiers,
+    Strict,
+    Summary,
+    Text,
+    Variable,
+    VersionText,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+# The order in which components are built: after what they name, else as the profile lists them.
+
+
+def make_order(components: Sequence[Component]) -> tuple[SourceComponent | WheelComponent, ...]:
+    """Sort components so that each follows what it comes after; skipped ones fall out."""
+    present = {part.name: part for part in components if part.kind != "skip"}
+    graph = {name: [other for other in part.after if other in present] for name, part in present.items()}
+    if cycle := find_cycle(graph):
+        message = f"these components wait for each other: {' -> '.join(cycle)}"
+        raise UsageError(message, fix="take one of these names out of an `after` list")
+    return tuple(present[name] for name in TopologicalSorter(graph).static_order())
+
+
+def find_needed(components: Sequence[Component], names: Sequence[str]) -> tuple[str, ...]:
+    """Give what components build on, however deep, in the order in which it is built; without themselves."""
+    after = {part.name: part.after for part in components if part.kind != "skip"}
+    found, waiting = set(names), list(names)
+    while waiting:
+        more = set(after.get(waiting.pop(), ())) & after.keys() - found
+        found |= more
+        waiting += sorted(more)
+    return tuple(part.name for part in make_order(components) if part.name in found - set(names))
+
+
+def find_cycle(graph: Mapping[str, Sequence[str]]) -> list[str]:
+    """Give the names of one cycle, the first of them also at the end; empty where there is none."""
+    try:
+        TopologicalSorter(graph).prepare()
+    except CycleError as error:
+        return list(error.args[1])
+    return []
+
+
+# What a profile file may say: the schema of `profiles/*.toml`, strict and frozen.
+#
+# Words: a *pin* is a value with its source and confidence; a *component* is one distribution that the profile
+# provides (built from source, taken as a ready wheel, or skipped for a reason); *vendored* sources are those
+# that a component's own build would otherwise download.
+
+
+Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "other", "test"]
+"""In the order in which they are listed."""
+Frontend = Literal["setup.py", "build"]
+PyTorch = Literal["fork", "public", "any"]
+"""Whose PyTorch: the device maker's fork, the public one, or whichever the maker's installer brings."""
+Level = Literal["quick", "smoke", "full"]
+"""How much is verified at the end of a build (docs/verify.md)."""
+MOST_GIB = 1 << 20
+"""Of memory and disk: nobody has more."""
+
+
+class Pins(Strict):
+    """Exact requirements of one purpose. `built` says whether something was ever built with just these."""
+
+    pins: list[Exact]
+    resolved: Text = ""
+    built: bool = False
+    note: Text = ""
+
+
+class RunTimePins(Pins, Sourced):
+    """The libraries that the wheels need where they run.
+
+    `component` is the one whose wheel requires them, `variable` what tells its build so.
+    """
+
+    component: Name
+    variable: Variable
+
+
+class Packages(Strict):
+    """Where a toolkit's packages come from, per package manager."""
+
+    apt: list[Operand] = []
+    apt_source: Text = ""
+    rpm: list[Operand] = []
+    rpm_source: Text = ""
+    key: Text = ""
+    page: Text = ""
+
+
+class ToolkitWanted(Sourced):
+    """The tool chain a profile compiles with, and how its environment is switched on."""
+
+    kind: Literal["oneapi"]
+    accepts: Specifiers
+    preferred: VersionText
+    scripts: list[Inside]
+    sets: list[Variable]
+    runtime: Literal["wheels", "toolkit"]
+    packages: Packages = Packages()
+
+
+class Arch(Sourced):
+    """Device targets of ahead-of-time compilation, in the toolkit's words, and the variable that carries them.
+
+    `ocloc`: the toolkit's, by the release of the compute runtime: later words are refused. `none`: the list may be that
+    word, for generic code alone. `spirv`: such code lies beside the targets', so that other GPUs compile what they use.
+    """
+
+    default: list[DeviceTarget]
+    variable: Variable
+    ocloc: Ocloc | None = None
+    none: bool = False
+    spirv: bool = False
+
+
+class GccFault(Sourced):
+    """Versions of GCC that these sources fail with: surely where it `stops`, else perhaps, and then `flags` help."""
+
+    versions: Specifiers
+    why: Text
+    stops: bool = False
+    flags: Text = ""
+
+
+class Inspect(Strict):
+    """What the finished wheel has to show.
+
+    Without `device_code` it is built to hold host code alone, on purpose; the usual way is not said, as of patches.
+    """
+
+    xpu: bool = False
+    device_code: bool = True
+    abi: Literal[0, 1] | None = None
+
+    @model_serializer(mode="wrap")
+    def _say_device_code(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "device_code" or not value}
+
+
+class PatchFile(Sourced):
+    """A patch for a fetched source: a file, named from the folder of the profile, or its text in the profile itself."""
+
+    file: Operand = Field(min_length=1)
+    text: str = ""
+
+
+UNSAID = {"patches", "clones"}
+"""Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
+
+
+class Patched(Sourced):
+    """A source with its patches."""
+
+    patches: list[PatchFile] = []
+
+    @model_serializer(mode="wrap")
+    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name not in UNSAID or value}
+
+
+class Vendored(Patched):
+    """A source that the component's configure or build would fetch.
+
+    `pin_file` is where the tree itself names the commit, `define` the CMake variable that says where the source lies.
+    Where no variable can say it, because the build clones with git by itself, `clones` are the addresses that it
+    clones: git is led from them to what was fetched, and the pin file is the CMake file that names the clone.
+    """
+
+    name: Name
+    path: Inside
+    repo: Repository
+    rev: Rev | None = None
+    tag: GitRef = ""
+    pin_file: Inside | None = None
+    define: CMakeVariable = ""
+    clones: list[Repository] = []
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _cloned(self) -> Vendored:
+        if self.clones and (self.patches or self.define or self.pin_file is None):
+            raise ValueError("what the build clones needs a pin_file that names it; no patch and no define reaches it")
+        return self
+
+    @model_validator(mode="after")
+    def _findable(self) -> Vendored:
+        if self.rev is None and self.pin_file is None and not self.tag:
+            raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
+        if self.rev is None and not self.reason:
+            raise ValueError("a rev that is absent needs a reason")
+        return self
+
+
+class Published(Sourced):
+    """The wheels that the project itself published of this release: what `install` takes instead of compiling."""
+
+    index: Operand = Field(min_length=1)
+    wheels: list[Exact] = Field(min_length=1)
+    note: Text = ""
+
+
+class Installer(Sourced):
+    """The device maker's own program that brings torch and its extension into an environment: nothing is compiled.
+
+    `release` is that of the maker's software, which driver, packages and extension share; the program tells its own
+    after `ask`. It is taken from PATH, else from `url`, and finds the environment in `prefix_variable`. `brings` are
+    distributions with the beginning of their versions, the extension among them. `before` are commands of the
+    administrator, which are shown and never run, `image` is the maker's container image of the same release.
+    """
+
+    name: Name
+    program: Operand
+    url: Operand = Field(min_length=1)
+    release: VersionText
+    ask: list[Text] = []
+    arguments: list[Text] = Field(min_length=1)
+    prefix_variable: Variable
+    brings: dict[Name, Operand] = Field(min_length=1)
+    before: list[Text] = []
+    image: Operand = ""
+    note: Text = ""
+
+
+class SourceComponent(Patched):
+    """A distribution that is built from source at a pinned commit.
+
+    `ref` is a branch that a lock resolves. `pin_file` is where the torch tree names this component's commit,
+    `version_file` where its own tree names its version. The build is told the version through `version_variable`,
+    and torch's through `torch_variable`. Where `sparse` names folders, no other one gets files and submodules.
+    `defines` are variables that CMake is told.
+    """
+
+    kind: Literal["source"]
+    name: Name
+    distribution: Name
+    version: VersionText
+    repo: Repository
+    tag: GitRef = ""
+    ref: GitRef = ""
+    rev: Rev | None = None
+    reason: Text = ""
+    pin_file: Inside | None = None
+    version_file: Inside = "version.txt"
+    version_variable: Variable | None = None
+    torch_variable: Variable | None = None
+    frontend: Frontend
+    cmake: bool = False
+    defines: Environment = {}
+    directory: Inside = "."
+    sparse: list[Inside] = []
+    configure: bool = False
+    after: list[Name] = []
+    environment: Environment = {}
+    inspect: Inspect = Inspect()
+    vendored: list[Vendored] = []
+
+    @model_validator(mode="after")
+    def _explained(self) -> SourceComponent:
+        if self.rev is None and not self.reason:
+            raise ValueError("a rev that is absent needs a reason")
+        if self.rev is None and not self.tag and not self.ref:
+            raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched, or a ref")
+        return self
+
+    @model_validator(mode="after")
+    def _in_its_folders(self) -> SourceComponent:
+        needed = [self.directory, *(item.pin_file for item in self.vendored if item.pin_file)]
+        lacking = [path for path in needed if not any(f"{path}/".startswith(f"{folder}/") for folder in self.sparse)]
+        if self.sparse and lacking:
+            raise ValueError(f"{lacking[0]} lies in none of the folders of sparse")
+        return self
+
+
+class WheelComponent(Sourced):
+    """A distribution that is taken as a ready wheel of exactly one version.
+
+    `pin_file` and `version_file` are where the torch tree names the commit and the version of the one that belongs to
+    it, `preview` the index of release candidates, `nightly` the one of commits between releases.
+    """
+
+    kind: Literal["wheel"]
+    name: Name
+    distribution: Name
+    version: VersionText
+    index: Operand = ""
+    preview: Operand = ""
+    nightly: Operand = ""
+    pin_file: Inside | None = None
+    version_file: Inside | None = None
+    after: list[Name] = []
+
+
+class SkippedComponent(Strict):
+    """A distribution that belongs to the release and is left out."""
+
+    kind: Literal["skip"]
+    name: Name
+    reason: Text
+
+
+Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]
+
+
+class Profile(Strict):
+    """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
+
+    `plain_path`: its build fails below a folder with a number such as 2.4 in its name.
+    `hashes` are the sha256 of all files of a pin, for every Python and platform: no other file is installed. Where it
+    says none, those that ship with the program hold (hashes.py).
+    `pytorch` and `modes` are for devices whose file has modes: whose PyTorch this is, and the modes that are verified,
+    the first of which is that of the environment.
+    """
+
+    schema_: Literal[1] = Field(alias="schema")
+    name: Name
+    summary: Summary
+    tier: Tier
+    tried: Text
+    accelerator: Name
+    device: Text = ""
+    pytorch: PyTorch = "public"
+    modes: list[Name] = []
+    python: Specifiers
+    gcc: Specifiers = ""
+    gcc_faults: list[GccFault] = []
+    plain_path: bool = False
+    cmake: Specifiers = ""
+    memory_per_job_gib: float = Field(default=2.0, gt=0, le=MOST_GIB)
+    disk_gib: float | None = Field(default=None, gt=0, le=MOST_GIB)
+    verify_level: Level = "smoke"
+    environment: Environment = {}
+    toolkit: ToolkitWanted | None = None
+    arch: Arch | None = None
+    build_requirements: Pins
+    runtime_requirements: RunTimePins | None = None
+    published: Published | None = None
+    installer: Installer | None = None
+    hashes: dict[HashedPin, Annotated[list[Sha256], Field(min_length=1)]] = {}
+    components: list[Component] = []
+
+    @property
+    def compiles(self) -> bool:
+        """Whether anything of it is built from source; otherwise it is installed."""
+        return any(part.kind == "source" for part in self.components)

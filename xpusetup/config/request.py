@@ -1,0 +1,187 @@
+"""What the command line asks: revisions as people call them, and the words that become a Request."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from typing import TYPE_CHECKING, get_args
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import ROOT, FoundRef, Request, VerifyMode
+from xpusetup.base.text import hide
+from xpusetup.base.values import holds_credentials
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from xpusetup.config.profile import Profile
+
+
+# What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request,
+# commit.
+
+
+COMMIT = re.compile(r"[0-9a-f]{40}")
+ABBREVIATED = re.compile(r"[0-9a-f]{7,39}")
+PULL = re.compile(r"(?:#|pr/|pull/)(\d+)(?:/head)?", re.IGNORECASE)
+RELEASE = re.compile(r"v?(\d+(?:\.\d+)+)(?:-?rc(\d+))?")
+PLAIN = re.compile(r"[A-Za-z0-9._/#+@-]+")
+
+
+def unsure(profile: Profile) -> dict[str, str]:
+    """Give the components whose commit is less than confirmed, with the tag that a server can be asked for."""
+    parts = (part for part in profile.components if part.kind == "source")
+    return {part.name: part.tag for part in parts if part.tag and (part.rev is None or part.confidence != "confirmed")}
+
+
+def floating(profile: Profile) -> dict[str, str]:
+    """Give the components that name a branch and no commit, with that branch; not those that the torch tree names."""
+    parts = (part for part in profile.components if part.kind == "source")
+    return {part.name: part.ref for part in parts if part.ref and part.rev is None and not part.pin_file}
+
+
+def parse_revs(texts: Sequence[str]) -> dict[str, str]:
+    """Read `COMPONENT=REF` as often as it was given. Raises UsageError for anything else."""
+    found: dict[str, str] = {}
+    for text in texts:
+        name, equals, ref = text.partition("=")
+        if not equals or not name or PLAIN.fullmatch(ref) is None or ref.startswith("-"):
+            raise UsageError(
+                f"--rev {text!r} is not COMPONENT=REF", fix="as in: --rev torch=main, --rev torch=pr/12345"
+            )
+        if name in found:
+            raise UsageError(f"--rev names {name} twice", fix="give one revision for each component")
+        found[name] = ref
+    return found
+
+
+def names_to_ask(ref: str) -> tuple[str, ...]:
+    """Give the full names under which a server may know a ref, the likeliest first; empty for a whole commit."""
+    if COMMIT.fullmatch(ref):
+        return ()
+    if pull := PULL.fullmatch(ref):
+        return (f"refs/pull/{pull[1]}/head",)
+    if ref.startswith("refs/"):
+        return (ref,)
+    return (f"refs/tags/{ref}", f"refs/heads/{ref}")
+
+
+def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
+    """Choose the commit that a ref means among what a server advertises (full name -> commit, tags also peeled).
+
+    Raises UsageError where it means nothing there, with the nearest name.
+    """
+    if COMMIT.fullmatch(ref):
+        return FoundRef(ref)
+    for name in names_to_ask(ref):
+        if name in advertised:
+            return FoundRef(advertised.get(f"{name}^{{}}", advertised[name]), name)
+    if ABBREVIATED.fullmatch(ref):
+        return _complete(ref, repo, advertised)
+    short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
+    close = difflib.get_close_matches(ref, [name for name in short if not name.endswith("^{}")], n=1, cutoff=0.4)
+    hint = f"; did you mean {close[0]}?" if close else ""
+    raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
+
+
+def _complete(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
+    whole = {rev for rev in advertised.values() if rev.startswith(ref)}
+    if len(whole) == 1:
+        return FoundRef(whole.pop())
+    raise UsageError(
+        f"{ref!r} is part of a commit's name, and a server tells only the tips of its branches and tags by their part",
+        fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
+    )
+
+
+def release_of(ref: str) -> str:
+    """Give the version that a release tag stands for, as in 2.15.0 or 2.15.0rc3; empty when it is none."""
+    found = RELEASE.fullmatch(ref.removeprefix("refs/tags/"))
+    if found is None:
+        return ""
+    return f"{found[1]}rc{found[2]}" if found[2] else found[1]
+
+
+def plain_name(name: str) -> str:
+    """Give a folder's name without dots, for a build that fails below one with a number such as 2.4."""
+    return name.replace(".", "_")
+
+
+def slug(ref: str) -> str:
+    """Give a ref as a part of a folder's name."""
+    text = ref[:12] if COMMIT.fullmatch(ref) else re.sub(r"[^A-Za-z0-9._]+", "-", ref.removeprefix("refs/"))
+    return text.strip("-.")
+
+
+# From the words of the command line to a Request.
+
+
+TARGET = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.:+-]{0,59}")
+"""As `DeviceTarget` of profiles."""
+SET = re.compile(r"(.+?)\.([A-Za-z_][A-Za-z0-9_]*)=(.*)")
+
+
+def make_request(
+    *, only: Sequence[str], until: str, arch: str, set_: Sequence[str], verify: str, target: str = ""
+) -> Request:
+    """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
+    if verify not in get_args(VerifyMode):
+        raise UsageError(f"--verify {verify!r} means nothing", fix=f"one of {', '.join(get_args(VerifyMode))}")
+    return Request(
+        only=tuple(only),
+        until=until,
+        arch=() if arch in ("", "auto") else _parse_targets(arch),
+        set=tuple(_parse_set(text) for text in set_),
+        verify=verify,  # type: ignore[arg-type]  # checked above
+        target=_parse_target(target),
+    )
+
+
+def _parse_targets(text: str) -> tuple[str, ...]:
+    found = parse_arch(text)
+    if not found:
+        raise UsageError(f"--arch {text!r} names no device target", fix="as in: --arch pvc,bmg; auto: what is here")
+    return found
+
+
+def parse_arch(text: str) -> tuple[str, ...]:
+    """Read a list of device targets. Raises UsageError for what none is called."""
+    targets = tuple(dict.fromkeys(part.strip() for part in text.split(",") if part.strip()))
+    if odd := next((target for target in targets if not TARGET.fullmatch(target)), ""):
+        raise UsageError(f"--arch {odd!r} is no device target", fix="letters, digits and '-', as in: --arch bmg,pvc")
+    return targets
+
+
+def render_request(request: Request) -> tuple[str, ...]:
+    """Give the options that ask for the same again."""
+    return (
+        *(word for name in request.only for word in ("--only", name)),
+        *(("--until", request.until) if request.until else ()),
+        *(("--arch", ",".join(request.arch)) if request.arch else ()),
+        *(word for name, key, value in request.set for word in ("--set", f"{name}.{key}={value}")),
+        *(("--target", request.target) if request.target else ()),
+        *(("--require-hashes",) if request.require_hashes else ()),
+        *(("--verify", request.verify) if request.verify != "auto" else ()),
+        *(word for source in request.sources for word in ("--source", _render_source(request, *source))),
+        *(word for patch in request.patches for word in ("--patch", f"{patch.source}={patch.file}")),
+    )
+
+
+def _render_source(request: Request, name: str, folder: str) -> str:
+    return f"{name}={folder}{':editable' if name in request.editable else ''}"
+
+
+def _parse_set(text: str) -> tuple[str, str, str]:
+    found = SET.fullmatch(text)
+    if found is None or not text.isprintable() or ROOT in text:
+        raise UsageError(f"--set {hide(text)!r} is not COMPONENT.KEY=VALUE", fix="as in: --set torch.USE_XCCL=0")
+    if holds_credentials(text):
+        fix = "leave them out: git has a credential helper, pip and uv read ~/.netrc"
+        raise UsageError("--set holds a user, a password or a token, which would stand in scripts and logs", fix=fix)
+    return found[1], found[2], found[3]
+
+
+def _parse_target(text: str) -> str:
+    if text.startswith("-") or not text.isprintable() or ROOT in text or any(char.isspace() for char in text):
+        raise UsageError(f"--target {text!r} is no target of ninja", fix="as in: --target c10")
+    return text

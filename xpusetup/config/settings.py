@@ -1,0 +1,172 @@
+"""What a place or a project has of its own: the site file, the project's xpusetup.toml, and which of them rules.
+
+Precedence: option, variable, `xpusetup.toml` of the project, site file, profile.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Any, Literal
+
+from pydantic import Field, ValidationError
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Provider
+from xpusetup.base.values import DeviceTarget, Operand, Strict, Text, TomlError, parse_toml
+from xpusetup.config.load import describe
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+
+STALL_S = 120.0
+"""Seconds under such pressure without a new result of ninja. Without swap a machine may stand still for longer than
+this before its kernel kills anything; the largest files of PyTorch take as long, but not under pressure."""
+
+
+Address = Annotated[Operand, Field(pattern=r"^\S+$")]
+"""An address or folder: pip and uv take lists of them in one variable, apart by spaces."""
+
+
+class ToolkitSettings(Strict):
+    """How the toolkit is provided here."""
+
+    provider: Provider | None = None
+    root: Text = ""
+    prelude: list[Text] = []
+
+
+class Compilers(Strict):
+    """The host compilers of this place, and a linker instead of their own."""
+
+    cc: Operand = "gcc"
+    cxx: Operand = "g++"
+    linker: Literal["", "mold", "lld", "gold"] = ""
+
+
+class NetworkSettings(Strict):
+    """How this place reaches sources and packages: mirrors by the address that they stand for, indexes, a CA file.
+
+    `git_fallback`: mirrors that are asked where the address itself fails; `git_store`: where fetched git objects are
+    kept, looked at before the user's own, or "off" for nowhere.
+    """
+
+    git: dict[Address, Address] = {}
+    git_fallback: dict[Address, Address] = {}
+    git_store: Text = ""
+    pip_index: Operand = ""
+    pip_extra_index: list[Address] = []
+    find_links: list[Address] = []
+    ca_bundle: Text = ""
+
+
+MOST = 1 << 30
+"""Of jobs, cores, GiB and seconds: nobody has more, and every sum with it stays a number."""
+SlurmWord = Annotated[str, Field(max_length=200, pattern=r"^[A-Za-z0-9][A-Za-z0-9_.:,/+@-]*$")]
+"""What stands in a line of a job's header."""
+
+
+class Scheduler(Strict):
+    """What Slurm's jobs ask for here.
+
+    `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
+    asks for; without `memory_gib` a build asks for what its compile jobs take.
+    """
+
+    account: SlurmWord | Literal[""] = ""
+    qos: SlurmWord | Literal[""] = ""
+    partition: SlurmWord | Literal[""] = ""
+    gpu_partition: SlurmWord | Literal[""] = ""
+    gres: SlurmWord | Literal[""] = "gpu:1"
+    cpus: int = Field(default=16, ge=1, le=MOST)
+    memory_gib: int | None = Field(default=None, ge=1, le=MOST)
+    time: SlurmWord = "12:00:00"
+    verify_time: SlurmWord = "00:30:00"
+    modules: list[SlurmWord] = []
+    scratch: Annotated[str, Field(pattern=r"^[A-Za-z0-9_./${}-]*$")] = ""
+
+
+class ModuleSettings(Strict):
+    """What a modulefile knows of the other modules here: which it cannot stand beside, which it loads first."""
+
+    conflicts: list[SlurmWord] = []
+    requires: list[SlurmWord] = []
+
+
+class SettingsFile(Strict):
+    """What one settings file may say."""
+
+    profile: Text = ""
+    root: Text = ""
+    build_dir: Text = ""
+    prefix: Text = ""
+    jobs: int | None = Field(default=None, ge=1, le=MOST)
+    stall_seconds: float = Field(default=STALL_S, gt=0, le=MOST)
+    arch: list[DeviceTarget] = []
+    devices: list[Text] = []
+    toolkit: ToolkitSettings = ToolkitSettings()
+    compilers: Compilers = Compilers()
+    network: NetworkSettings = NetworkSettings()
+    scheduler: Scheduler = Scheduler()
+    module: ModuleSettings = ModuleSettings()
+
+
+class Settings(SettingsFile):
+    """Settings files merged. `origins` says for each value (as in toolkit.root) which file it came from."""
+
+    origins: dict[str, str] = {}
+
+
+def merge_settings(files: list[tuple[str, str]]) -> Settings:
+    """Merge settings files, (name, text) from the weakest to the strongest. Raises UsageError for a bad one."""
+    merged: dict[str, Any] = {}
+    origins: dict[str, str] = {}
+    for name, text in files:
+        for key, value in _parse(name, text).items():
+            table = isinstance(value, dict)
+            merged[key] = {**merged.get(key, {}), **value} if table else value
+            origins.update(dict.fromkeys([f"{key}.{inner}" for inner in value] if table else [key], name))
+    return Settings.model_validate({**merged, "origins": origins})
+
+
+def _parse(name: str, text: str) -> dict[str, Any]:
+    values = {}
+    try:
+        values = parse_toml(text)
+        SettingsFile.model_validate(values)
+    except TomlError as error:
+        raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
+    except ValidationError as error:
+        lines = [f"{name}: {line}" for line in describe(error, SettingsFile, values)]
+        raise UsageError("\n".join(lines), fix=f"mend {name}") from error
+    return values
+
+
+def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables by which git, pip and uv learn of this place; one that the caller has set already rules.
+
+    git's are a numbered list, to which these are added.
+    """
+    wanted = {
+        **dict.fromkeys(("PIP_INDEX_URL", "UV_DEFAULT_INDEX"), network.pip_index),
+        **dict.fromkeys(("PIP_EXTRA_INDEX_URL", "UV_INDEX"), " ".join(network.pip_extra_index)),
+        "PIP_FIND_LINKS": " ".join(network.find_links),
+        "UV_FIND_LINKS": ",".join(network.find_links),
+        **dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO"), network.ca_bundle),
+    }
+    return {**{name: text for name, text in wanted.items() if text and not given.get(name)}, **_git(network, given)}
+
+
+def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
+    text = given.get("GIT_CONFIG_COUNT", "")
+    pairs = [(f"url.{mirror}.insteadOf", address) for address, mirror in network.git.items()]
+    pairs += [(f"xpusetup.{mirror}.fallbackOf", address) for address, mirror in network.git_fallback.items()]
+    pairs += [("xpusetup.store", network.git_store)] if network.git_store else []
+    return number_git(pairs, first=int(text) if text.isdigit() else 0) if pairs else {}
+
+
+def number_git(pairs: Sequence[tuple[str, str]], *, first: int = 0) -> dict[str, str]:
+    """Give the variables by which git takes settings, each a key and its value, numbered from `first` on."""
+    found = {"GIT_CONFIG_COUNT": str(first + len(pairs))}
+    for number, (key, value) in enumerate(pairs, start=first):
+        found |= {f"GIT_CONFIG_KEY_{number}": key, f"GIT_CONFIG_VALUE_{number}": value}
+    return found

@@ -1,0 +1,374 @@
+"""Hardware: whether there is a GPU, whether the kernel's driver has it, and whether this user may open it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.question import (
+    DRIVERS,
+    Answer,
+    Question,
+    family,
+    gpus,
+    intel_gpus,
+    is_discrete,
+    is_xpu,
+    messages,
+    named,
+    nodes,
+    numbers,
+    of_family,
+    package,
+    unbound,
+)
+from xpusetup.machine.gpus import LEGACY
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Level
+    from xpusetup.machine.facts import Gpu, Kernel, Node
+
+
+# Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
+
+
+SMALL = 256 << 20
+GENERIC = (
+    "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
+    " minutes at the first run (327 seconds until the first tensor, in one report of Intel's extension), and what"
+    " it made is kept in ~/.cache/neo_compiler_cache"
+)
+
+
+def weight(question: Question) -> Level:
+    """Give how much the lack of a device matters: running needs one, building does not."""
+    return "fail" if question.goal == "run" else "warn"
+
+
+def check_gpu_present(question: Question) -> Answer | None:
+    """Look for the device; building needs none, running does."""
+    if not question.device.pci_vendors or question.facts.hardware is None:
+        return None
+    if is_xpu(question) and question.facts.in_wsl:
+        return Answer("info", "WSL2 hides it: Windows drives it")
+    found = gpus(question)
+    if not found:
+        title = question.device.title
+        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", {"device": title})
+    return Answer("ok", named(question, found))
+
+
+def _beside(question: Question) -> str:
+    """Name the display devices that are there instead."""
+    hardware = question.facts.hardware
+    others = [gpu for gpu in (hardware.gpus if hardware else []) if gpu.pci_class.startswith("03")]
+    return f"; there is {named(question, others)}" if others else ""
+
+
+def _unknown(question: Question) -> list[Gpu]:
+    return [gpu for gpu in intel_gpus(question) if family(question, gpu) is None] if question.gpus else []
+
+
+def check_legacy(question: Question) -> Answer | None:
+    """Look for graphics that only the legacy packages of the driver serve."""
+    old = [gpu for gpu in _unknown(question) if gpu.device.startswith(LEGACY)]
+    if not old:
+        return None
+    alone = len(old) == len(intel_gpus(question))
+    return Answer("fail" if alone else "info", named(question, old))
+
+
+def check_supported(question: Question) -> Answer | None:
+    """Look the ids up in the table of the compute driver."""
+    if question.gpus is None or not intel_gpus(question):
+        return None
+    unknown = [gpu for gpu in _unknown(question) if not gpu.device.startswith(LEGACY)]
+    if not unknown:
+        return Answer("ok", "in the driver's table")
+    words = {"collected": str(question.gpus.collected)}
+    return Answer("warn", f"not in the table of {question.gpus.collected}: {named(question, unknown)}", words)
+
+
+def check_release(question: Question) -> Answer | None:
+    """Hold the GPUs against the targets that the release was compiled for."""
+    listed, arch = intel_gpus(question), question.profile.arch
+    known = [(gpu, kind) for gpu in listed if (kind := family(question, gpu)) is not None]
+    if arch is None or not known or arch.default == ["none"]:
+        return None
+    left_out = [gpu for gpu, kind in known if not kind.target_in(arch.default)]
+    words = {"profile": question.profile.name, "targets": ", ".join(arch.default)}
+    words["others"] = GENERIC if arch.spirv else "Nothing is known to be in them for another GPU"
+    if not left_out:
+        return Answer("ok", f"in the targets of {question.profile.name}", words)
+    seen = f"{question.profile.name} holds no code for {named(question, left_out)}"
+    if arch.spirv:
+        seen = f"{question.profile.name} compiles its kernels for {named(question, left_out)} when they are first used"
+    worst: Level = "warn" if arch.spirv else "fail"
+    return Answer(worst if len(left_out) == len(listed) else "info", seen, words)
+
+
+def check_fp64(question: Question) -> Answer | None:
+    """Look for GPUs that compute in double precision only by emulation."""
+    kinds = ((gpu, family(question, gpu)) for gpu in intel_gpus(question))
+    lacking = [gpu for gpu, kind in kinds if kind is not None and kind.native_fp64 is False]
+    return Answer("info", named(question, lacking)) if lacking else None
+
+
+def check_small_bar(question: Question) -> Answer | None:
+    """Look at the window to the memory of each card; xe refuses a small one, i915 is slow with it."""
+    cards = [gpu for gpu in intel_gpus(question) if is_discrete(question, gpu) and gpu.bar is not None]
+    small = [gpu for gpu in cards if (gpu.bar or 0) <= SMALL]
+    if not cards:
+        return None
+    if not small:
+        return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
+    level: Level = "fail" if any(gpu.driver == "xe" for gpu in small) else "warn"
+    return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
+
+
+def check_several_battlemage(question: Question) -> Answer | None:
+    """Hold the Battlemage cards on the bus against those that Level Zero lists."""
+    cards, userland = of_family(question, "bmg"), question.facts.userland
+    ladder = userland.level_zero if userland else None
+    if len(cards) < 2 or ladder is None or ladder.drivers is None:  # noqa: PLR2004 - several
+        return None
+    seen = sum(device.kind in ("gpu", "") for device in ladder.devices)
+    return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
+
+
+# Containers, WSL2 and permissions: whether this user, in this place, may open the device.
+
+
+FREE_MEMORY = "doesn't support querying the available free memory"
+
+
+def check_container_device(question: Question) -> Answer | None:
+    """Look for a container that sees the GPU on the bus and has no node of it."""
+    container = question.facts.container
+    if container is None or container.kind in ("", "wsl2"):
+        return None
+    driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
+    if not driven:
+        return None
+    if not nodes(question):
+        return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})
+    return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
+
+
+def check_wsl(question: Question) -> Answer | None:
+    """Look for the way to Windows' driver."""
+    container = question.facts.container
+    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
+        return None
+    lacking = [path for path, state in container.details.items() if state != "there"]
+    return Answer(weight(question), f"no {', '.join(lacking)}") if lacking else Answer("ok", "/dev/dxg, libdxcore.so")
+
+
+def check_wsl_driver(question: Question) -> Answer | None:
+    """Look for the abort of a guest driver that does not fit Windows' driver."""
+    userland = question.facts.userland
+    if not question.facts.in_wsl or userland is None or userland.sycl is None:
+        return None
+    ends = [line for line in userland.sycl if line.startswith("Abort was called")]
+    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
+
+
+def check_wsl_limit(question: Question) -> Answer | None:
+    """Say what is known of large allocations under WSL2."""
+    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
+
+
+def _applies(question: Question) -> bool:
+    return question.device.nodes == "render" and not question.facts.in_wsl
+
+
+def check_render_node(question: Question) -> Answer | None:
+    """Look for render nodes; the compute driver opens nothing else."""
+    if not _applies(question) or question.facts.hardware is None:
+        return None
+    found = nodes(question)
+    if not found:
+        drivers = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in gpus(question))
+        return Answer(weight(question), f"no /dev/dri/renderD* ({drivers or 'no GPU'})")
+    return Answer("ok", ", ".join(node.path for node in found))
+
+
+def _closed(question: Question) -> list[Node]:
+    return [node for node in nodes(question) if not node.openable] if _applies(question) else []
+
+
+def check_container_group(question: Question) -> Answer | None:
+    """Look for a node in a container whose group's number this user does not have."""
+    container, closed = question.facts.container, _closed(question)
+    if container is None or container.kind in ("", "wsl2") or not nodes(question):
+        return None
+    if not closed:
+        return Answer("ok", "the node's group is one of this user's")
+    words = {"gid": str(closed[0].gid), "container": container.kind}
+    return Answer(weight(question), f"{closed[0].path} belongs to group {closed[0].gid} of the host", words)
+
+
+def check_session(question: Question) -> Answer | None:
+    """Look for a group that the user has joined, but not this session."""
+    system, closed = question.facts.system, _closed(question)
+    if system is None or not closed:
+        return None
+    late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
+    if not late:
+        return None
+    return Answer(weight(question), f"{system.user} is in group {late[0].gid}; this session began before")
+
+
+def check_render_group(question: Question) -> Answer | None:
+    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
+    if not _applies(question) or not nodes(question):
+        return None
+    closed = _closed(question)
+    user = question.facts.system.user if question.facts.system else "$USER"
+    if closed:
+        seen = ", ".join(f"{node.path} belongs to group {node.gid}" for node in closed)
+        return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
+    return Answer("ok", f"{user} may open it", {"user": user})
+
+
+def check_free_memory(question: Question) -> Answer | None:
+    """Look for torch's complaint that the driver does not tell how much memory is free."""
+    torch = question.facts.torch
+    if torch is None or torch.report is None:
+        return None
+    lines = [line for line in torch.report.messages if FREE_MEMORY in line]
+    return Answer("info", lines[0]) if lines else None
+
+
+# The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
+
+
+REFUSED = r"Your graphics device ([0-9a-f]{4}) is not properly supported by"
+NO_FIRMWARE = (
+    r"fetch failed (?:with error )?-ENOENT|Failed to initialize uC|Direct firmware load for .* failed with error -2"
+)
+HANG = r"GPU HANG|context reset due to GPU hang|Fence expiration time out"
+FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
+"""Which firmware a family needs, as its file below the firmware folder begins."""
+WRONG_KERNEL, WRONG_DRIVER = (6, 18), (25, 31)
+XE_ON_ALCHEMIST = (6, 9)
+
+
+def _kernel(question: Question) -> Kernel | None:
+    return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
+
+
+def _words(kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
+    device = lost[0].device if lost else ""
+    return {"kernel": kernel.release, "device": device, "address": lost[0].address if lost else ""}
+
+
+def check_firmware(question: Question) -> Answer | None:
+    """Look for firmware that the kernel did not find, in its messages or, where no node is, in the files."""
+    kernel = _kernel(question)
+    if kernel is None:
+        return None
+    lines = messages(question, NO_FIRMWARE)
+    if lines and not nodes(question):
+        return Answer("fail", lines[-1])
+    if kernel.firmware is not None and not nodes(question):
+        lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
+        if lacking:
+            return Answer("fail", f"no /lib/firmware/{lacking[0]}*")
+    return Answer("info", lines[-1]) if lines else Answer("ok", "none is missed")
+
+
+def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
+    kind = family(question, gpu)
+    wanted = next((start for name, start in FIRMWARE.items() if kind and kind.id.startswith(name)), "")
+    return "" if any(file.startswith(wanted) for file in files) else wanted
+
+
+def check_hang(question: Question) -> Answer | None:
+    """Look for hangs and resets in the kernel's messages."""
+    kernel = _kernel(question)
+    if kernel is None or kernel.messages is None:
+        return None
+    lines = messages(question, HANG)
+    return Answer("warn", f"{len(lines)}, the last: {lines[-1]}") if lines else Answer("ok", "none recorded")
+
+
+def check_max_driver(question: Question) -> Answer | None:
+    """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
+    kernel, cards = _kernel(question), of_family(question, "pvc")
+    lost = [gpu for gpu in cards if gpu.driver not in DRIVERS]
+    if kernel is None or not cards:
+        return None
+    if lost:
+        built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
+        return Answer("fail", f"{named(question, lost)} has no driver; i915 is {built}", _words(kernel, lost))
+    version = kernel.modules.get("i915")
+    return Answer("ok", f"i915 {version or 'of the kernel'}" if "i915" in kernel.modules else str(cards[0].driver))
+
+
+def check_known(question: Question) -> Answer | None:
+    """Look whether the kernel would drive the GPU by itself: by its messages, or by its table of drivers."""
+    kernel, lost = _kernel(question), unbound(question)
+    if kernel is None or not intel_gpus(question):
+        return None
+    if not lost:
+        return Answer("ok", f"Linux {kernel.release} knows it")
+    refused = messages(question, REFUSED)
+    if refused:
+        return Answer("fail", refused[-1], _words(kernel, lost))
+    unclaimed = [gpu for gpu in lost if kernel.claims is not None and kernel.claims.get(gpu.device) == []]
+    if unclaimed:
+        seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
+        return Answer("fail", seen, _words(kernel, unclaimed))
+    return None
+
+
+def check_blacklist(question: Question) -> Answer | None:
+    """Look for drivers that were told not to load, where a GPU waits for one."""
+    kernel, lost = _kernel(question), unbound(question)
+    if kernel is None or not lost:
+        return None
+    if kernel.blacklisted:
+        return Answer("fail", f"{', '.join(kernel.blacklisted)} may not load", {"module": kernel.blacklisted[0]})
+    if "nomodeset" in kernel.cmdline.split():
+        return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
+    return None
+
+
+def check_bound(question: Question) -> Answer | None:
+    """Look which driver has each GPU; one that serves another purpose (vfio-pci) does not count."""
+    found, lost = intel_gpus(question), unbound(question)
+    if question.facts.in_wsl or not found:
+        return None
+    seen = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in found)
+    if not lost:
+        return Answer("ok", seen)
+    words = {"address": lost[0].address, "mend": _mend_binding(lost[0])}
+    return Answer("fail" if len(lost) == len(found) else "warn", seen, words)
+
+
+def _mend_binding(gpu: Gpu) -> str:
+    """Give the command that brings a driver: loads one, or takes the GPU back from the one that has it."""
+    if gpu.driver is None:
+        return "sudo modprobe xe || sudo modprobe i915"
+    place = f"/sys/bus/pci/devices/{gpu.address}"
+    take = f"echo > {place}/driver_override; echo {gpu.address} > {place}/driver/unbind"
+    return f"sudo sh -c '{take}; echo {gpu.address} > /sys/bus/pci/drivers_probe'"
+
+
+def check_xe_on_alchemist(question: Question) -> Answer | None:
+    """Look for an Alchemist card on xe under an old kernel."""
+    kernel = _kernel(question)
+    cards = [gpu for gpu in of_family(question, "dg2") if gpu.driver == "xe"]
+    if kernel is None or not cards or numbers(kernel.release) >= XE_ON_ALCHEMIST:
+        return None
+    return Answer("warn", f"xe has {named(question, cards)} under Linux {kernel.release}", _words(kernel, cards))
+
+
+def check_driver_age(question: Question) -> Answer | None:
+    """Hold the age of the user-mode driver against that of the kernel."""
+    kernel = _kernel(question)
+    version = package(question, "libze-intel-gpu1", "intel-opencl-icd")
+    if kernel is None or not version:
+        return None
+    late = numbers(kernel.release) >= WRONG_KERNEL and numbers(version) <= WRONG_DRIVER
+    return Answer("warn" if late else "ok", f"{version} on Linux {kernel.release}")

@@ -1,0 +1,313 @@
+"""The PyTorch of an environment: the right build, its Triton, and libraries that cannot share a process."""
+
+from __future__ import annotations
+
+import re
+from posixpath import basename
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, numbers, variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+
+    from xpusetup.machine.facts import Conflict, ImportReport, Torch
+
+
+# Libraries that cannot work together in one process: which symbol is missing, in which file, who needs it.
+
+
+SYCL = re.compile(r"lib(sycl|ur_|umf|ze_|pi_)")
+CXX = re.compile(r"lib(stdc\+\+|gcc_s)\.so")
+HEADLINE: dict[str, str] = {
+    "symbol": "{library} needs {names}",
+    "version": "{library} needs {names}",
+    "abi": "{library} is built for the other C++ ABI: it needs {names}",
+    "torch": "{library} is built for another torch: it needs {names}",
+    "majors": "{library} needs {names}, and another major of it is here",
+    "missing": "{library} needs {names}, which is nowhere",
+    "hidden": "the library path hides the {file} of the environment: the other lacks {names}",
+    "offered": "the library path offers {names} beside {has}",
+    "files": "{library} and {first} both wrote {names}",
+}
+
+
+def check_runtime(question: Question) -> Answer | None:
+    """Look for another SYCL runtime, from outside, before what the environment brings or beside it."""
+    return _answer(question, _is_runtime) if is_xpu(question) else None
+
+
+def check_outside(question: Question) -> Answer | None:
+    """Look for any other library from outside that takes the place of the one that is needed."""
+    return _answer(question, lambda one, torch: _is_outside(one, torch) and not _is_runtime(one, torch))
+
+
+def check_packages(question: Question) -> Answer | None:
+    """Look for packages of the environment itself that do not fit together."""
+    return _answer(question, _is_inside)
+
+
+def check_files(question: Question) -> Answer | None:
+    """Look for packages that wrote the same files."""
+    return _answer(question, lambda one, _: one.kind == "files")
+
+
+def driver_conflict(torch: Torch) -> Conflict | None:
+    """Give the conflict of the system's driver with the C++ library that an environment brings."""
+    return next((one for one in torch.conflicts or () if _is_cxx(one, torch)), None)
+
+
+def _is_runtime(one: Conflict, torch: Torch) -> bool:
+    return _is_outside(one, torch) and bool(SYCL.match(basename(one.first)))
+
+
+def _is_outside(one: Conflict, torch: Torch) -> bool:
+    return one.kind != "files" and bool(one.first) and not _is_of(one.first, torch)
+
+
+def _is_inside(one: Conflict, torch: Torch) -> bool:
+    return one.kind != "files" and not _is_outside(one, torch) and not _is_cxx(one, torch)
+
+
+def _is_cxx(one: Conflict, torch: Torch) -> bool:
+    mine = _is_of(one.first, torch) and not _is_of(one.library, torch)
+    return one.kind == "version" and mine and bool(CXX.match(basename(one.first)))
+
+
+def _is_of(path: str, torch: Torch) -> bool:
+    return path.startswith(f"{torch.prefix}/")
+
+
+def _answer(question: Question, wanted: Callable[[Conflict, Torch], bool]) -> Answer | None:
+    torch = question.facts.torch
+    if torch is None or torch.conflicts is None:
+        return None
+    found = sorted((one for one in torch.conflicts if wanted(one, torch)), key=_weight)
+    if not found:
+        return Answer("ok", "they fit together")
+    words = {"python": torch.python, "wanted": wanted_packages(found[0])}
+    return Answer(found[0].level, describe(found), words)
+
+
+def _weight(one: Conflict) -> tuple[bool, bool, int, str]:
+    """Put first what fails, and of that what other files prove; libsycl.so.9 before libsycl-preview.so.9."""
+    return one.level != "fail", not one.has, len(basename(one.library)), one.library
+
+
+def describe(found: Sequence[Conflict]) -> str:
+    """Give the first conflict line by line, and how many more there are."""
+    one = found[0]
+    lines = [HEADLINE[one.kind].format(**_words(one))]
+    if one.first and one.kind not in ("hidden", "offered", "files"):
+        lacks = "" if one.kind == "majors" else ", which lacks it" if one.count == 1 else ", which lacks them"
+        lines.append(f"found first: {one.first}{_owner(one, 'first')}{lacks}")
+    if one.kind in ("hidden", "offered"):
+        lines.append(f"found first: {one.first}{_owner(one, 'first')}")
+    if one.has and one.kind != "majors":
+        lines.append(
+            f"{'of the environment' if one.kind == 'offered' else 'exported by'}: {one.has}{_owner(one, 'has')}"
+        )
+    elif one.has:
+        lines.append(f"and {one.has}{_owner(one, 'has')}")
+    if len(found) > 1:
+        lines.append(f"and {len(found) - 1} more like it")
+    return "\n".join(lines)
+
+
+def _words(one: Conflict) -> dict[str, str]:
+    more = one.count - 1
+    names = one.names[0] if one.names else ""
+    told = f"{names} and {more} more" if more > 0 else names
+    if one.kind == "files":
+        return {"library": one.owners.get("library", ""), "first": one.owners.get("first", ""), "names": told}
+    library = f"{basename(one.library)}{_owner(one, 'library')}"
+    return {"library": library, "names": told, "file": basename(one.first), "has": basename(one.has)}
+
+
+def _owner(one: Conflict, part: str) -> str:
+    owner = {str(name): value for name, value in one.owners.items()}.get(part)
+    return f" ({owner})" if owner else ""
+
+
+def wanted_packages(one: Conflict) -> str:
+    """Give what pip is to install so that two packages agree: the other one in the version of the one that needs it."""
+    needer, _, version = one.owners.get("library", "").partition(" ")
+    brings = (one.owners.get("first") or "").partition(" ")[0]
+    family = brings.startswith("intel-") and needer.startswith("intel-")
+    if one.kind in ("symbol", "version") and family:
+        return f"{brings}=={version}"
+    return f"--force-reinstall {needer}" if needer else "--force-reinstall torch"
+
+
+# The PyTorch of an environment: the right build, with the libraries it asks for, and what importing it said.
+
+
+RUNTIME = re.compile(r"intel-|onemkl-|dpcpp-|mkl$|tcmlib|umf|tbb|impi|oneccl|onecl")
+FALLBACK = ("PYTORCH_ENABLE_XPU_FALLBACK", "PYTORCH_DEBUG_XPU_FALLBACK")
+ZERO_DEVICES = r"XPU device count is zero|Failed to initialize XPU devices"
+
+
+def installed(question: Question) -> Torch | None:
+    """Give the environment's torch, where this is about Intel GPUs and there is one."""
+    torch = question.facts.torch
+    return torch if torch is not None and torch.version is not None and is_xpu(question) else None
+
+
+def report(question: Question) -> ImportReport | None:
+    """Give what importing it said."""
+    torch = installed(question)
+    return torch.report if torch else None
+
+
+def check_numpy(question: Question) -> Answer | None:
+    """Look for a NumPy that is newer than torch was built for."""
+    torch, numpy = question.facts.torch, distribution(question, "numpy")
+    if torch is None or torch.version is None or not numpy:
+        return None
+    late = numbers(numpy) >= (2,) and numbers(torch.version) < (2, 3)
+    return Answer("warn" if late else "ok", f"numpy {numpy}, torch {torch.version}", {"python": torch.python})
+
+
+def check_build(question: Question) -> Answer | None:
+    """Look whether the installed torch was built for XPU."""
+    torch = question.facts.torch
+    if torch is None or not is_xpu(question):
+        return None
+    if torch.version is None:
+        return Answer("info", f"no torch in {torch.prefix}")
+    if torch.xpu or (torch.report is not None and torch.report.compiled):
+        return Answer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
+    other = f"a CUDA {torch.cuda} build" if torch.cuda else "a CPU build"
+    words = {"python": torch.python, "version": torch.version.partition("+")[0]}
+    return Answer("fail", f"{torch.version} in {torch.prefix} is {other}", words)
+
+
+def check_pins(question: Question) -> Answer | None:
+    """Hold the runtime libraries in the environment against what torch asks for."""
+    torch = installed(question)
+    if torch is None or not torch.requires:
+        return None
+    pins = (pin.partition("==") for pin in torch.requires)
+    named = {re.sub(r"[-_.]+", "-", name).lower(): version for name, _, version in pins}
+    wanted = {name: version for name, version in named.items() if RUNTIME.match(name)}
+    wrong = [
+        f"{name} {distribution(question, name) or 'missing'} instead of {version}"
+        for name, version in wanted.items()
+        if distribution(question, name) != version
+    ]
+    words = {"python": torch.python, "version": torch.version or ""}
+    return Answer("fail", ", ".join(wrong[:3]), words) if wrong else Answer("ok", f"{len(wanted)} as pinned")
+
+
+def check_libsycl(question: Question) -> Answer | None:
+    """Look for the one libsycl that torch asks for: in the environment, else on the library path."""
+    torch, userland = installed(question), question.facts.userland
+    if torch is None or not torch.sycl:
+        return None
+    if len(torch.sycl) > 1:
+        return Answer("fail", f"torch asks for {' and '.join(torch.sycl)}")
+    name = torch.sycl[0]
+    place = torch.libraries.get(name) or (userland.libraries or {}).get(name) if userland else torch.libraries.get(name)
+    return (
+        Answer("ok", place) if place else Answer("fail", f"{name} is neither in {torch.prefix} nor on the library path")
+    )
+
+
+def check_ipex(question: Question) -> Answer | None:
+    """Look for the extension whose kernels register themselves again."""
+    torch, version = installed(question), distribution(question, "intel-extension-for-pytorch")
+    if torch is None or not version:
+        return None
+    fits = numbers(version) == numbers(torch.version or "")
+    return Answer("info" if fits else "warn", f"{version} beside torch {torch.version}", {"python": torch.python})
+
+
+def check_abi(question: Question) -> Answer | None:
+    """Look for a torch with the C++ ABI that XPU does not have."""
+    seen, asked = report(question), variable(question, "_GLIBCXX_USE_CXX11_ABI")
+    if asked == "0" and is_xpu(question):
+        return Answer("warn", "_GLIBCXX_USE_CXX11_ABI=0 is set in this shell")
+    if seen is None or seen.cxx11_abi is None:
+        return None
+    return Answer("ok" if seen.cxx11_abi else "warn", "C++11 ABI" if seen.cxx11_abi else "the old C++ ABI")
+
+
+def check_fallback(question: Question) -> Answer | None:
+    """Look for values that torch cannot read as a number: it ends while it loads."""
+    values = {name: value for name in FALLBACK if (value := variable(question, name))}
+    if not is_xpu(question) or not values:
+        return None
+    wrong = [f"{name}={value}" for name, value in values.items() if not re.match(r"\s*[+-]?\d", value)]
+    if wrong:
+        return Answer("fail", ", ".join(wrong))
+    return Answer("info", ", ".join(f"{name}={value}" for name, value in values.items()))
+
+
+def check_import(question: Question) -> Answer | None:
+    """Say how importing torch ended."""
+    torch = question.facts.torch
+    seen = torch.report if torch else None
+    if seen is None:
+        return None
+    return Answer("fail", seen.error) if seen.error else Answer("ok", f"torch {seen.version} imports")
+
+
+def check_available(question: Question) -> Answer | None:
+    """Say whether torch sees a device, and if not, what it warned of."""
+    seen = report(question)
+    if seen is None or seen.available is None or not seen.compiled:
+        return None
+    if seen.available and seen.count:
+        return Answer("ok", ", ".join(seen.devices) or f"{seen.count} device(s)")
+    said = [line for line in seen.messages if re.search(ZERO_DEVICES, line)]
+    return Answer("fail", f"no device: {said[0]}" if said else "torch.xpu.is_available() is False")
+
+
+# Triton: one package of it, and what it compiles its drivers with.
+
+
+NAMES = ("triton", "triton-xpu", "pytorch-triton-xpu", "pytorch-triton")
+RENAMED = (2, 10)
+"""The release from which on the package is called triton-xpu."""
+
+
+def _there(question: Question) -> dict[str, str]:
+    return {name: version for name in NAMES if (version := distribution(question, name))}
+
+
+def check_package(question: Question) -> Answer | None:
+    """Look for several packages that bring the same folder, or for the wrong one."""
+    torch, there = installed(question), _there(question)
+    if torch is None or not there:
+        return None
+    seen = ", ".join(f"{name} {version}" for name, version in there.items())
+    wanted = "triton-xpu" if numbers(torch.version or "") >= RENAMED else "pytorch-triton-xpu"
+    words = {"python": torch.python, "wanted": wanted, "names": " ".join(there)}
+    if len(there) > 1:
+        return Answer("fail", seen, words)
+    if torch.xpu and wanted not in there:
+        return Answer("warn", f"{seen}, wanted: {wanted}", words)
+    return Answer("ok", seen, words)
+
+
+def _compiles(question: Question) -> bool:
+    return installed(question) is not None and any("xpu" in name for name in _there(question))
+
+
+def check_compiler(question: Question) -> Answer | None:
+    """Look for a compiler with which Triton can build its driver at run time."""
+    tools = question.facts.tools
+    if tools is None or not _compiles(question):
+        return None
+    found = next((tool.path for name in ("g++", "clang++") if (tool := question.facts.tool(name))), "")
+    kits = question.facts.toolkits
+    found = found or (kits.found[0].compiler if kits and kits.found else "")
+    return Answer("ok", found) if found else Answer("fail", "neither g++ nor clang++ nor icpx is here")
+
+
+def check_headers(question: Question) -> Answer | None:
+    """Look for Level Zero's header, which Triton's driver includes."""
+    userland = question.facts.userland
+    if userland is None or not _compiles(question):
+        return None
+    return Answer("ok", userland.headers[0]) if userland.headers else Answer("warn", "no level_zero/ze_api.h")

@@ -1,0 +1,198 @@
+"""What a check is asked and may answer, its texts, and what several checks ask of the facts."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from pydantic import Field
+
+from xpusetup.base.model import Fix
+from xpusetup.base.values import Confidence, Strict, parse_toml
+from xpusetup.machine.gpus import MAKERS
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+    from xpusetup.base.model import Goal, Level
+    from xpusetup.config.devices import Device
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.facts import Facts, Gpu, Node, Section
+    from xpusetup.machine.gpus import Family, GpuTable
+
+
+# The catalogue of checks as values: what each means, how to mend it, where that is known from.
+
+
+class CheckText(Strict):
+    """What stands behind a check: why it matters, how to mend it by distribution family, and the source."""
+
+    id: str = Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")
+    area: str
+    title: str
+    why: str
+    say: str = ""
+    commands: dict[str, list[str]] = {}
+    source: str
+    confidence: Confidence
+    follows: list[str] = []
+
+    def reason(self, words: dict[str, str]) -> str:
+        """Give why it matters, with the words of this machine and profile filled in."""
+        return _fill(self.why, words)
+
+    def fix(self, words: dict[str, str]) -> Fix:
+        """Give the fix with the words of this machine and profile filled in."""
+        filled = {family: tuple(_fill(line, words) for line in lines) for family, lines in self.commands.items()}
+        return Fix(say=_fill(self.say, words), commands=tuple(sorted(filled.items())))
+
+
+def _fill(text: str, words: dict[str, str]) -> str:
+    for name, value in words.items():
+        text = text.replace(f"<{name}>", value)
+    return text
+
+
+class _CheckFile(Strict):
+    check: list[CheckText]
+
+
+def parse_check_texts(text: str) -> dict[str, CheckText]:
+    """Read data/checks.toml."""
+    return {check.id: check for check in _CheckFile.model_validate(parse_toml(text)).check}
+
+
+# What several checks ask of the facts: GPUs with what is known of them, nodes, versions, variables.
+
+
+INTEL = "8086"
+DRIVERS = ("i915", "xe")
+
+
+def is_xpu(question: Question) -> bool:
+    """Say whether this is about Intel GPUs."""
+    return INTEL in question.device.pci_vendors
+
+
+def gpus(question: Question) -> list[Gpu]:
+    """Give the devices of the accelerator's makers."""
+    hardware = question.facts.hardware
+    vendors = question.device.pci_vendors
+    return [gpu for gpu in hardware.gpus if gpu.vendor in vendors] if hardware else []
+
+
+def nodes(question: Question) -> list[Node]:
+    """Give the render nodes that may be the accelerator's."""
+    hardware = question.facts.hardware
+    vendors = (*question.device.pci_vendors, None)
+    return [node for node in hardware.nodes if node.vendor in vendors] if hardware else []
+
+
+def unbound(question: Question) -> list[Gpu]:
+    """Give the Intel GPUs that no driver of theirs has taken."""
+    return [gpu for gpu in intel_gpus(question) if gpu.driver not in DRIVERS]
+
+
+def intel_gpus(question: Question) -> list[Gpu]:
+    """Give the Intel GPUs, where this is about such."""
+    return [gpu for gpu in gpus(question) if gpu.vendor == INTEL] if is_xpu(question) else []
+
+
+def family(question: Question, gpu: Gpu) -> Family | None:
+    """Give what is known of a GPU's kind."""
+    product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
+    return product.family if product else None
+
+
+def of_family(question: Question, *names: str) -> list[Gpu]:
+    """Give the Intel GPUs whose family's id begins with one of the names."""
+    kinds = ((gpu, family(question, gpu)) for gpu in intel_gpus(question))
+    return [gpu for gpu, kind in kinds if kind is not None and kind.id.startswith(names)]
+
+
+def name(question: Question, gpu: Gpu) -> str:
+    """Give a GPU as people know it, or by its id."""
+    product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
+    if product:
+        return product.title()
+    return (
+        f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" if gpu.vendor in MAKERS else f"{gpu.vendor}:{gpu.device}"
+    )
+
+
+def named(question: Question, those: Iterable[Gpu]) -> str:
+    """Give GPUs as text: name and place of each."""
+    return ", ".join(f"{name(question, gpu)} at {gpu.address}" for gpu in those)
+
+
+def is_discrete(question: Question, gpu: Gpu) -> bool:
+    """Say whether a GPU is a card of its own; one that is not known is judged by its place."""
+    kind = family(question, gpu)
+    return kind.discrete if kind is not None else not gpu.address.endswith(":00:02.0")
+
+
+def numbers(text: str, least: int = 2) -> tuple[int, ...]:
+    """Give a version's first numbers, as many as compare: 6.14.0-33-generic is (6, 14)."""
+    return tuple(int(each) for each in re.findall(r"\d+", text)[:least])
+
+
+def variable(question: Question, name: str) -> str:
+    """Give a variable of the shell; empty when it is not set."""
+    return (question.facts.environment or {}).get(name, "")
+
+
+def distribution(question: Question, name: str) -> str:
+    """Give the version of a distribution in the environment; empty when it is not there."""
+    torch = question.facts.torch
+    return torch.distributions.get(name, "") if torch else ""
+
+
+def package(question: Question, *names: str) -> str:
+    """Give the version of the first of these packages that is installed; empty without one."""
+    userland = question.facts.userland
+    packages = (userland.packages or {}) if userland else {}
+    return next((packages[each] for each in names if each in packages), "")
+
+
+def messages(question: Question, pattern: str) -> list[str]:
+    """Give the kernel's messages that match a pattern."""
+    kernel = question.facts.kernel
+    return [line for line in (kernel.messages or []) if re.search(pattern, line)] if kernel else []
+
+
+# What a check is asked, and what it may answer.
+
+
+@dataclass(frozen=True)
+class Question:
+    """A machine, what is to be built or run on it, the accelerator that it is for, and the GPUs that are known."""
+
+    facts: Facts
+    profile: Profile
+    device: Device
+    goal: Goal
+    gpus: GpuTable | None = None
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What a check saw. `words` fill the gaps in the check's text."""
+
+    level: Level
+    seen: str
+    words: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Check:
+    """One check: its id in the catalogue, and the function that answers (None: it does not apply here).
+
+    `reads` are the sections of the facts that the function looks at: what is not read by any check that is asked need
+    not be probed. `goals` are those for which it is asked.
+    """
+
+    id: str
+    ask: Callable[[Question], Answer | None]
+    reads: tuple[Section, ...] = ()
+    goals: tuple[Goal, ...] = ("build", "run")

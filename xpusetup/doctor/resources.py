@@ -1,0 +1,256 @@
+"""What a build takes: room, memory, the network, and the tree in which this was started."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.question import Answer, Question, numbers
+from xpusetup.machine.jobs import GIB, choose_jobs, memory_limit
+
+if TYPE_CHECKING:
+    from xpusetup.machine.facts import Disk, Held
+
+
+# The network as git and pip will use it.
+
+
+def check_reach(question: Question) -> Answer | None:
+    """Say which hosts answered, where they were asked."""
+    network = question.facts.network
+    if network is None or network.reach is None:
+        return None
+    silent = [host for host, answers in network.reach.items() if not answers]
+    if silent:
+        return Answer("warn", f"no answer from {', '.join(silent)}")
+    return Answer("ok", ", ".join(network.reach))
+
+
+def check_proxy(question: Question) -> Answer | None:
+    """Look for a proxy that only some programs would take."""
+    network = question.facts.network
+    if network is None:
+        return None
+    proxies = network.proxies
+    if not {name.lower() for name in proxies} - {"no_proxy"}:
+        return Answer("ok", "none")
+    if "http_proxy" not in proxies and "https_proxy" not in proxies and "all_proxy" not in proxies:
+        return Answer("warn", f"set in capital letters alone: {', '.join(proxies)}")
+    if ("http_proxy" in proxies or "HTTP_PROXY" in proxies) and not {"https_proxy", "HTTPS_PROXY"} & set(proxies):
+        return Answer("warn", "set for http and not for https")
+    return Answer("info", ", ".join(proxies))
+
+
+def check_credentials(question: Question) -> Answer | None:
+    """Look for passwords in addresses."""
+    network = question.facts.network
+    if network is None:
+        return None
+    there = network.credentials
+    return Answer("info", ", ".join(there)) if there else Answer("ok", "none in the addresses of proxies and indexes")
+
+
+def check_redirects(question: Question) -> Answer | None:
+    """Say where git and pip go instead of the addresses that are written in profiles."""
+    network = question.facts.network
+    if network is None:
+        return None
+    gits = [f"{old} is {new}" for new, old in network.redirects.items()]
+    pips = [f"{name.rpartition('/')[2]} = {value}" for name, value in network.indexes.items()]
+    return Answer("info", ", ".join([*gits, *pips])) if gits or pips else Answer("ok", "none")
+
+
+# A source tree that someone else fetched: the one in which this was started.
+
+
+LAST_WITH_NAMES, FIRST_WITHOUT_INSTALL = (2, 4), (2, 9)
+NUMBER = re.compile(r"\d+\.\d+")
+LEAST_GCC = (7, 4)
+"""What oneDNN wants of a host compiler; its file cmake/host_compiler_id.cmake, mended in 3.4.4 and 3.5.2."""
+
+
+def check_cmake_cache(question: Question) -> Answer | None:
+    """Look for a build folder that was configured for another place."""
+    tree = question.facts.tree
+    if tree is None or tree.cache is None:
+        return None
+    home = tree.cache.get("CMAKE_HOME_DIRECTORY", tree.path)
+    if home != tree.path:
+        return Answer("warn", f"{tree.path}/build was configured for {home}", {"tree": tree.path})
+    return Answer("ok", "of this folder")
+
+
+def check_folder_name(question: Question) -> Answer | None:
+    """Look for a folder's name at which the configuration of old releases fails."""
+    tree = question.facts.tree
+    if tree is None:
+        return None
+    old = tree.version is None or numbers(tree.version) <= LAST_WITH_NAMES
+    return Answer("warn" if old and _taken_for_gcc(tree.path) else "ok", tree.path)
+
+
+def check_path(question: Question) -> Answer | None:
+    """Look for a number in the path of the sources that an old oneDNN takes for the version of GCC."""
+    resources = question.facts.resources
+    if not question.profile.plain_path or resources is None or question.goal == "run":
+        return None
+    places = [disk.path for disk in resources.disks if "sources" in disk.holds]
+    bad = [(place, found) for place in places if (found := _taken_for_gcc(place))]
+    words = {"profile": question.profile.name}
+    if bad:
+        return Answer("fail", f"{bad[0][0]} holds {bad[0][1]}", words)
+    return Answer("ok", ", ".join(places), words) if places else None
+
+
+def _taken_for_gcc(path: str) -> str:
+    """Give the number that stands for a GCC that is too old; nothing where none does."""
+    found = NUMBER.search(path)
+    return found[0] if found and numbers(found[0]) < LEAST_GCC else ""
+
+
+def check_shadow(question: Question) -> Answer | None:
+    """Look whether the current folder's torch hides the one that is installed."""
+    tree = question.facts.tree
+    return Answer("warn", tree.path) if tree is not None and tree.in_use else None
+
+
+def check_frontend(question: Question) -> Answer | None:
+    """Say how trees of today are installed."""
+    tree = question.facts.tree
+    if tree is None or tree.version is None or numbers(tree.version) < FIRST_WITHOUT_INSTALL:
+        return None
+    return Answer("info", f"{tree.path} is {tree.version}")
+
+
+def check_submodules(question: Question) -> Answer | None:
+    """Look for submodules that were not fetched."""
+    tree = question.facts.tree
+    if tree is None or not tree.git:
+        return None
+    if tree.submodules:
+        return Answer("warn", f"{len(tree.submodules)} are empty, the first: {tree.submodules[0]}", {"tree": tree.path})
+    return Answer("ok", "complete")
+
+
+def check_tarball(question: Question) -> Answer | None:
+    """Look for a tree that has no history to fetch submodules from."""
+    tree = question.facts.tree
+    return Answer("warn", f"{tree.path} has no .git") if tree is not None and not tree.git else None
+
+
+# Room for a build: bytes, quotas and files of every place it writes to, and what kind of file system that is.
+
+SHARES: dict[Held, float] = {"sources": 0.8, "environment": 0.1, "wheels": 0.1}
+"""How what a release needs is spread over its places: an estimate, for objects and sources are most of it."""
+SIDE_GIB = 4.0
+"""What pip unpacks and caches beside a build: an estimate."""
+FEWEST_FILES = 20_000
+"""An environment with a torch in it has about as many files."""
+NETWORK = {
+    "nfs",
+    "nfs4",
+    "lustre",
+    "gpfs",
+    "beegfs",
+    "cifs",
+    "smb3",
+    "ceph",
+    "panfs",
+    "9p",
+    "afs",
+    "wekafs",
+    "glusterfs",
+}
+
+
+def check_disk(question: Question) -> Answer | None:
+    """Look for room where the build writes; how much a release needs is often not known."""
+    resources = question.facts.resources
+    if resources is None or not resources.disks or question.goal == "run":
+        return None
+    disks = resources.disks
+    closed = next((answer for disk in disks if (answer := _closed(disk))), None)
+    if closed is not None:
+        return closed
+    needed = question.profile.disk_gib
+    groups = _by_filesystem(disks)
+    tightest = min(groups, key=lambda group: _free(group) - _needed(group, needed))
+    wanted = _needed(tightest, needed)
+    where = " and ".join(disk.path for disk in tightest)
+    told = "unknown" if needed is None else f"{wanted / GIB:.3g} GiB"
+    seen = f"{_free(tightest) / GIB:.0f} GiB {_whose(tightest)} at {where} (needed: {told})"
+    return Answer("fail" if _free(tightest) < wanted else "ok", seen)
+
+
+def check_filesystem(question: Question) -> Answer | None:
+    """Say where compiling will be slow; it is no fault."""
+    resources = question.facts.resources
+    if resources is None or not resources.disks or question.goal == "run":
+        return None
+    disk = next((each for each in resources.disks if "sources" in each.holds), resources.disks[0])
+    kind = disk.filesystem or "unknown"
+    slow = kind in NETWORK or kind.startswith("fuse.")
+    return Answer("info" if slow else "ok", f"{kind} at {disk.path}")
+
+
+def _closed(disk: Disk) -> Answer | None:
+    if disk.read_only:
+        return Answer("fail", f"{disk.path} is on a file system that is mounted read-only")
+    if not disk.writable:
+        return Answer("fail", f"{disk.path} may not be written to")
+    if disk.inodes_free is not None and disk.inodes_free < FEWEST_FILES:
+        return Answer("fail", f"{disk.path} has room for {disk.inodes_free} more files, whatever their size")
+    return None
+
+
+def _by_filesystem(disks: list[Disk]) -> list[list[Disk]]:
+    groups: dict[str, list[Disk]] = {}
+    for disk in disks:
+        groups.setdefault(disk.mount or disk.path, []).append(disk)
+    return list(groups.values())
+
+
+def _free(group: list[Disk]) -> int:
+    """Give in bytes what may still be written, by disk and quota, and what an earlier build has written already."""
+    left = min(disk.free if disk.quota_free is None else min(disk.free, disk.quota_free) for disk in group)
+    return left + sum(disk.used or 0 for disk in group)
+
+
+def _whose(group: list[Disk]) -> str:
+    limited = any(disk.quota_free is not None and disk.quota_free < disk.free for disk in group)
+    return "left of the quota" if limited else "free"
+
+
+def _needed(group: list[Disk], gib: float | None) -> float:
+    """Give what a file system has to hold in bytes: all the shares of the places that lie on it."""
+    held = [name for disk in group for name in disk.holds]
+    if gib is None:
+        return 0.0
+    share = sum(SHARES.get(name, 0.0) for name in held)
+    return round(share * gib, 6) * GIB if share else min(SIDE_GIB, gib) * GIB
+
+
+# Disk, memory and the limits of a container or batch job.
+
+
+def check_memory(question: Question) -> Answer | None:
+    """Count jobs by memory; where one alone fits, the heaviest steps may still be killed."""
+    resources, each = question.facts.resources, question.profile.memory_per_job_gib
+    if resources is None or question.goal == "run":
+        return None
+    limit, jobs = memory_limit(resources), choose_jobs(resources, each * GIB)
+    seen = f"{jobs} job{'' if jobs == 1 else 's'} at {each:g} GiB each, {limit / GIB:.0f} GiB of memory"
+    return Answer("warn" if limit < 2 * each * GIB else "ok", seen)
+
+
+def check_cgroup(question: Question) -> Answer | None:
+    """Say which limits are in force; they are no fault."""
+    resources = question.facts.resources
+    if resources is None or question.goal == "run":
+        return None
+    parts = []
+    if resources.memory_limit is not None and resources.memory_limit < resources.memory:
+        parts.append(f"memory {resources.memory_limit / GIB:.1f} of {resources.memory / GIB:.0f} GiB")
+    if resources.cpu_limit is not None and resources.cpu_limit < resources.cpus:
+        parts.append(f"{resources.cpu_limit:g} of {resources.cpus} processors")
+    return Answer("info", ", ".join(parts)) if parts else Answer("ok", "none below the machine's own")

@@ -1,0 +1,394 @@
+"""The host's compilers, the toolkit with its parts, and what setvars.sh leaves in the shell."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from packaging.requirements import Requirement
+from packaging.specifiers import SpecifierSet
+
+from xpusetup.doctor.pytorch import describe, driver_conflict
+from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, variable
+from xpusetup.machine.jobs import GIB
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Level
+    from xpusetup.config.profile import ToolkitWanted
+    from xpusetup.machine.facts import ToolkitSeen
+
+
+# What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
+
+
+ONEAPI = re.compile(r"/oneapi/|/intel/oneapi|/inteloneapi/")
+COMPILER = re.compile(r"/compiler/(\d{4}\.\d+(?:\.\d+)?)/")
+RUNTIMES = ("intel-sycl-rt", "intel-cmplr-lib-ur", "dpcpp-cpp-rt")
+LISTS = ("LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH")
+
+
+def check_with_wheel(question: Question) -> Answer | None:
+    """Look for a toolkit on the library path before wheels that bring their own runtime."""
+    torch = question.facts.torch
+    if not is_xpu(question) or torch is None or question.facts.environment is None:
+        return None
+    brought = [f"{name} {version}" for name in RUNTIMES if (version := distribution(question, name))]
+    first = [folder for folder in variable(question, "LD_LIBRARY_PATH").split(":") if ONEAPI.search(folder)]
+    if not brought:
+        return None
+    if not first:
+        return Answer("ok", f"{brought[0]}, and no toolkit on the library path")
+    broken = torch.report is not None and (torch.report.error or torch.report.available is False)
+    return Answer("fail" if broken else "warn", f"{first[0]} comes before {brought[0]} of {torch.prefix}")
+
+
+def check_nounset(question: Question) -> Answer | None:
+    """Look for a shell whose scripts run under set -u."""
+    if question.profile.toolkit is None or "nounset" not in variable(question, "SHELLOPTS").split(":"):
+        return None
+    return Answer("info", "SHELLOPTS is exported and holds nounset")
+
+
+def check_versions(question: Question) -> Answer | None:
+    """Look for several versions of the compiler in one search path."""
+    if question.profile.toolkit is None or question.facts.environment is None:
+        return None
+    for name in LISTS:
+        found = sorted(set(COMPILER.findall(variable(question, name))))
+        if len(found) > 1:
+            return Answer("warn", f"{name} holds {' and '.join(found)}")
+    return Answer("ok", "not more than one")
+
+
+def check_foreign_libraries(question: Question) -> Answer | None:
+    """Look for the libraries that all of setvars.sh brings and a build does not want."""
+    if question.profile.toolkit is None or question.facts.environment is None:
+        return None
+    there = [name for name in ("DNNLROOT", "CCL_ROOT") if variable(question, name)]
+    if not there:
+        return None
+    return Answer("info", ", ".join(f"{name}={variable(question, name)}" for name in there))
+
+
+def check_libstdcxx(question: Question) -> Answer | None:
+    """Hold the C++ library of a conda environment against what the driver asks for, else against the system's."""
+    torch = question.facts.torch
+    if torch is None or not is_xpu(question):
+        return None
+    proven = driver_conflict(torch)
+    if proven is not None:
+        return Answer("fail", describe([proven]), {"prefix": torch.prefix})
+    if torch.glibcxx is None or torch.glibcxx_system is None:
+        return None
+    seen = f"GLIBCXX_3.4.{torch.glibcxx} in {torch.prefix}, 3.4.{torch.glibcxx_system} in the system"
+    return Answer("fail" if torch.glibcxx < torch.glibcxx_system else "ok", seen, {"prefix": torch.prefix})
+
+
+# Compilers, git and Python: what every build needs, whatever it builds for.
+
+
+NOT_GCC = re.compile(r"(?:^|[/\s])(icpx|icx|dpcpp|clang)")
+VERSION = re.compile(r"(\d+\.\d+(?:\.\d+)?)\s*(?:\d{8})?.*$")
+
+
+def gcc_version(line: str) -> str | None:
+    """Read GCC's version from the first line of `g++ --version`, which a distribution may have put words into."""
+    found = re.findall(r"(?<![\d.~-])(\d+\.\d+\.\d+)(?![\d.])", line.rsplit(")", 1)[-1]) or VERSION.findall(line)
+    return found[0] if found else None
+
+
+def check_gcc(question: Question) -> Answer | None:
+    """Find g++, and that it is GCC."""
+    if question.facts.tools is None or question.goal == "run":
+        return None
+    tool = question.facts.tool("g++")
+    if tool is None:
+        return Answer("fail", "no g++ on PATH")
+    if "/" not in tool.path:
+        return Answer("fail", f"the settings name {tool.path} as cxx, and it is not on PATH")
+    if "clang" in (tool.version or "").lower() or "intel" in (tool.version or "").lower():
+        return Answer("fail", f"{tool.path} is not GCC: {tool.version}")
+    return Answer("ok", f"{tool.path}: {tool.version}")
+
+
+def check_gcc_version(question: Question) -> Answer | None:
+    """Hold g++ against what the profile's sources need."""
+    tool, wanted = question.facts.tool("g++"), question.profile.gcc
+    if question.facts.tools is None or question.goal == "run" or not wanted:
+        return None
+    version = gcc_version(tool.version or "") if tool else None
+    if version is None:
+        return Answer("warn", "its version cannot be read", {"gcc": wanted})
+    fits = SpecifierSet(wanted).contains(version)
+    return Answer("ok" if fits else "fail", f"{version} (needed: {wanted})", {"gcc": wanted})
+
+
+def check_gcc_faults(question: Question) -> Answer | None:
+    """Look for a version of GCC that fails on these sources, or that they treat too strictly."""
+    return _check_faults(question, with_flags=False)
+
+
+def check_gcc_warnings(question: Question) -> Answer | None:
+    """Look for a version of GCC whose warnings these sources take for errors, where flags help."""
+    return _check_faults(question, with_flags=True)
+
+
+def _check_faults(question: Question, *, with_flags: bool) -> Answer | None:
+    tool = question.facts.tool("g++")
+    version = gcc_version(tool.version or "") if tool else None
+    faults = [each for each in question.profile.gcc_faults if bool(each.flags) == with_flags]
+    if question.goal == "run" or version is None or not faults:
+        return None
+    found = [each for each in faults if SpecifierSet(each.versions).contains(version)]
+    if not found:
+        return None
+    worst = next((each for each in found if each.stops), found[0])
+    words = {"why": worst.why, "flags": worst.flags, "profile": question.profile.name}
+    return Answer("fail" if worst.stops else "warn", version, words)
+
+
+def check_git(question: Question) -> Answer | None:
+    """Find git."""
+    if question.facts.tools is None or question.goal == "run":
+        return None
+    tool = question.facts.tool("git")
+    return Answer("fail", "no git on PATH") if tool is None else Answer("ok", tool.version or tool.path)
+
+
+def check_python(question: Question) -> Answer | None:
+    """Hold the interpreter against the versions that the release supports."""
+    python, wanted = question.facts.python, question.profile.python
+    if python is None:
+        return None
+    fits = SpecifierSet(wanted).contains(python.version) and not python.free_threaded
+    what = f"{python.version}, free-threaded," if python.free_threaded else python.version
+    seen = f"{what} at {python.executable} (needed: {wanted})"
+    return Answer("ok" if fits else "fail", seen, {"python": wanted})
+
+
+def _minor(version: str) -> str:
+    return ".".join(version.split(".")[:2])
+
+
+def check_headers(question: Question) -> Answer | None:
+    """Find Python.h."""
+    python = question.facts.python
+    if python is None or question.goal == "run":
+        return None
+    words = {"minor": _minor(python.version)}
+    return Answer("ok", "Python.h", words) if python.headers else Answer("fail", "no Python.h", words)
+
+
+def check_venv(question: Question) -> Answer | None:
+    """Find the modules that make an environment with pip in it."""
+    python = question.facts.python
+    if python is None or python.adopted is not None:
+        return None
+    words = {"minor": _minor(python.version)}
+    return Answer("ok", "venv, ensurepip", words) if python.venv else Answer("fail", "no venv or ensurepip", words)
+
+
+def check_environment(question: Question) -> Answer | None:
+    """Say what the build installs into, and refuse an environment that is not there to be installed into."""
+    python = question.facts.python
+    if python is None or question.goal == "run":
+        return None
+    there = python.adopted
+    if there is None:
+        return Answer("ok", "a new one")
+    if there.refused:
+        return Answer("fail", f"{there.prefix}: {there.refused}", {"mend": there.fix})
+    what = {"venv": "a venv", "conda": "a conda environment", "interpreter": "an interpreter"}[there.kind]
+    if there.notes:
+        return Answer("warn", f"{there.prefix}, {what}", {"mend": there.notes[0]})
+    return Answer("ok", f"{there.prefix}, {what} of Python {python.version}, {len(there.installed)} distributions")
+
+
+def check_compiler_variables(question: Question) -> Answer | None:
+    """Look for a device compiler that the shell names for host code."""
+    environment = question.facts.environment
+    if environment is None or question.profile.toolkit is None:
+        return None
+    named = {name: environment[name] for name in ("CC", "CXX") if name in environment}
+    other = [f"{name}={value}" for name, value in named.items() if NOT_GCC.search(value)]
+    if other:
+        return Answer("info", f"{', '.join(other)}: not passed on to a build")
+    return Answer("ok", ", ".join(f"{name}={value}" for name, value in named.items()) or "not set")
+
+
+def check_cmake(question: Question) -> Answer | None:
+    """Say which CMake builds: the one of its own requirements, whatever is on PATH."""
+    tool, wanted = question.facts.tool("cmake"), question.profile.cmake
+    if question.facts.tools is None or not wanted:
+        return None
+    pins = (Requirement(pin) for pin in question.profile.build_requirements.pins)
+    brought = next((str(pin.specifier).removeprefix("==") for pin in pins if pin.name == "cmake"), "")
+    found = re.search(r"\d+\.\d+(\.\d+)?", tool.version or "") if tool else None
+    here = found[0] if found else ""
+    words = {"cmake": wanted}
+    if brought:
+        beside = f", and not the {here} on PATH" if here else ""
+        return Answer("ok", f"the build brings {brought}{beside}", words)
+    fits = bool(here) and SpecifierSet(wanted).contains(here)
+    return Answer("ok" if fits else "fail", f"{here or 'none'} on PATH (needed: {wanted})", words)
+
+
+def check_conda_cmake(question: Question) -> Answer | None:
+    """Look for a conda environment that a CMake from elsewhere does not search."""
+    environment, python = question.facts.environment, question.facts.python
+    if environment is None or python is None or python.adopted is None or python.adopted.kind != "conda":
+        return None
+    prefix = python.adopted.prefix
+    told = prefix in environment.get("CMAKE_PREFIX_PATH", "").split(":")
+    return Answer("ok" if told else "info", f"CMAKE_PREFIX_PATH {'holds' if told else 'does not hold'} {prefix}")
+
+
+def check_build_requirements(question: Question) -> Answer | None:
+    """Say what a build would add to an environment that is there."""
+    python = question.facts.python
+    if python is None or python.adopted is None or python.adopted.refused:
+        return None
+    pins = [Requirement(pin) for pin in question.profile.build_requirements.pins]
+    there = python.adopted.installed
+    wanted = [pin for pin in pins if pin.marker is None or pin.marker.evaluate({"python_full_version": python.version})]
+    new = [str(pin) for pin in wanted if not pin.specifier.contains(there.get(pin.name.lower(), "0"), prereleases=True)]
+    return Answer("info", f"the build installs {len(new)}, such as {new[0]}") if new else Answer("ok", "all are there")
+
+
+# The toolkit: whether a compiler is there that this profile can use, and setvars.sh is not in the way.
+
+
+def words_of(wanted: ToolkitWanted) -> dict[str, str]:
+    """Give what a toolkit's fix is made of: version, packages and where they come from."""
+    packages = wanted.packages
+    return {
+        "toolkit": wanted.preferred,
+        "apt": " ".join(packages.apt),
+        "apt_source": packages.apt_source,
+        "rpm": " ".join(packages.rpm),
+        "rpm_source": packages.rpm_source,
+        "key": packages.key,
+        "page": packages.page or wanted.source,
+    }
+
+
+def usable_toolkits(question: Question) -> list[ToolkitSeen]:
+    """Give the toolkits whose version the profile accepts, the preferred one first."""
+    wanted, seen = question.profile.toolkit, question.facts.toolkits
+    if wanted is None or seen is None:
+        return []
+    accepted = SpecifierSet(wanted.accepts)
+    fitting = [kit for kit in seen.found if kit.version and accepted.contains(kit.version)]
+    return sorted(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred))
+
+
+def check_compiler(question: Question) -> Answer | None:
+    """Look for any SYCL compiler; running a finished wheel needs none."""
+    wanted, seen = question.profile.toolkit, question.facts.toolkits
+    if wanted is None or seen is None or question.goal == "run":
+        return None
+    if not seen.found:
+        return Answer("fail", f"no icpx below {', '.join(seen.searched)}", words_of(wanted))
+    return Answer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in seen.found))
+
+
+def check_version(question: Question) -> Answer | None:
+    """Hold the compilers that are here against what the profile accepts."""
+    wanted, seen = question.profile.toolkit, question.facts.toolkits
+    if wanted is None or seen is None or question.goal == "run":
+        return None
+    usable = usable_toolkits(question)
+    if usable:
+        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words_of(wanted))
+    there = ", ".join(kit.version or "unknown" for kit in seen.found) or "none"
+    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", words_of(wanted))
+
+
+def check_setvars(question: Question) -> Answer | None:
+    """Look for setvars.sh in this shell: fine for building, wrong for running."""
+    environment = question.facts.environment
+    if question.profile.toolkit is None or environment is None:
+        return None
+    if environment.get("SETVARS_COMPLETED") == "1":
+        return Answer("warn" if question.goal == "run" else "info", "setvars.sh was sourced in this shell")
+    return Answer("ok", "not sourced in this shell")
+
+
+# The parts of a toolkit: device compiler, libraries that a profile's build asks for, and the compilers' caches.
+
+
+ROOM = GIB
+
+
+def _kit(question: Question) -> ToolkitSeen | None:
+    """Give the toolkit that a build would take, where its parts were looked at."""
+    seen = question.facts.toolkits
+    kits = usable_toolkits(question) or (seen.found if seen else [])
+    return next((kit for kit in kits if kit.parts is not None), None) if question.profile.toolkit else None
+
+
+def _wanted(question: Question) -> set[str]:
+    """Give the components whose scripts the profile's build sources, and oneMKL where the wheels will require it."""
+    toolkit, runtime = question.profile.toolkit, question.profile.runtime_requirements
+    sourced = {script.partition("/")[0] for script in toolkit.scripts} if toolkit else set()
+    required = any(pin.startswith("onemkl-sycl") for pin in (runtime.pins if runtime else []))
+    return {*sourced, "mkl"} if required else sourced
+
+
+def _check_part(question: Question, part: str, lacking: Level) -> Answer | None:
+    """Look for a part. Its lack is no failure: the configure step stops at it within a minute, where it matters."""
+    kit, toolkit = _kit(question), question.profile.toolkit
+    if kit is None or toolkit is None or part not in _wanted(question):
+        return None
+    if part in (kit.parts or []):
+        return Answer("ok", f"{kit.root}/{part}", words_of(toolkit))
+    return Answer(lacking, f"no {kit.root}/{part}", words_of(toolkit))
+
+
+def check_mkl(question: Question) -> Answer | None:
+    """Look for oneMKL with its SYCL libraries."""
+    return _check_part(question, "mkl", "warn")
+
+
+def check_pti(question: Question) -> Answer | None:
+    """Look for the library that the profiler is built with."""
+    return _check_part(question, "pti", "warn")
+
+
+def check_ccl(question: Question) -> Answer | None:
+    """Look for oneCCL, without which there is no XCCL."""
+    return _check_part(question, "ccl", "info")
+
+
+def _targets(question: Question) -> list[str]:
+    return question.profile.arch.default if question.profile.arch else []
+
+
+def check_ocloc(question: Question) -> Answer | None:
+    """Look for the device compiler that ahead-of-time targets need."""
+    seen = question.facts.toolkits
+    if seen is None or _kit(question) is None or _targets(question) in ([], ["none"]):
+        return None
+    return Answer("ok", seen.ocloc) if seen.ocloc else Answer("fail", "no ocloc on PATH or in the toolkit")
+
+
+def check_ocloc_targets(question: Question) -> Answer | None:
+    """Hold the profile's targets against those that the device compiler takes."""
+    seen = question.facts.toolkits
+    if seen is None or not seen.targets or not _targets(question):
+        return None
+    strange = [target for target in _targets(question) if target not in seen.targets]
+    words = {"targets": ",".join(target for target in _targets(question) if target not in strange)}
+    return Answer("warn", f"it does not know {', '.join(strange)}", words) if strange else Answer("ok", "all are known")
+
+
+def check_caches(question: Question) -> Answer | None:
+    """Look for room and rights where drivers and compilers keep what they compiled."""
+    caches = question.facts.caches
+    if caches is None:
+        return None
+    closed = [cache.path for cache in caches if not cache.writable]
+    full = [cache.path for cache in caches if cache.free is not None and cache.free < ROOM]
+    if closed or full:
+        return Answer("warn", f"{closed[0]} may not be written to" if closed else f"less than 1 GiB for {full[0]}")
+    return Answer("ok", ", ".join(cache.path for cache in caches))

@@ -1,0 +1,194 @@
+"""The user-mode driver: its packages and libraries, how far Level Zero gets, and what hides devices from it."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.question import (
+    Answer,
+    Question,
+    intel_gpus,
+    is_discrete,
+    is_xpu,
+    named,
+    of_family,
+    package,
+    variable,
+)
+
+if TYPE_CHECKING:
+    from xpusetup.machine.facts import LevelZero, Userland
+
+
+LOADER, DRIVER = "libze_loader.so.1", "libze_intel_gpu.so.1"
+CODES = {
+    0x70000001: "DEVICE_LOST",
+    0x70000002: "OUT_OF_HOST_MEMORY",
+    0x70000003: "OUT_OF_DEVICE_MEMORY",
+    0x70010000: "INSUFFICIENT_PERMISSIONS",
+    0x70010001: "NOT_AVAILABLE",
+    0x70020000: "DEPENDENCY_UNAVAILABLE",
+    0x78000001: "UNINITIALIZED",
+    0x78000002: "UNSUPPORTED_VERSION",
+    0x78000003: "UNSUPPORTED_FEATURE",
+    0x7FFFFFFE: "UNKNOWN",
+}
+DEPENDENCY = 0x70020000
+FAMILIES = (
+    ("intel-level-zero-gpu", "libze-intel-gpu1"),
+    ("libigc1", "libigc2"),
+    ("intel-igc-core", "libigc2"),
+    ("level-zero", "libze1"),
+)
+"""Packages that bring the same files under two names."""
+AFTER_2023 = ("bmg", "lnl", "ptl", "arl", "nvl", "cri", "wcl")
+"""Families that came after the driver in Ubuntu 24.04's archive."""
+
+
+def _userland(question: Question) -> Userland | None:
+    return question.facts.userland if is_xpu(question) else None
+
+
+def _ladder(question: Question) -> LevelZero | None:
+    userland = _userland(question)
+    return userland.level_zero if userland else None
+
+
+def check_loader(question: Question) -> Answer | None:
+    """Look for the loader, which the driver package does not always bring."""
+    userland = _userland(question)
+    if userland is None or userland.libraries is None:
+        return None
+    path = userland.libraries.get(LOADER)
+    return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
+
+
+def check_driver(question: Question) -> Answer | None:
+    """Look for Intel's driver below the loader."""
+    userland = _userland(question)
+    if userland is None or userland.libraries is None:
+        return None
+    path = userland.libraries.get(DRIVER)
+    return Answer("ok", path) if path else Answer("fail", f"no {DRIVER} on the library path")
+
+
+def check_stock(question: Question) -> Answer | None:
+    """Look for the driver of Ubuntu 24.04's own archive."""
+    version = package(question, "libze-intel-gpu1")
+    if not is_xpu(question) or not version.startswith("23.43.27642"):
+        return None
+    late = of_family(question, *AFTER_2023)
+    if late:
+        return Answer("fail", f"{version} is older than {named(question, late)}")
+    return Answer("warn", f"{version}, of 2023")
+
+
+def check_mixed(question: Question) -> Answer | None:
+    """Look for two packages that bring the same files, and for halves of packages."""
+    userland = _userland(question)
+    if userland is None or userland.packages is None:
+        return None
+    pairs = [(old, new) for old, new in FAMILIES if {old, new} <= set(userland.packages)]
+    both = [f"{old} with {new}" for old, new in pairs]
+    halves = [f"{name} half installed" for name in userland.broken]
+    gone = " ".join(dict.fromkeys([*(old for old, _ in pairs), *userland.broken]))
+    words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
+    if not both and not halves:
+        return Answer("ok", "one of each")
+    broken = userland.level_zero is not None and userland.level_zero.init == DEPENDENCY
+    return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
+
+
+def check_graphics_compiler(question: Question) -> Answer | None:
+    """Look for the graphics compiler that the driver loads."""
+    userland, ladder = _userland(question), _ladder(question)
+    if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
+        return None
+    found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]
+    if ladder is not None and ladder.init == DEPENDENCY:
+        return Answer("fail", f"zeInit: {describe(DEPENDENCY)}, with {' and '.join(found) or 'no libigc'}")
+    return Answer("ok", ", ".join(found)) if found else Answer("fail", "no libigc.so on the library path")
+
+
+def describe(code: int) -> str:
+    """Give a code of Level Zero with its name."""
+    return f"{code:#x} {CODES.get(code, '')}".rstrip()
+
+
+def check_ladder(question: Question) -> Answer | None:
+    """Climb Level Zero: loader, zeInit, drivers, devices."""
+    ladder = _ladder(question)
+    if ladder is None:
+        return None
+    if ladder.error:
+        return Answer("fail", ladder.error)
+    if ladder.init is None or ladder.init != 0:
+        return Answer("fail", "zeInit did not return" if ladder.init is None else f"zeInit: {describe(ladder.init)}")
+    found = [device for device in ladder.devices if device.kind in ("gpu", "")]
+    if not found:
+        return Answer("fail", f"zeInit succeeds, {ladder.drivers or 0} driver(s), no GPU")
+    return Answer("ok", ", ".join(device.name or "a GPU" for device in found))
+
+
+def check_opencl(question: Question) -> Answer | None:
+    """Look for Intel's OpenCL driver, which torch itself does not need."""
+    userland = _userland(question)
+    if userland is None:
+        return None
+    ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
+    others = ", ".join(userland.opencl) or "none"
+    return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
+
+
+def check_only_opencl(question: Question) -> Answer | None:
+    """Look for a GPU that SYCL sees through OpenCL alone."""
+    userland = _userland(question)
+    if userland is None or not userland.sycl:
+        return None
+    kinds = {line.partition("]")[0].lstrip("[") for line in userland.sycl}
+    kinds = {re.sub(r"^ext_oneapi_", "", kind) for kind in kinds}
+    if "opencl:gpu" in kinds and "level_zero:gpu" not in kinds:
+        return Answer("fail", "sycl-ls lists opencl:gpu and no level_zero:gpu")
+    return Answer("ok", ", ".join(sorted(kinds)))
+
+
+def check_loader_version(question: Question) -> Answer | None:
+    """Say which loader is installed."""
+    version = package(question, "libze1", "level-zero", "oneapi-level-zero")
+    return Answer("info", version) if version and is_xpu(question) else None
+
+
+def check_filters(question: Question) -> Answer | None:
+    """Look for variables that hide devices from SYCL or Level Zero."""
+    if not is_xpu(question) or question.facts.environment is None:
+        return None
+    selector, mask = variable(question, "ONEAPI_DEVICE_SELECTOR"), variable(question, "ZE_AFFINITY_MASK")
+    old, ladder = variable(question, "SYCL_DEVICE_FILTER"), _ladder(question)
+    hides = [
+        *([f"ONEAPI_DEVICE_SELECTOR={selector}"] if selector and not _lets_through(selector) else []),
+        *([f"SYCL_DEVICE_FILTER={old}"] if old and "level_zero" not in old else []),
+        *([f"ZE_AFFINITY_MASK={mask}"] if mask and _masks_all(mask, ladder) else []),
+    ]
+    if hides:
+        obeyed = [text for text in hides if not text.startswith("SYCL_DEVICE_FILTER")]  # newer runtimes ignore that one
+        words = {"names": " ".join(text.partition("=")[0] for text in hides)}
+        return Answer("fail" if obeyed else "warn", ", ".join(hides), words)
+    there = [text for text in (selector, old, mask) if text]
+    return Answer("info", ", ".join(there)) if there else Answer("ok", "none set")
+
+
+def _lets_through(selector: str) -> bool:
+    return any(part.split(":")[0] in ("level_zero", "*") for part in selector.split(";") if not part.startswith("!"))
+
+
+def _masks_all(mask: str, ladder: LevelZero | None) -> bool:
+    indexes = [int(part.split(".")[0]) for part in mask.split(",") if part.split(".")[0].isdecimal()]
+    return not indexes or (ladder is not None and ladder.init == 0 and not ladder.devices)
+
+
+def check_both_kinds(question: Question) -> Answer | None:
+    """Look for an integrated GPU beside a card."""
+    found = intel_gpus(question)
+    cards = [gpu for gpu in found if is_discrete(question, gpu)]
+    return Answer("info", named(question, found)) if cards and len(cards) < len(found) else None

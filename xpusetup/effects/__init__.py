@@ -1,1 +1,0 @@
-"""The only folder that starts, reads, writes and waits."""

@@ -1,0 +1,112 @@
+"""Several builds at once: which pairs of profile, Python and device targets are possible, and what each is called.
+
+Words: a *cell* is one pair of the matrix; its *name* is that of its folder.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from itertools import product
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+
+from xpusetup.base.errors import UsageError
+from xpusetup.config.request import plain_name
+from xpusetup.machine.gpus import find_faults, what_works
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from xpusetup.base.model import Plan
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.gpus import TargetTable
+
+
+@dataclass(frozen=True, kw_only=True)
+class Place:
+    """One pair that was asked for. `word` is the profile as it was named; Python and targets are empty if not given."""
+
+    name: str = ""
+    word: str
+    profile: Profile
+    python: str = ""
+    arch: tuple[str, ...] = ()
+
+    def __hash__(self) -> int:
+        """Hash what tells places apart: profiles hold lists."""
+        return hash((self.word, self.python, self.arch))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One build of the matrix: its name, what it builds, and the steps of that."""
+
+    name: str
+    profile: Profile
+    plan: Plan
+
+
+def make_places(
+    profiles: Sequence[tuple[str, Profile]],
+    pythons: Sequence[str],
+    archs: Sequence[tuple[str, ...]],
+    table: TargetTable,
+) -> tuple[Place, ...]:
+    """Give every pair once, in the order in which they were named. Raises UsageError where one is impossible."""
+    pairs = product(dict(profiles).items(), dict.fromkeys(pythons or [""]), dict.fromkeys(archs or [()]))
+    places = [Place(word=word, profile=profile, python=python, arch=arch) for (word, profile), python, arch in pairs]
+    named = [replace(place, name=name) for place, name in zip(places, _make_names(places), strict=True)]
+    reasons = {place: reason for place in named if (reason := _impossible(place, table))}
+    if reasons:
+        raise UsageError("\n".join(dict.fromkeys(reasons.values())), fix=_what_works(named, reasons))
+    return tuple(named)
+
+
+def _impossible(place: Place, table: TargetTable) -> str:
+    """Say why a pair cannot be built; nothing where it can."""
+    profile = place.profile
+    if place.python and not SpecifierSet(profile.python).contains(place.python):
+        return f"{profile.name} cannot be built for Python {place.python}: it takes {profile.python}"
+    if place.arch and profile.arch is None:
+        return f"{profile.name} has no list of device targets, so it cannot be built for {','.join(place.arch)}"
+    if faults := find_faults(profile, place.arch, table):
+        return "; ".join((*faults, what_works(profile)))
+    return ""
+
+
+def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
+    works = [place.name for place in places if place not in reasons]
+    return f"these are possible, each in a call of its own: {', '.join(works)}" if works else "leave that out"
+
+
+def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
+    """Name the cells by what tells them apart: always the profile, Python and targets where there are several."""
+    pythons, archs = ({place.python for place in places}, {place.arch for place in places})
+    named = [
+        "-".join(
+            [
+                plain_name(_stem(place.word)) if place.profile.plain_path else _stem(place.word),
+                *([f"py{place.python}"] if len(pythons) > 1 else []),
+                *(["+".join(place.arch)] if len(archs) > 1 else []),
+            ]
+        )
+        for place in places
+    ]
+    return tuple(_unlike(named, places))
+
+
+def _stem(word: str) -> str:
+    """Name a folder after a profile or its file, in letters that every form and tool takes as they are."""
+    name = word.rsplit("/", 1)[-1].removesuffix(".toml")
+    return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "profile"
+
+
+def _unlike(names: Sequence[str], places: Sequence[Place]) -> Iterable[str]:
+    """Refuse two profiles that would lie in one folder."""
+    for number, name in enumerate(names):
+        if name in names[:number]:
+            words = f"{places[names.index(name)].word} and {places[number].word}"
+            raise UsageError(f"{words} would both lie in the folder {name}", fix="give one of the files another name")
+        yield name

@@ -1,0 +1,227 @@
+"""The accelerators that are known by PCI id, and the words by which ocloc takes their targets."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, TypeVar
+
+from packaging.version import Version
+from pydantic import Field
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.values import Name, Ocloc, Operand, Sourced, Strict, Text
+from xpusetup.config.load import parse_data
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+
+    from xpusetup.config.profile import Arch, Profile
+    from xpusetup.config.settings import Settings
+
+
+# The words by which ocloc takes device targets: data/targets.toml as values, and which of them a release takes.
+#
+# Words: a *target* is such a word; the *ocloc* of a release is the newest of its toolkit, as far as known.
+
+
+NONE = "none"
+"""The word that asks torch-xpu-ops for generic code alone."""
+
+
+class _Release(Strict):
+    release: Ocloc
+    names: list[Operand]
+
+
+class _TargetFile(Strict):
+    collected: dt.date
+    source: Text
+    ocloc: list[_Release]
+
+
+@dataclass(frozen=True)
+class TargetTable:
+    """Every target that an ocloc takes, with the release that had it first."""
+
+    first: Mapping[str, str]
+
+
+def parse_targets(text: str, origin: str = "targets.toml") -> TargetTable:
+    """Read data/targets.toml. Raises UsageError for a file that is wrong."""
+    file = parse_data(text, _TargetFile, origin)
+    return TargetTable({name: each.release for each in file.ocloc for name in each.names})
+
+
+def check_targets(profile: Profile, asked: Sequence[str], settings: Settings, table: TargetTable) -> None:
+    """Refuse device targets that a release cannot be compiled for: those of the option, else of a settings file.
+
+    Raises UsageError. What another accelerator's compiler knows is left to it.
+    """
+    if faults := find_faults(profile, tuple(asked or settings.arch), table):
+        where = "" if asked else f"arch in {settings.origins.get('arch', 'the settings')}: "
+        raise UsageError("\n".join(f"{where}{fault}" for fault in faults), fix=what_works(profile))
+
+
+def find_faults(profile: Profile, targets: Sequence[str], table: TargetTable) -> tuple[str, ...]:
+    """Say why a release cannot be compiled for targets; nothing where it can."""
+    arch = profile.arch
+    if arch is None or profile.accelerator != "xpu":
+        return ()
+    if NONE in targets and len(set(targets)) > 1:
+        return (f"{NONE} is the whole list or no part of it",)
+    found = (_find_fault(profile.name, arch, target, table) for target in targets)
+    return tuple(dict.fromkeys(filter(None, found)))
+
+
+def _find_fault(name: str, arch: Arch, target: str, table: TargetTable) -> str:
+    if target in arch.default or (target == NONE and arch.none):
+        return ""
+    if target == NONE:
+        return f"{name} does not know the word none: its sources would hand it to ocloc"
+    first = table.first.get(target)
+    if first is None:
+        return f"no ocloc knows the device target {target!r}{_hint(target, arch, table)}"
+    if arch.ocloc and Version(first) > Version(arch.ocloc):
+        known = f"ocloc knows that word from {first} on, and the one of this release is {arch.ocloc} or older"
+        return f"{name} cannot be compiled for {target}: {known}"
+    return ""
+
+
+def check_words(words: Iterable[str], table: TargetTable) -> None:
+    """Refuse words that no ocloc ever took. Raises UsageError."""
+    unknown = [word for word in words if word not in table.first]
+    if unknown:
+        close = difflib.get_close_matches(unknown[0].lower(), table.first, n=1)
+        hint = f"; did you mean {close[0]}?" if close else ""
+        raise UsageError(
+            f"no ocloc knows the device target {unknown[0]!r}{hint}", fix="words of ocloc, as in: --arch pvc,bmg"
+        )
+
+
+def foreign_targets(profile: Profile, targets: Iterable[str], table: TargetTable, gpus: GpuTable) -> str:
+    """Say which targets none of the release's own code would serve: nobody is known to have compiled it for them."""
+    if profile.arch is None or profile.accelerator != "xpu":
+        return ""
+    listed = profile.arch.default
+    served = {name for family in gpus.families if family.target_in(listed) for name in family.targets}
+    foreign = [each for each in targets if each not in {*listed, *served, NONE}]
+    if not foreign:
+        return ""
+    since = ", ".join(f"{each} (in ocloc since {table.first.get(each, '?')})" for each in foreign)
+    return f"no target of {profile.name} itself: {since}; an older ocloc stops the build at it"
+
+
+def _hint(target: str, arch: Arch, table: TargetTable) -> str:
+    """Give the nearest word that this release takes, its own before others."""
+    taken = [name for name in table.first if not _find_fault("", arch, name, table)]
+    for words in (arch.default, taken):
+        if close := difflib.get_close_matches(target.lower(), words, n=1):
+            return f"; did you mean {close[0]}?"
+    return ""
+
+
+def what_works(profile: Profile) -> str:
+    """Say which targets a release takes."""
+    if profile.arch is None:
+        return "leave it out"
+    none = f"; or {NONE}, for generic code alone" if profile.arch.none else ""
+    return f"targets of {profile.name}: {', '.join(profile.arch.default)}{none}"
+
+
+# The accelerators that are known by PCI id: data/gpus.toml as values.
+#
+# Words: a *family* is what one compiler target serves, with its products; a *target* is a spelling by which a
+# release's list of ahead-of-time targets names the family.
+
+
+T = TypeVar("T")
+LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
+"""How Intel's ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
+MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
+"""Whose GPUs are named though no release here is made for them."""
+PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+
+
+class Family(Sourced):
+    """Devices that one compiler target serves. `native_fp64` is None where no source says it.
+
+    `unnamed` are ids whose product has no name of its own (yet); `targets` begin with the closest.
+    """
+
+    id: Name
+    name: Text
+    vendor: PciId
+    accelerator: Name
+    architecture: Text
+    device: Operand = ""
+    targets: list[Operand] = []
+    discrete: bool
+    native_fp64: bool | None = None
+    unnamed: list[PciId] = []
+    products: dict[Text, list[PciId]] = {}
+
+    def ids(self) -> Iterator[tuple[str, str]]:
+        """Give (id, product) of everything in the family; a product without a name is empty."""
+        yield from ((each, "") for each in self.unnamed)
+        yield from ((each, product) for product, ids in self.products.items() for each in ids)
+
+    def target_in(self, known: Iterable[str]) -> str:
+        """Give the spelling of this family in a list of targets; empty where the list leaves it out."""
+        return next((target for target in self.targets if target in set(known)), "")
+
+
+@dataclass(frozen=True)
+class Product:
+    """One id looked up."""
+
+    family: Family
+    name: str
+
+    def title(self) -> str:
+        """Give the words by which people know it, as in "Arc B580 (Battlemage)"."""
+        plain = "Graphics" if not self.family.discrete else "GPU"
+        if self.family.name in self.name:
+            return self.name
+        return f"{self.name or f'Intel {plain}'} ({self.family.name})"
+
+
+class _GpuFile(Strict):
+    collected: dt.date
+    family: list[Family]
+
+
+@dataclass(frozen=True)
+class GpuTable:
+    """All families, and the day on which the table was collected."""
+
+    collected: dt.date
+    families: tuple[Family, ...]
+    products: dict[tuple[str, str], Product]
+
+    def find(self, vendor: str, device: str) -> Product | None:
+        """Look an id up; None for one that the table does not have."""
+        return self.products.get((vendor, device))
+
+
+def parse_gpus(text: str, origin: str = "gpus.toml") -> GpuTable:
+    """Read data/gpus.toml. Raises UsageError for a file that is wrong, and for an id that stands twice."""
+    file = parse_data(text, _GpuFile, origin)
+    return GpuTable(file.collected, tuple(file.family), _index(file.family, origin))
+
+
+def _index(families: list[Family], origin: str) -> dict[tuple[str, str], Product]:
+    products: dict[tuple[str, str], Product] = {}
+    for family in families:
+        for device, name in family.ids():
+            if (other := products.get((family.vendor, device))) is not None:
+                message = f"{origin}: {family.vendor}:{device} stands in {other.family.id} and in {family.id}"
+                raise UsageError(message, fix=f"mend {origin}")
+            products[family.vendor, device] = Product(family, name)
+    return products
+
+
+def hide_integrated(those: Sequence[T], family: Callable[[T], Family]) -> tuple[T, ...]:
+    """Give those that PyTorch would use: it leaves integrated ones out where there are others."""
+    return tuple(each for each in those if family(each).discrete) or tuple(those)

@@ -1,0 +1,223 @@
+"""What other programs and the kernel write, read as values. Pure; samples are in the tests."""
+
+from __future__ import annotations
+
+import configparser
+import re
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.machine.facts import Accelerator
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Mapping
+
+
+# Package databases and the dynamic linker's cache.
+
+
+GONE = ("not-installed", "config-files")
+LIBRARY = re.compile(r"^\s*(\S+) \(([^)]*)\) => (\S+)$", re.MULTILINE)
+
+
+def parse_dpkg(text: str, watched: Collection[str]) -> tuple[dict[str, str], list[str]]:
+    """Read dpkg's status file: versions of the watched packages, and those that are neither installed nor gone."""
+    installed, broken = {}, []
+    for name, fields in _stanzas(text, watched):
+        _, flag, state = [*fields.get("Status", "").split(), "", "", ""][:3]
+        if state == "installed" and flag == "ok":
+            installed[name] = fields.get("Version", "")
+        elif state not in GONE:
+            broken.append(name)
+    return dict(sorted(installed.items())), sorted(broken)
+
+
+def _stanzas(text: str, watched: Collection[str]) -> Iterator[tuple[str, dict[str, str]]]:
+    for stanza in text.split("\n\n"):
+        first, _, rest = stanza.lstrip("\n").partition("\n")
+        name = first.removeprefix("Package: ").strip()
+        if first.startswith("Package: ") and name in watched:
+            lines = (line.partition(": ") for line in rest.splitlines() if not line.startswith(" "))
+            yield name, {key: value.strip() for key, _, value in lines}
+
+
+def parse_rpm(text: str, watched: Collection[str]) -> dict[str, str]:
+    r"""Read `rpm -q --qf '%{NAME} %{VERSION}-%{RELEASE}\n'`; packages that are absent are sentences, and left out."""
+    pairs = (line.split() for line in text.splitlines())
+    return dict(sorted((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and pair[0] in watched))  # noqa: PLR2004
+
+
+def parse_ldconfig(text: str, watched: Collection[str]) -> dict[str, str]:
+    """Read `ldconfig -p`: where the dynamic linker takes the watched libraries from; the first entry counts."""
+    found: dict[str, str] = {}
+    for soname, kind, path in LIBRARY.findall(text):
+        if soname in watched and "libc6" in kind and "x32" not in kind:
+            found.setdefault(soname, path)
+    return found
+
+
+def system_packages(closure: Mapping[str, Any]) -> list[str]:
+    """Give the system's packages whose libraries an environment loads, from what helpers/environment_libraries.py says.
+
+    An image that runs the environment has to have them, and no others; a library of no package is left out.
+    """
+    return sorted({row["owner"] for row in closure["libraries"] if row["owner"] and not row["own"]})
+
+
+# The vendors' programs: sycl-ls, clinfo, ocloc, hl-smi, npu-smi; the settings of pip and git; torch/version.py.
+
+
+SYCL = re.compile(r"^\[[a-z0-9_]+:[a-z]+\]")
+HEALTH = ("OK", "Warning", "Alarm", "Critical", "UNKNOWN")
+NPU_ROW = re.compile(rf"^\|\s*(\d+)\s+(\S+)\s*\|\s*({'|'.join(HEALTH)})\s*\|", re.MULTILINE)
+NPU_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
+OCLOC = re.compile(r"<device_type> can be:(.*?)(?:, ip version|\n\s*-|\n\s*\n|\Z)", re.DOTALL)
+TORCH = re.compile(r"^(__version__|xpu|cuda)\s*(?::[^=\n]*)?=\s*(?:'([^']*)'|\"([^\"]*)\"|None)", re.MULTILINE)
+COMPILER = re.compile(r"Compiler (\d+\.\d+(?:\.\d+)*)")
+
+
+def parse_compiler_version(text: str) -> str | None:
+    """Read the version from what icpx says: "Intel(R) oneAPI DPC++/C++ Compiler 2025.3.1 (2025.3.1.2025...)"."""
+    found = COMPILER.search(text)
+    return found[1] if found else None
+
+
+def parse_sycl_ls(text: str) -> list[str]:
+    """Read sycl-ls: its lines of devices, and what it died of."""
+    lines = [line.strip() for line in text.splitlines()]
+    return [line for line in lines if SYCL.match(line) or line.startswith(("Abort was called", "terminate called"))]
+
+
+def parse_clinfo(text: str) -> list[str]:
+    """Read `clinfo -l`: "platform: device" for each device, the platform alone where it has none."""
+    found: list[str] = []
+    platform, devices = "", 0
+    for line in (*text.splitlines(), "Platform #end: "):
+        name, _, value = line.partition(": ")
+        if name.startswith("Platform"):
+            found += [platform] if platform and not devices else []
+            platform, devices = value.strip(), 0
+        elif "Device" in name and value:
+            found.append(f"{platform}: {value.strip()}")
+            devices += 1
+    return found
+
+
+def parse_ocloc_targets(text: str) -> list[str]:
+    """Read `ocloc compile --help`: the names of devices that it takes."""
+    found = OCLOC.search(text)
+    names = re.split(r"[,\s]+", found[1]) if found else []
+    return [name for name in names if re.fullmatch(r"[a-z][a-z0-9_.-]*", name)]
+
+
+def parse_hl_smi(text: str) -> tuple[str | None, list[Accelerator]]:
+    """Read `hl-smi -Q index,name,driver_version,memory.used,memory.total -f csv,noheader`."""
+    rows = [[field.strip() for field in line.split(",")] for line in text.splitlines()]
+    rows = [row for row in rows if len(row) >= 3 and row[0].isdecimal()]  # noqa: PLR2004 - index, name, version
+    cards = [Accelerator(index=row[0], name=row[1], used_by=_used(row[3:])) for row in rows]
+    return (rows[0][2] if rows else None), cards
+
+
+def _used(fields: list[str]) -> str:
+    return " of ".join(fields[:2])
+
+
+def parse_npu_smi(text: str) -> tuple[str | None, list[Accelerator]]:
+    """Read the table of `npu-smi info`: the driver's version, and a card for each row with a health."""
+    version = NPU_VERSION.search(text)
+    cards = [Accelerator(index=index, name=name, health=health) for index, name, health in NPU_ROW.findall(text)]
+    return (version[1] if version else None), cards
+
+
+def parse_torch_version(text: str) -> dict[str, str]:
+    """Read torch/version.py, which is assignments of texts: __version__, xpu and cuda; empty for None."""
+    return {name: single or double for name, single, double in TORCH.findall(text)}
+
+
+def parse_pip_settings(text: str) -> dict[str, str]:
+    """Read a pip.conf: the addresses that pip asks, by the name of the setting; a file that is no INI holds none."""
+    parser = configparser.RawConfigParser(strict=False)
+    try:
+        parser.read_string(text)
+    except configparser.Error:
+        return {}
+    wanted = ("index-url", "extra-index-url", "find-links", "proxy")
+    found = {name: " ".join(parser[part][name].split()) for part in parser.sections() for name in parser[part]}
+    return {name.replace("_", "-"): value for name, value in found.items() if name.replace("_", "-") in wanted}
+
+
+def parse_redirects(text: str) -> dict[str, str]:
+    r"""Read `git config --get-regexp '^url\..*\.insteadof$'`: {address that is used: what it replaces}."""
+    found = {}
+    for line in text.splitlines():
+        name, _, replaced = line.partition(" ")
+        found[name.removeprefix("url.").rsplit(".", 1)[0]] = replaced.strip()
+    return found
+
+
+def parse_entry_points(text: str, group: str) -> dict[str, str]:
+    """Read an entry_points.txt: {name: object} of one group."""
+    found, section = {}, ""
+    for line in (line.strip() for line in text.splitlines()):
+        if line.startswith("["):
+            section = line.strip("[]")
+        elif section == group and "=" in line:
+            name, _, value = line.partition("=")
+            found[name.strip()] = value.strip()
+    return found
+
+
+# The kernel's own texts: command line, module tables, messages, and the resources of PCI devices.
+
+
+ABOUT = re.compile(
+    r"i915|\b(?:xe|guc|huc|dmc)\b|habanalabs|davinci|dxgkrnl|resizable bar|resize bar|bar size|gpu hang",
+    re.IGNORECASE,
+)
+PREFETCHABLE, MEMORY_64 = 0x2000, 0x100000
+SECRET = re.compile(r"(?i)(token|password|passwd|secret|key)=\S+")
+KEPT = 200
+"""As many lines of the kernel's messages are kept, the newest ones."""
+
+
+def parse_resource(text: str) -> int | None:
+    """Read a device's `resource` file: the bytes of its largest prefetchable 64-bit window, None without one."""
+    sizes = []
+    for line in text.splitlines()[:6]:
+        fields = line.split()
+        if len(fields) == 3:  # noqa: PLR2004 - start, end, flags
+            start, end, flags = (int(field, 16) for field in fields)
+            if flags & PREFETCHABLE and flags & MEMORY_64 and end > start:
+                sizes.append(end - start + 1)
+    return max(sizes, default=None)
+
+
+def parse_aliases(text: str, devices: Iterable[str], modules: Iterable[str]) -> dict[str, list[str]]:
+    """Read modules.alias: which of the modules say by themselves that they drive each Intel device id."""
+    found: dict[str, set[str]] = {device: set() for device in devices}
+    wanted = set(modules)
+    for device, takers in found.items():
+        pattern = re.compile(rf"^alias pci:v00008086d0000{device.upper()}\S* (\S+)$", re.MULTILINE)
+        takers.update(module for module in pattern.findall(text) if module in wanted)
+    return {device: sorted(takers) for device, takers in found.items()}
+
+
+def parse_blacklist(texts: Iterable[str], cmdline: str, modules: Iterable[str]) -> list[str]:
+    """Read modprobe.d files and the kernel's command line: which of the modules may not load by themselves."""
+    named = set()
+    for text in texts:
+        named.update(re.findall(r"^\s*blacklist\s+(\S+)", text, re.MULTILINE))
+        named.update(re.findall(r"^\s*install\s+(\S+)\s+/(?:usr/)?s?bin/(?:true|false)\b", text, re.MULTILINE))
+    for words in re.findall(r"(?:^|\s)(?:modprobe\.blacklist|module_blacklist)=(\S+)", cmdline):
+        named.update(words.split(","))
+    return sorted(named & set(modules))
+
+
+def parse_messages(text: str) -> list[str]:
+    """Read the kernel's messages: the lines on accelerators, without the time that begins them."""
+    lines = (re.sub(r"^(<\d+>)?\[[^\]]*\]\s*", "", line).rstrip() for line in text.splitlines())
+    return list(dict.fromkeys(line for line in lines if ABOUT.search(line)))[-KEPT:]
+
+
+def without_secrets(cmdline: str) -> str:
+    """Give a command line in which values that may be secrets are stars."""
+    return SECRET.sub(r"\1=***", cmdline.strip())

@@ -1,0 +1,174 @@
+"""What stands between a GPU and PyTorch (data/platforms.toml), and where it is from (data/distributions.toml).
+
+Words: a *platform* is a group of GPU families that need the same kernel and driver; a *line* is one of Intel's two ways
+of packaging drivers.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Literal
+
+from pydantic import Field
+
+from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
+from xpusetup.config.load import parse_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+Line = Literal["client", "data-center"]
+Route = Literal["wheel", "image", "build", "none"]
+Manager = Literal["apt", "dnf", "zypper"]
+Argv = list[Text]
+
+
+class FirstKernel(Sourced):
+    """The first kernel that knows a platform, and those that distributions prepared for it before."""
+
+    first: VersionText
+    by_distribution: dict[Name, VersionText] = {}
+
+
+class FirstRelease(Sourced):
+    """The first release of PyTorch that documents a platform."""
+
+    first: VersionText
+
+
+class KeptToolkits(Sourced):
+    """The versions of oneAPI that are kept up for a platform, and why only these."""
+
+    accepts: Specifiers
+    why: Text
+
+
+class Platform(Sourced):
+    """GPU families that need the same. `too_old` are user-mode drivers that do not know it.
+
+    `undocumented` says why no release is made for it, where none is.
+    """
+
+    name: Text
+    families: list[Name] = Field(min_length=1)
+    line: Line
+    drivers: list[Name]
+    undocumented: Text = ""
+    too_old: list[VersionText] = []
+    kernel: FirstKernel | None = None
+    release: FirstRelease | None = None
+    toolkits: KeptToolkits | None = None
+
+
+class Elsewhere(Sourced):
+    """Accelerators for which something else than a profile of ours is the shortest way.
+
+    `plugin` is the distribution that brings torch to them, `prove` what Python shows with it.
+    """
+
+    families: list[Name] = Field(min_length=1)
+    route: Route
+    title: Text
+    commands: list[Text] = []
+    plugin: Text = ""
+    prove: Text = ""
+    why: Text
+
+
+class Needs(Sourced):
+    """A distribution that asks for releases of torch."""
+
+    distribution: Name
+    version: Specifiers
+    torch: Specifiers
+    why: Text
+
+
+class Installer(Strict):
+    """An installer of oneAPI that needs neither root nor a repository."""
+
+    toolkit: VersionText
+    url: Operand
+
+    @property
+    def file(self) -> str:
+        """The name of the file that is downloaded."""
+        return self.url.rsplit("/", 1)[-1]
+
+
+class PlatformTable(Strict):
+    """data/platforms.toml, with the day on which it was collected."""
+
+    collected: dt.date
+    platform: list[Platform]
+    elsewhere: list[Elsewhere] = []
+    needs: list[Needs] = []
+    installer: list[Installer] = []
+
+    def of_family(self, family: str) -> Platform | None:
+        """Give the platform of a GPU family."""
+        return next((each for each in self.platform if family in each.families), None)
+
+    def elsewhere_for(self, family: str) -> Elsewhere | None:
+        """Give the way of an accelerator that no profile of ours serves."""
+        return next((each for each in self.elsewhere if family in each.families), None)
+
+
+class KernelPackages(Sourced):
+    """A newer kernel: what makes it known, the package manager's options, the packages, the version at least."""
+
+    version: VersionText
+    prepare: list[Argv] = []
+    options: list[Text] = []
+    packages: list[Operand] = Field(min_length=1)
+
+
+class DriverPackages(Strict):
+    """One line of drivers on one distribution."""
+
+    prepare: list[Argv]
+    headers: list[Operand] = []
+    kernel_driver: list[Operand] = []
+    packages: list[Operand] = Field(min_length=1)
+    build: list[Operand] = []
+
+
+class Distribution(Sourced):
+    """Where a distribution has kernel and drivers from. `releases` are those that the repository has, empty for all."""
+
+    id: Name
+    name: Text
+    family: Name
+    version: Text
+    manager: Manager
+    releases: list[VersionText] = []
+    drivers_say: Text = ""
+    kernel: KernelPackages | None = None
+    drivers: dict[Line, DriverPackages] = {}
+
+
+class DistributionTable(Strict):
+    """data/distributions.toml, with the day on which it was collected."""
+
+    collected: dt.date
+    distribution: list[Distribution]
+
+    def find(self, families: Iterable[str], version: str | None) -> Distribution | None:
+        """Give a distribution by os-release's ID and ID_LIKE and its version, a derived one by what it is made from."""
+        asked = version or ""
+        for family in families:
+            for each in self.distribution:
+                if each.family == family and (asked == each.version or asked.startswith(f"{each.version}.")):
+                    return each
+        return None
+
+
+def parse_platforms(text: str) -> PlatformTable:
+    """Read data/platforms.toml. Raises UsageError with all errors of the file."""
+    return parse_data(text, PlatformTable, "platforms.toml")
+
+
+def parse_distributions(text: str) -> DistributionTable:
+    """Read data/distributions.toml. Raises UsageError with all errors of the file."""
+    return parse_data(text, DistributionTable, "distributions.toml")

@@ -1,0 +1,222 @@
+"""Programs, interpreters and toolkits: what is there, and what switching a toolkit on changes."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Toolkit
+from xpusetup.machine.activation import render_activation, render_first
+from xpusetup.machine.facts import Tool, Toolkits, ToolkitSeen
+from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
+from xpusetup.system.process import PATIENCE, ask, run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from xpusetup.config.settings import Settings
+    from xpusetup.machine.facts import Facts
+    from xpusetup.system.files import Sysroot
+    from xpusetup.system.process import Notes
+
+
+# Switches a toolkit on in a shell of its own and writes down what that did to the environment.
+
+
+FAIL = 'fail() { printf "%s\\n  %s\\n" "$1" "$2" >&2; exit "${3:-1}"; }'
+KEPT = ("HOME", "PATH", "LANG", "TMPDIR", "TERM")
+
+
+@dataclass(frozen=True)
+class Change:
+    """What an activation set and unset. Values are text as the process environment holds it, several lines included."""
+
+    sets: Mapping[str, str]
+    unsets: tuple[str, ...]
+
+
+def capture(toolkit: Toolkit, *, seconds: float = 120.0) -> Change:
+    """Give what switching the toolkit on changes, from a clean environment. Raises NotReadyError when it fails."""
+    change, words = _capture(render_activation(toolkit), clean_environment(toolkit), seconds)
+    if change is None:
+        raise NotReadyError(f"the toolkit could not be switched on: {words}", fix=_by_hand(toolkit))
+    return change
+
+
+def capture_scripts(scripts: tuple[str, ...], *, seconds: float = 120.0) -> Change:
+    """Give what the first of a device's scripts that is here changes; nothing where none is. Raises NotReadyError."""
+    there = tuple(script for script in scripts if Path(script).is_file())[:1]
+    if not there:
+        return Change({}, ())
+    kept = {name: value for name, value in os.environ.items() if name in KEPT}
+    change, words = _capture(render_first(there), kept, seconds)
+    if change is None:
+        fix = f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c 'source {there[0]}; env'"
+        raise NotReadyError(f"{there[0]} could not be sourced: {words}", fix=fix)
+    return change
+
+
+def _capture(activation: str, environment: Mapping[str, str], seconds: float) -> tuple[Change | None, str]:
+    """Give what an activation changes; None and its last words where it fails."""
+    with tempfile.TemporaryDirectory() as folder:
+        before, after = Path(folder, "before"), Path(folder, "after")
+        body = f"{{\n{activation}\n}} >&2"
+        script = f'set -eu\n{FAIL}\nbefore=$1 after=$2\nenv -0 >"$before"\n{body}\nenv -0 >"$after"\n'
+        argv = ("bash", "-c", script, "xpusetup", str(before), str(after))
+        output = run_process(argv, seconds=seconds, env=environment)
+        if output.code != 0:
+            silent = output.why or f"it ended with {output.code} and said nothing"
+            return None, (output.err.strip().splitlines() or [silent])[-1]
+        return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes())), ""
+
+
+def clean_environment(toolkit: Toolkit) -> dict[str, str]:
+    """Give the environment that an activation begins with."""
+    everything = toolkit.provider == "environment"
+    return {name: value for name, value in os.environ.items() if everything or name in KEPT}
+
+
+def parse_dump(dump: bytes) -> dict[str, str]:
+    """Read what `env -0` wrote."""
+    pairs = (entry.partition(b"=") for entry in dump.split(b"\0") if entry)
+    return {os.fsdecode(name): os.fsdecode(value) for name, _, value in pairs}
+
+
+def make_change(before: Mapping[str, str], after: Mapping[str, str]) -> Change:
+    """Compare two dumps, leaving out what every shell changes."""
+    own = {"_", "SHLVL", "PWD", "OLDPWD"}
+    sets = {name: value for name, value in after.items() if name not in own and before.get(name) != value}
+    return Change(sets, tuple(sorted(set(before) - set(after) - own)))
+
+
+def holds_runtime(folder: str) -> bool:
+    """Say whether a folder holds libraries that would come before those of the wheels."""
+    names = ("libsycl*.so*", "libur_*.so*", "libc10*.so*", "libtorch*.so*")
+    return any(next(Path(folder).glob(name), None) for name in names) if folder else False
+
+
+def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
+    """Find the compiler that a site's prelude (or, without one, the caller's own environment) puts on PATH."""
+    toolkit = Toolkit(provider="modules" if prelude else "environment", version="", compiler="icpx", prelude=prelude)
+    try:
+        change = capture(toolkit)
+    except NotReadyError:
+        return None
+    path = shutil.which("icpx", path=change.sets.get("PATH", os.environ.get("PATH")))
+    if path is None:
+        return None
+    version = parse_compiler_version(run_process((path, "--version"), seconds=PATIENCE).out)
+    return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
+
+
+def _by_hand(toolkit: Toolkit) -> str:
+    first = next(iter((*toolkit.prelude, *(f"source {script}" for script in toolkit.scripts))), "")
+    if not first:
+        return "xpusetup doctor --for build"
+    return f"try it by hand: env -i HOME=$HOME PATH=$PATH bash -c '{first}; env'"
+
+
+# Programs, interpreters and toolkits: what is there, and what each says of its version.
+
+
+PROGRAMS = ("gcc", "g++", "clang++", "git", "cmake", "ninja", "uv", "ccache")
+PARTS = ("compiler", "mkl", "pti", "ccl", "mpi", "umf", "tcm", "tbb", "dnnl", "ocloc", "dpl")
+
+
+def probe_programs(compilers: Mapping[str, str] | None = None) -> list[Tool]:
+    """Find the programs of a build on PATH, with the first line that each says of its version.
+
+    `compilers` are those that a site has instead of gcc and g++, under whose names they are told, also where they lack.
+    """
+    own = {name: word for name, word in (compilers or {}).items() if word != name}
+    found = [(name, path) for name in PROGRAMS if (path := shutil.which(own.get(name, name)) or own.get(name))]
+    with ThreadPoolExecutor(len(PROGRAMS)) as pool:
+        versions = pool.map(lambda pair: _first_line(pair[1]), found)
+        return [
+            Tool(name=name, path=path, version=version) for (name, path), version in zip(found, versions, strict=True)
+        ]
+
+
+def _first_line(path: str) -> str | None:
+    output = run_process((path, "--version"), seconds=PATIENCE) if "/" in path else None  # else it is not on PATH
+    lines = output.out.splitlines() if output else []
+    return lines[0] if output and output.code == 0 and lines else None
+
+
+def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:
+    """Look for oneAPI where its users put it, the place that was named first; and for the device compiler."""
+    home = os.environ.get("HOME", "")
+    named = [extra, os.environ.get("ONEAPI_ROOT", "")]
+    places = [place for place in (*named, "/opt/intel/oneapi", f"{home}/intel/oneapi") if place]
+    searched = list(dict.fromkeys(place.rstrip("/") for place in places))
+    ocloc = _ocloc(sysroot, searched)
+    targets = ask(notes, "toolkits.ocloc", (ocloc, "compile", "--help")) if ocloc else None
+    return Toolkits(
+        found=list(_toolkits(sysroot, searched)),
+        searched=searched,
+        ocloc=ocloc,
+        targets=None if targets is None else parse_ocloc_targets(targets),
+    )
+
+
+def _ocloc(sysroot: Sysroot, places: list[str]) -> str | None:
+    """Find the device compiler: on PATH, in a package that names it by version, or in a toolkit."""
+    if (path := shutil.which("ocloc")) is not None:
+        return path
+    versioned = [str(path) for path in sorted(sysroot.path("/usr/bin").glob("ocloc-[0-9]*"))]
+    patterns = ("*/latest/bin/ocloc", "*/bin/ocloc", "bin/ocloc")
+    found = (path for place in places for pattern in patterns for path in sorted(sysroot.path(place).glob(pattern)))
+    bundled = [str(path) for path in found]
+    return next(reversed(versioned), next(iter(bundled), None))
+
+
+def _toolkits(sysroot: Sysroot, places: list[str]) -> Iterator[ToolkitSeen]:
+    for place in places:
+        for compiler in _compilers(sysroot, place):
+            path = sysroot.path(compiler)
+            setvars = f"{place}/setvars.sh"
+            yield ToolkitSeen(
+                root=place,
+                compiler=compiler,
+                version=parse_compiler_version(run_process((str(path), "--version"), seconds=PATIENCE).out),
+                setvars=setvars if sysroot.path(setvars).exists() else None,
+                scripts=list(_scripts(sysroot, place)),
+                parts=[part for part in PARTS if sysroot.path(f"{place}/{part}").is_dir()],
+            )
+
+
+def _scripts(sysroot: Sysroot, place: str) -> Iterator[str]:
+    base = sysroot.path(place)
+    for pattern in ("*/latest/env/vars.sh", "*/oneapi-vars.sh"):
+        for path in sorted(base.glob(pattern)):
+            yield f"{place}/{path.relative_to(base)}"
+
+
+def _compilers(sysroot: Sysroot, place: str) -> Iterator[str]:
+    """Yield every icpx once: that of `latest` first, other versions, then bundles whose folders lie together."""
+    base = sysroot.path(place)
+    seen = set()
+    for pattern in ("compiler/latest/bin/icpx", "compiler/[0-9]*/bin/icpx", "*/bin/icpx"):
+        for path in sorted(base.glob(pattern), reverse=True):
+            if path.resolve() not in seen:
+                seen.add(path.resolve())
+                yield f"{place}/{path.relative_to(base)}"
+
+
+def with_toolkit_of_shell(facts: Facts, settings: Settings) -> Facts:
+    """Add the toolkit of the site's prelude, or of the caller's environment, where the site says that it is there."""
+    if facts.toolkits is None or settings.toolkit.provider not in ("modules", "environment"):
+        return facts
+
+    seen = find_through_shell(tuple(settings.toolkit.prelude))
+    found = [seen] if seen is not None else []
+    searched = [*settings.toolkit.prelude, "$PATH"]
+    return facts.model_copy(
+        update={"toolkits": facts.toolkits.model_copy(update={"found": found, "searched": searched})}
+    )

@@ -1,0 +1,123 @@
+"""What the facts say of the machine, in the words of the data files."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal
+
+from packaging.version import Version
+
+from xpusetup.machine.gpus import MAKERS, hide_integrated
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xpusetup.machine.facts import Facts, Gpu
+    from xpusetup.machine.gpus import GpuTable, Product
+    from xpusetup.machine.platforms import Distribution, DistributionTable, Platform, PlatformTable
+
+
+INTEL = "8086"
+KERNEL = re.compile(r"(\d+\.\d+)")
+DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu")
+"""Packages of the Level Zero driver: the first name is that of newer repositories."""
+LIBRARY = "libze_intel_gpu.so.1"
+CONTAINERS = ("docker", "podman", "apptainer", "kubernetes", "lxc")
+DriverState = Literal["there", "missing", "old", "unknown"]
+
+
+@dataclass(frozen=True)
+class Known:
+    """The data files."""
+
+    gpus: GpuTable
+    platforms: PlatformTable
+    distributions: DistributionTable
+
+
+@dataclass(frozen=True)
+class Card:
+    """An accelerator of this machine; the platform is None for one that is no Intel GPU."""
+
+    gpu: Gpu
+    product: Product
+    platform: Platform | None
+
+    @property
+    def served(self) -> bool:
+        """Whether PyTorch may run on it."""
+        return self.platform is not None
+
+    @property
+    def documented(self) -> bool:
+        """Whether releases of PyTorch are made for it."""
+        return self.platform is not None and not self.platform.undocumented
+
+    @property
+    def bound(self) -> bool:
+        """Whether the kernel driver that it needs has it: then the kernel knows it, whatever its number."""
+        return self.platform is not None and self.gpu.driver in self.platform.drivers
+
+
+def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
+    """Give all accelerators that the table knows, in the order of the bus."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    found = ((gpu, known.gpus.find(gpu.vendor, gpu.device)) for gpu in gpus)
+    return tuple(Card(gpu, product, known.platforms.of_family(product.family.id)) for gpu, product in found if product)
+
+
+def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:
+    """Give the ids of Intel GPUs that the table does not have."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    lost = (gpu for gpu in gpus if gpu.vendor == INTEL and known.gpus.find(gpu.vendor, gpu.device) is None)
+    return tuple(f"{gpu.vendor}:{gpu.device}" for gpu in lost if gpu.pci_class.startswith("03"))
+
+
+def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
+    """Give the GPUs that PyTorch would use: discrete ones hide integrated ones; those that it is made for, if any."""
+    found = tuple(card for card in cards if card.served)
+    served = tuple(card for card in found if card.documented) or found
+    return hide_integrated(served, lambda card: card.product.family)
+
+
+def sees_devices(facts: Facts) -> bool:
+    """Say whether Level Zero listed a device."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    return ladder is not None and bool(ladder.devices)
+
+
+def other_gpus(facts: Facts) -> tuple[str, ...]:
+    """Give the GPUs of makers whose PyTorch is not for this program to bring."""
+    gpus = facts.hardware.gpus if facts.hardware else []
+    found = (f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" for gpu in gpus if gpu.vendor in MAKERS)
+    return tuple(dict.fromkeys(found))
+
+
+def in_container(facts: Facts) -> bool:
+    """Say whether the kernel belongs to someone else."""
+    return facts.container is not None and facts.container.kind in CONTAINERS
+
+
+def kernel_version(facts: Facts) -> Version | None:
+    """Give the running kernel's version, two numbers of it."""
+    found = KERNEL.match(facts.system.kernel) if facts.system else None
+    return Version(found[1]) if found else None
+
+
+def find_distribution(facts: Facts, known: Known) -> Distribution | None:
+    """Give what is known of this distribution."""
+    return known.distributions.find(facts.system.families, facts.system.version) if facts.system else None
+
+
+def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
+    """Judge the user-mode driver by its packages and its library."""
+    userland = facts.userland
+    if userland is None or (userland.packages is None and userland.libraries is None):
+        return "unknown"
+    packages = userland.packages or {}
+    version = next((packages[name] for name in DRIVERS if name in packages), "")
+    if not version and LIBRARY not in (userland.libraries or {}):
+        return "missing"
+    old = {each for card in cards if card.platform for each in card.platform.too_old}
+    return "old" if any(version.startswith(f"{each}.") for each in old) else "there"

@@ -1,0 +1,358 @@
+"""What the system lacks for building or running a release, as steps for root or without."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from xpusetup.base.model import Step
+from xpusetup.recommend.answer import Note, Setup, Task
+from xpusetup.recommend.machine import (
+    choose_cards,
+    driver_state,
+    find_cards,
+    find_distribution,
+    in_container,
+    kernel_version,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from xpusetup.base.model import Goal, Need
+    from xpusetup.config.profile import Packages, Profile, ToolkitWanted
+    from xpusetup.machine.facts import Facts
+    from xpusetup.machine.platforms import Distribution, DriverPackages, Installer, Line, Manager
+    from xpusetup.recommend.answer import After
+    from xpusetup.recommend.machine import Card, Known
+
+
+# Package managers: which one a distribution has, and how it installs without a question.
+
+
+INSTALL: dict[Manager, tuple[str, ...]] = {
+    "apt": ("apt-get", "install", "-y"),
+    "dnf": ("dnf", "install", "-y"),
+    "zypper": ("zypper", "--non-interactive", "install"),
+}
+FAMILIES: dict[str, Manager] = {"debian": "apt", "ubuntu": "apt", "rhel": "dnf", "fedora": "dnf", "suse": "zypper"}
+
+
+def manager_of(facts: Facts) -> Manager | None:
+    """Give the package manager of a distribution, by what it is made from."""
+    families = facts.system.families if facts.system else []
+    return next((FAMILIES[family] for family in families if family in FAMILIES), None)
+
+
+def install_argv(manager: Manager, names: Sequence[str], options: Sequence[str] = ()) -> tuple[str, ...]:
+    """Give the command that installs packages."""
+    return (*INSTALL[manager], *options, *names)
+
+
+# Setup of what compiles: the host's compiler, Python's headers, and the toolkit, with root or without.
+
+
+KEYRING = "/usr/share/keyrings/oneapi-archive-keyring.gpg"
+"""Where Intel's own guide puts it: apt refuses one repository that is signed by two files."""
+COMPILER: dict[Manager, str] = {"apt": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++"}
+HEADERS: dict[Manager, str] = {"apt": "python{0}-dev", "dnf": "python{0}-devel", "zypper": "python{1}-devel"}
+DOWNLOADS = "$HOME/.cache/xpusetup"
+
+
+def toolchain_tasks(facts: Facts, manager: Manager | None, goal: Goal) -> Iterator[Task]:
+    """Give what any build needs: a compiler, git, Python's headers; and an environment can be made."""
+    if manager is None:
+        return
+    names = list(_missing(facts, manager, goal))
+    if names:
+        title = "what a build needs" if goal == "build" else "what an environment needs"
+        run = (install_argv(manager, names),)
+        yield Task(step=Step(id="setup.toolchain", title=title, run=run, needs=("root", "network")))
+
+
+def _missing(facts: Facts, manager: Manager, goal: Goal) -> Iterator[str]:
+    python = facts.python
+    minor = ".".join(python.version.split(".")[:2]) if python else "3"
+    if goal == "build" and facts.tools is not None:
+        yield from (COMPILER[manager] for _ in (1,) if facts.tool("g++") is None)
+        yield from ("git" for _ in (1,) if facts.tool("git") is None)
+    if goal == "build" and python is not None and not python.headers:
+        yield HEADERS[manager].format(minor, minor.replace(".", ""))
+    if python is not None and not python.venv and manager == "apt":  # others have it in Python's own package
+        yield f"python{minor}-venv"
+
+
+def toolkit_tasks(
+    facts: Facts, profile: Profile, known: Known, manager: Manager | None, *, root: bool
+) -> Iterator[Task | Note]:
+    """Give the toolkit of a profile, where none is here that it accepts."""
+    wanted = profile.toolkit
+    if wanted is None or _is_there(facts, wanted):
+        return
+    if not root:
+        yield _offline(wanted, known)
+    elif manager is None:
+        yield Note(
+            id="setup.oneapi",
+            title=_title(wanted),
+            say=f"No commands are known here; see {_page(wanted)}.",
+            source=_page(wanted),
+        )
+    else:
+        needs: tuple[Need, ...] = ("root", "network")
+        if repository := tuple(_repository(wanted.packages, manager)):
+            yield Task(
+                step=Step(id="setup.oneapi-repository", title="oneAPI's repository", run=repository, needs=needs)
+            )
+        names = wanted.packages.apt if manager == "apt" else wanted.packages.rpm
+        run = (install_argv(manager, names),)
+        yield Task(step=Step(id="setup.oneapi", title=_title(wanted), run=run, needs=needs))
+
+
+def _is_there(facts: Facts, wanted: ToolkitWanted) -> bool:
+    accepted = SpecifierSet(wanted.accepts)
+    found = facts.toolkits.found if facts.toolkits else []
+    return any(kit.version is not None and accepted.contains(kit.version) for kit in found)
+
+
+def _title(wanted: ToolkitWanted) -> str:
+    return f"oneAPI {wanted.preferred}"
+
+
+def _page(wanted: ToolkitWanted) -> str:
+    return wanted.packages.page or wanted.source
+
+
+def _repository(packages: Packages, manager: Manager) -> Iterator[tuple[str, ...]]:
+    name = packages.rpm_source.rsplit("/", 1)[-1].replace("oneapi", "oneAPI")  # as in Intel's guide
+    if manager == "apt":
+        line = f"deb [signed-by={KEYRING}] {packages.apt_source}"
+        yield ("apt-get", "install", "-y", "wget", "gpg", "ca-certificates")
+        yield ("sh", "-c", f"wget -qO- {packages.key} | gpg --dearmor --yes -o {KEYRING}")
+        yield ("sh", "-c", f'echo "{line}" > /etc/apt/sources.list.d/{name}.list')
+        yield ("apt-get", "update")
+        return
+    yield ("rpm", "--import", packages.key)
+    if manager == "dnf":
+        yield ("dnf", "install", "-y", "dnf-command(config-manager)")
+        yield ("dnf", "config-manager", "--add-repo", packages.rpm_source)
+    else:
+        add = f"zypper --non-interactive addrepo --refresh {packages.rpm_source} {name}"
+        yield ("sh", "-c", f"zypper --non-interactive repos {name} >/dev/null 2>&1 || {add}")
+
+
+def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
+    installer = next((each for each in known.platforms.installer if each.toolkit == wanted.preferred), None)
+    if installer is None:
+        say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
+        return Note(id="setup.oneapi", title=_title(wanted), say=say, source=_page(wanted))
+    title = f"{_title(wanted)} into ~/intel/oneapi, without root; this accepts Intel's licence"
+    return Task(step=Step(id="setup.oneapi-offline", title=title, run=_offline_run(installer), needs=("network",)))
+
+
+def _offline_run(installer: Installer) -> tuple[tuple[str, ...], ...]:
+    start = f'sh "{DOWNLOADS}/{installer.file}" -a --silent --eula accept --install-dir "$HOME/intel/oneapi"'
+    return (
+        ("sh", "-c", f'mkdir -p "{DOWNLOADS}" && wget -c -P "{DOWNLOADS}" {installer.url}'),
+        ("sh", "-c", start),
+    )
+
+
+# What the system lacks for building or running a release, as steps for root: only what the facts show missing.
+
+
+@dataclass(frozen=True)
+class Place:
+    """A machine, and what is wanted of it."""
+
+    facts: Facts
+    profile: Profile
+    known: Known
+    goal: Goal
+    cards: tuple[Card, ...]
+    distribution: Distribution | None
+    manager: Manager | None
+    root: bool = True
+
+    @property
+    def name(self) -> str:
+        """What people call the operating system here."""
+        return self.facts.system.name if self.facts.system else "this system"
+
+
+def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root: bool = True) -> Setup:
+    """Say what to install here, in order. Without `root`: what a user can install for themselves."""
+    distribution = find_distribution(facts, known)
+    manager = distribution.manager if distribution else manager_of(facts)
+    ours = profile.accelerator == "xpu"
+    cards = choose_cards(find_cards(facts, known)) if ours else ()
+    place = Place(facts, profile, known, goal, cards, distribution, manager, root)
+    found: list[Task | Note] = []
+    if root and ours:
+        found += [*_kernel(place), *_driver(place), *_access(place)]
+    if root:
+        found += toolchain_tasks(facts, manager, goal)
+    if root:
+        found += _maker(place)
+    if goal == "build":
+        found += toolkit_tasks(facts, profile, known, manager, root=root)
+    tasks = tuple(each for each in found if isinstance(each, Task))
+    return Setup(tasks=tasks, notes=tuple(each for each in found if isinstance(each, Note)))
+
+
+def with_lists(setup: Setup) -> Setup:
+    """Read apt's lists before a package is installed: a container and a new machine have none. Images see to it."""
+    for number, task in enumerate(setup.tasks):
+        heads = [argv[:2] for argv in task.step.run]
+        if ("apt-get", "install") in heads:
+            step = replace(task.step, run=(("apt-get", "update"), *task.step.run))
+            known = ("apt-get", "update") in heads[: heads.index(("apt-get", "install"))]
+            tasks = (*setup.tasks[:number], task if known else replace(task, step=step), *setup.tasks[number + 1 :])
+            return replace(setup, tasks=tasks)
+    return setup
+
+
+def _maker(place: Place) -> Iterator[Note]:
+    """Give what the device's maker has the administrator do; all of it, for it says itself what is there already."""
+    installer = place.profile.installer
+    if installer is not None and installer.before:
+        yield Note(
+            id="setup.driver",
+            title=f"driver and packages of release {installer.release}, which need root and are never run from here",
+            say="Nothing is done where they are of this release already: doctor says so.",
+            source=installer.source,
+            commands=tuple(installer.before),
+        )
+
+
+def _task(name: str, title: str, *run: tuple[str, ...], then: After = "") -> Task:
+    step = Step(id=f"setup.{name}", title=title, run=run, needs=("root", "network"))
+    return Task(step=step, then=then)
+
+
+def _kernel(place: Place) -> Iterator[Task | Note]:
+    """Give a newer kernel, where no driver has the GPU and the running one is older than the first that knows it."""
+    running = kernel_version(place.facts)
+    for card in place.cards:
+        kernel = card.platform.kernel if card.platform else None
+        if kernel is None or card.bound or running is None or place.facts.in_wsl:
+            continue
+        family = place.distribution.family if place.distribution else ""
+        first = Version(kernel.by_distribution.get(family, kernel.first))
+        if running < first:
+            yield _newer_kernel(place, card, first, kernel.source)
+            return
+
+
+def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task | Note:
+    running = kernel_version(place.facts)
+    title = f"a newer kernel: {running} does not know this GPU"
+    if in_container(place.facts):
+        return Note(
+            id="setup.kernel",
+            title=title,
+            say=f"The kernel is the host's: {first} or newer, then start again.",
+            source=source,
+        )
+    packages = place.distribution.kernel if place.distribution else None
+    if packages is None or place.manager is None or Version(packages.version) < first:
+        who = _who_has(place, first)
+        say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
+        return Note(id="setup.kernel", title=title, say=say, source=source)
+    install = install_argv(place.manager, packages.packages, packages.options)
+    return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
+
+
+def _who_has(place: Place, first: Version) -> str:
+    known = place.known.distributions.distribution
+    names = [each.name for each in known if each.kernel and Version(each.kernel.version) >= first]
+    return f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
+
+
+def _driver(place: Place) -> Iterator[Task | Note]:
+    """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
+    state = driver_state(place.facts, place.cards)
+    wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
+    wants_ocloc = place.goal == "build" and not _has_ocloc(place.facts) and place.profile.arch is not None
+    wants_kernel_driver = any(card.gpu.driver is None for card in place.cards if _is_server(card))
+    if not wants_driver and not wants_ocloc and not wants_kernel_driver:
+        return
+    line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
+    packages = place.distribution.drivers.get(line) if place.distribution else None
+    title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
+    if packages is None or place.manager is None or not _has_release(place):
+        yield _not_packaged(place, title)
+        return
+    yield _task("repository", "Intel's driver repository", *(_fill(argv, place) for argv in packages.prepare))
+    if wants_driver or wants_kernel_driver:
+        yield from _kernel_driver(place, packages)
+    if wants_driver or wants_ocloc:
+        names = [*(packages.packages if wants_driver else []), *(packages.build if place.goal == "build" else [])]
+        yield _task("driver", title, install_argv(place.manager, names))
+
+
+def _is_server(card: Card) -> bool:
+    return card.platform is not None and card.platform.line == "data-center"
+
+
+def _has_ocloc(facts: Facts) -> bool:
+    return facts.toolkits is not None and facts.toolkits.ocloc is not None
+
+
+def _has_release(place: Place) -> bool:
+    releases = place.distribution.releases if place.distribution else []
+    return not releases or (place.facts.system is not None and place.facts.system.version in releases)
+
+
+def _not_packaged(place: Place, title: str) -> Note:
+    if place.distribution and place.distribution.drivers_say:
+        return Note(
+            id="setup.driver", title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source
+        )
+    known = ", ".join(each.name for each in place.known.distributions.distribution)
+    page = "https://github.com/intel/compute-runtime/releases"
+    return Note(
+        id="setup.driver",
+        title=title,
+        say=f"Nothing is known of {place.name}; commands are known for {known}.",
+        source=page,
+    )
+
+
+def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:
+    """Give the kernel driver of the server line, which is built for the running kernel."""
+    if not packages.kernel_driver or any(card.bound for card in place.cards) or place.manager is None:
+        return
+    names = _fill([*packages.headers, *packages.kernel_driver], place)
+    title = "Intel's kernel driver for Data Center GPUs"
+    yield _task("kernel-driver", title, install_argv(place.manager, names), then="restart")
+
+
+def _access(place: Place) -> Iterator[Task]:
+    """Give the groups; in a container it is the number that counts, and who has joined only has to log in again."""
+    hardware, system = place.facts.hardware, place.facts.system
+    closed = (
+        [node for node in hardware.nodes if not node.openable and node.vendor in ("8086", None)] if hardware else []
+    )
+    joined = system is not None and any(node.gid in system.joined for node in closed)
+    if closed and place.cards and system is not None and not joined and not in_container(place.facts):
+        title = f"access to {closed[0].path} for {system.user}"
+        run = ("usermod", "-aG", "render,video", system.user)
+        step = Step(id="setup.access", title=title, run=(run,), needs=("root",))
+        yield Task(step=step, then="login")
+
+
+def _fill(argv: list[str], place: Place) -> tuple[str, ...]:
+    system = place.facts.system
+    release = (system.version if system else None) or ""
+    words = {"<kernel>": system.kernel if system else "", "<release>": release}
+    words["<codename>"] = release.replace(".", "sp")
+    filled = []
+    for text in argv:
+        for word, value in words.items():
+            text = text.replace(word, value)  # noqa: PLW2901 - one word after the other
+        filled.append(text)
+    return tuple(filled)

@@ -1,0 +1,405 @@
+"""The smallest change that brings a machine to a working PyTorch: which release fits, how, and its steps."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+
+from xpusetup.machine.gpus import LEGACY
+from xpusetup.recommend.answer import Refusal, Way, WayStep
+from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
+from xpusetup.recommend.setup import make_setup
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.facts import Facts, Torch
+    from xpusetup.machine.platforms import Needs
+    from xpusetup.recommend.answer import After, Note, Task
+    from xpusetup.recommend.machine import Card, Known
+
+
+# Which releases fit a machine, and why others do not.
+
+
+RELEASE = "torch-"
+
+
+def release_of(profile: Profile) -> Version | None:
+    """Give the release of PyTorch that a profile is, as 2.14; None for one that is no release."""
+    try:
+        return Version(profile.name.removeprefix(RELEASE)) if profile.name.startswith(RELEASE) else None
+    except InvalidVersion:  # torch-experiment: someone's own
+        return None
+
+
+def is_release(profile: Profile) -> bool:
+    """Say whether the way knows a profile: a release for Intel GPUs."""
+    return profile.accelerator == "xpu" and release_of(profile) is not None
+
+
+def releases(profiles: Iterable[Profile]) -> list[Profile]:
+    """Give the profiles that are releases for Intel GPUs, the newest first."""
+    found = [(release, profile) for profile in profiles if (release := release_of(profile)) is not None]
+    ordered = sorted(found, key=lambda pair: pair[0], reverse=True)
+    return [profile for _, profile in ordered if profile.accelerator == "xpu"]
+
+
+def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Refusal | None:
+    """Give the weightiest reason against a release on this machine."""
+    found = list(_reasons(profile, facts, cards, known))
+    return min(found, key=lambda refusal: not refusal.firm, default=None)
+
+
+def _reasons(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Iterator[Refusal]:
+    yield from _of_python(profile, facts)
+    for card in cards:
+        yield from _of_card(profile, card)
+    for needs in known.platforms.needs:
+        yield from _of_distribution(profile, facts, needs)
+
+
+def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
+    name, family, platform = profile.name, card.product.family, card.platform
+    if profile.arch and not family.target_in(profile.arch.default):
+        listed, title = ", ".join(profile.arch.default), card.product.title()
+        then = f"kernels are compiled for {title} when first used" if profile.arch.spirv else f"nothing runs on {title}"
+        why = f"no {_spelling(card)} in its targets ({listed}): {then}"
+        yield Refusal(profile=name, why=why, source=profile.arch.source, firm=not profile.arch.spirv)
+    if platform is None:
+        return
+    release = release_of(profile)
+    if platform.release and release is not None and release < Version(platform.release.first):
+        why = f"{platform.name} is documented from PyTorch {platform.release.first} on"
+        yield Refusal(profile=name, why=why, source=platform.release.source, firm=False)
+    wanted = profile.toolkit.preferred if profile.toolkit else ""
+    if platform.toolkits and wanted and not SpecifierSet(platform.toolkits.accepts).contains(f"{wanted}.0"):
+        why = f"it is made with oneAPI {wanted}; {platform.toolkits.why}"
+        yield Refusal(profile=name, why=why, source=platform.toolkits.source, firm=False)
+
+
+def has_code(profile: Profile, cards: Iterable[Card]) -> bool:
+    """Say whether a release was compiled for these GPUs."""
+    return profile.arch is None or all(card.product.family.target_in(profile.arch.default) for card in cards)
+
+
+def _spelling(card: Card) -> str:
+    """Give the spelling of a target that current releases use."""
+    targets = card.product.family.targets
+    return min(targets, key=len, default=card.product.family.id)
+
+
+def _of_python(profile: Profile, facts: Facts) -> Iterator[Refusal]:
+    python = facts.python
+    if python is not None and not SpecifierSet(profile.python).contains(python.version):
+        why = f"it takes Python {profile.python}; here: {python.version}"
+        yield Refusal(profile=profile.name, why=why, source=f"the profile {profile.name}", firm=False)
+
+
+def _of_distribution(profile: Profile, facts: Facts, needs: Needs) -> Iterator[Refusal]:
+    there = facts.torch.distributions.get(needs.distribution, "") if facts.torch else ""
+    release = release_of(profile)
+    if not there or release is None or not SpecifierSet(needs.version).contains(there):
+        return
+    if not SpecifierSet(needs.torch).contains(f"{release}.0"):
+        why = f"{needs.distribution} {there} is here: {needs.why}"
+        yield Refusal(profile=profile.name, why=why, source=needs.source, firm=False)
+
+
+# The steps of a way: what the system needs, another Python, and the command at the end.
+
+
+KERNEL = "setup.kernel"
+DRIVER = ("setup.repository", "setup.driver", "setup.kernel-driver")
+"""Tasks that are left out where nobody looked whether the driver is there."""
+MENDS = {
+    "setup.kernel": ("kmd.force_probe", "kmd.bound"),
+    "setup.kernel-driver": ("kmd.pvc_needs_backports", "kmd.bound"),
+    "setup.driver": ("umd.ze_intel_gpu", "umd.ze_loader", "umd.stock_ubuntu_too_old"),
+    "setup.access": ("perm.render_group",),
+    "setup.toolchain": ("py.venv",),
+}
+"""The checks that find fault until a task is done."""
+WRONG = ("torch.is_xpu_build", "hw.release_has_code")
+WINDOWS = ("wsl.dxg", "umd.ze_init")
+
+
+def system_steps(
+    facts: Facts, profile: Profile, known: Known, cards: Sequence[Card], options: str, *, wheel: bool
+) -> Iterator[WayStep]:
+    """Give the system's part: the kernel first, then what setup installs and what no command is known for."""
+    setup = make_setup(facts, profile, known, goal="run" if wheel else "build")
+    if facts.in_wsl and not sees_devices(facts):
+        title = "in Windows, which has the GPU: Intel's current graphics driver, then wsl --update"
+        yield WayStep(title=title, mends=WINDOWS)
+    kernel = next((task for task in setup.tasks if task.step.id == KERNEL), None)
+    if kernel is not None:
+        yield WayStep(title=kernel.step.title, commands=_commands(kernel), then=kernel.then, mends=MENDS[KERNEL])
+    looked = driver_state(facts, cards) != "unknown"
+    notes = [note for note in setup.notes if looked or note.id == KERNEL]
+    yield from (_by_hand(note) for note in notes if note.id == KERNEL)
+    rest = [task for task in setup.tasks if task is not kernel and (looked or task.step.id not in DRIVER)]
+    if rest:
+        yield _to_install(rest, "" if wheel else options)
+    yield from (_by_hand(note) for note in notes if note.id != KERNEL)
+
+
+def _to_install(tasks: Sequence[Task], options: str) -> WayStep:
+    names = dict.fromkeys(task.step.title for task in tasks if not task.step.id.endswith("repository"))
+    then: After = next((task.then for task in tasks if task.then), "")
+    mends = tuple(name for task in tasks for name in MENDS.get(task.step.id, ()))
+    return WayStep(title=", ".join(names), commands=(f"xpusetup setup{options} --apply",), then=then, mends=mends)
+
+
+def _by_hand(note: Note) -> WayStep:
+    mends = MENDS.get(note.id, ())
+    if note.id == "setup.driver":  # packages that are not known here: those of the kernel driver too
+        mends += MENDS["setup.kernel-driver"]
+    return WayStep(title=f"{note.title}: {note.say}", mends=mends)
+
+
+def _commands(task: Task) -> tuple[str, ...]:
+    sudo = ("sudo",) if "root" in task.step.needs else ()
+    return tuple(shlex.join((*sudo, *argv)) for argv in task.step.run)
+
+
+def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[WayStep]:
+    """Give the step to another Python, where that alone speaks against the release."""
+    refusal = refusals.get(profile.name)
+    if refusal is not None and refusal.why.startswith("it takes Python"):
+        newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
+        yield WayStep(
+            title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
+        )
+
+
+def _takes(profile: Profile, minor: int) -> bool:
+    """Say whether a profile takes Python 3.<minor>."""
+    return SpecifierSet(profile.python).contains(f"3.{minor}.5")
+
+
+def step_to_prove(torch: Torch, what: str, statement: str) -> WayStep:
+    """Give the command that shows what the PyTorch that is here sees."""
+    command = shlex.join((torch.python, "-c", statement))
+    title = f"nothing to install: {what} is in {torch.prefix}"
+    return WayStep(title=title, commands=(command,), mends=("hw.release_has_code",))
+
+
+def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
+    """Give the command that brings PyTorch."""
+    if wheel and profile.published:
+        version = profile.published.wheels[0].partition("==")[2]
+        title = f"the published wheels, {version}; no build needed"
+        return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
+    toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
+    return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
+
+
+# The smallest change that brings a machine to a working PyTorch: wheel, image, build or none, and why.
+
+
+SIMULATED = "xpusetup build --profile sim"
+LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
+LOCALLY = "https://pytorch.org/get-started/locally/"
+PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
+OFFICIAL = "x86_64"
+"""The only architecture for which XPU wheels are published."""
+
+
+def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: str = "") -> Way:
+    """Give the shortest way. `asked` is a release that was named: it is taken unless it is refused firmly."""
+    cards = find_cards(facts, known)
+    chosen = choose_cards(cards)
+    ordered = releases(profiles)
+    other = _elsewhere(facts, cards, known) if not chosen else None
+    if other is not None:
+        return other
+    if chosen or facts.in_wsl:
+        return _with_gpu(facts, ordered, chosen, known, asked)
+    return _without_gpu(facts, ordered, known, asked)
+
+
+def has_own_pytorch(facts: Facts, known: Known) -> bool:
+    """Say whether the accelerator here has a PyTorch of its own (Gaudi, Ascend), and no Intel GPU is beside it."""
+    cards = find_cards(facts, known)
+    return not choose_cards(cards) and _elsewhere(facts, cards, known) is not None
+
+
+def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
+    """Give the release to take where none is named, and why, in a few words."""
+    ordered = releases(profiles)
+    cards = choose_cards(find_cards(facts, known))
+    refusals = {refusal.profile: refusal for refusal in _refusals(facts, ordered, cards, known)}
+    best = _best_release(ordered, refusals)
+    if best is None:
+        return (ordered[0].name, "the newest release") if ordered else ("", "")
+    fits = cards and has_code(best, cards)
+    return best.name, f"the newest that fits {cards[0].product.title()}" if fits else "the newest release"
+
+
+def _refusals(facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], known: Known) -> tuple[Refusal, ...]:
+    found = (refuse(profile, facts, cards, known) for profile in ordered)
+    return tuple(refusal for refusal in found if refusal is not None)
+
+
+def _best_release(ordered: Sequence[Profile], refusals: dict[str, Refusal], asked: str = "") -> Profile | None:
+    """Take what was asked unless it is refused firmly, then the newest without a refusal, then one that may work."""
+    works = [each for each in ordered if each.name not in refusals or not refusals[each.name].firm]
+    named = [each for each in works if each.name == asked]
+    fits = [each for each in works if each.name not in refusals]
+    return next(iter([*named, *fits, *works]), None)
+
+
+def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...], known: Known, asked: str) -> Way:
+    found = _refusals(facts, ordered, cards, known)
+    refusals = {refusal.profile: refusal for refusal in found}
+    profile = _best_release(ordered, refusals, asked)
+    gpus = tuple(dict.fromkeys(card.product.title() for card in cards))
+    if profile is None:
+        why = f"no release of PyTorch that is known here was compiled for {gpus[0]}" if gpus else "no release is known"
+        return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
+    wheel = _has_wheels(profile, facts)
+    options = f" --profile {profile.name}" if asked else ""
+    kept = _kept(facts, ordered, cards, refusals, asked)
+    steps = (
+        *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
+        *(python_steps(profile, refusals) if kept is None else ()),
+        step_to_prove(kept, f"PyTorch {kept.version} for Intel GPUs", PROVE)
+        if kept
+        else last_step(profile, options, wheel=wheel),
+    )
+    return Way(
+        route="wheel" if wheel else "build",
+        profile=profile.name,
+        why="; ".join(
+            [
+                *_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel),
+                *_newer(ordered, profile, refusals),
+            ]
+        ),
+        source=_source(profile, wheel=wheel),
+        gpus=gpus or ("a GPU of Windows (WSL2)",),
+        steps=steps,
+        refusals=found,
+        kept=kept is not None,
+        collected=known.platforms.collected,
+    )
+
+
+def _kept(
+    facts: Facts, ordered: Sequence[Profile], cards: Sequence[Card], refusals: dict[str, Refusal], asked: str
+) -> Torch | None:
+    """Give the PyTorch that is here, where it is built for Intel GPUs and is what was asked.
+
+    One without code for these stays where no release has any.
+    """
+    torch = facts.torch
+    if torch is None or torch.version is None or not torch.xpu:
+        return None
+    name = next((each.name for each in ordered if torch.version.startswith(f"{release_of(each)}.")), "")
+    here = next((each for each in ordered if each.name == name), None)
+    better = any(has_code(each, cards) for each in ordered if each.name not in refusals)
+    unfit = name in refusals and (refusals[name].firm or (here is not None and better and not has_code(here, cards)))
+    other = asked in {each.name for each in ordered} and asked != name
+    refused = asked in refusals and refusals[asked].firm
+    return None if unfit or (other and not refused) else torch
+
+
+def _has_wheels(profile: Profile, facts: Facts) -> bool:
+    return profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
+
+
+def _why(
+    profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, kept: Torch | None, *, wheel: bool
+) -> list[str]:
+    words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
+    names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
+    runs = "holds code for" if has_code(profile, cards) else "compiles its kernels when they are first used on"
+    if kept is not None:
+        words.append(f"PyTorch {kept.version} is here and {runs} {names}; nothing has to be installed")
+    elif wheel and not has_code(profile, cards):
+        words.append(f"published wheels of {profile.name} have generic code, which the driver compiles for {names}")
+        words += dict.fromkeys(card.platform.undocumented for card in cards if card.platform and not card.documented)
+    elif wheel:
+        words.append(f"published wheels of {profile.name} are made for {names}; nothing has to be built")
+    elif profile.published is None:
+        words.append(f"no wheels of {profile.name} are published for Intel GPUs")
+    else:
+        machine = facts.system.machine if facts.system else "this architecture"
+        words.append(f"wheels for Intel GPUs are published for {OFFICIAL}, and this is {machine}")
+    return words
+
+
+def _newer(ordered: Sequence[Profile], profile: Profile, refusals: dict[str, Refusal]) -> Iterator[str]:
+    """Say why the newest release is not taken."""
+    newest = ordered[0].name
+    if newest != profile.name and newest in refusals:
+        yield f"not {newest}: {refusals[newest].why}"
+
+
+def _source(profile: Profile, *, wheel: bool) -> str:
+    return profile.published.source if wheel and profile.published else ""
+
+
+def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
+    for card in cards:
+        found = known.platforms.elsewhere_for(card.product.family.id)
+        if found is not None:
+            kept = facts.torch if facts.torch and found.plugin in facts.torch.distributions else None
+            step = WayStep(title=found.title, commands=tuple(found.commands))
+            if kept is not None:
+                step = step_to_prove(kept, f"{found.plugin} {kept.distributions[found.plugin]}", found.prove)
+            return Way(
+                route=found.route,
+                profile="",
+                why=found.why,
+                source=found.source,
+                gpus=(card.product.title(),),
+                steps=(step,),
+                kept=kept is not None,
+                collected=known.platforms.collected,
+            )
+    return None
+
+
+def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: str) -> Way:
+    """Say that nothing can run here, and how to build for a machine where it can."""
+    cards = find_cards(facts, known)
+    name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
+    for_others = (f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}")
+    steps = (
+        WayStep(title="build for a machine that has a GPU", commands=for_others),
+        WayStep(title="see the whole program work on a simulated accelerator", commands=(SIMULATED,)),
+    )
+    why, source = _why_not(facts, known)
+    return Way(
+        route="none",
+        profile=name,
+        why=why,
+        source=source,
+        gpus=tuple(dict.fromkeys(card.product.title() for card in cards)),
+        steps=steps,
+        collected=known.platforms.collected,
+    )
+
+
+def _why_not(facts: Facts, known: Known) -> tuple[str, str]:
+    """Say why nothing here serves, and where that is known from."""
+    others = other_gpus(facts)
+    if others:
+        why = f"{others[0]} is served by PyTorch's own wheels, which this program has no part in: {LOCALLY}"
+        return why, LOCALLY
+    unknown = unknown_gpus(facts, known)
+    if unknown:
+        if unknown[0].partition(":")[2].startswith(LEGACY):
+            return f"Intel GPU {unknown[0]} is older than Tiger Lake, and no PyTorch has code for it", LEGACY_PAGE
+        age = f"this table is of {known.gpus.collected}, and the GPU may be newer"
+        return f"Intel GPU {unknown[0]} is not among those that are known here: {age}", LEGACY_PAGE
+    return (
+        "no accelerator is on the PCI bus, so that nothing can be verified here; what is built here runs elsewhere",
+        "",
+    )

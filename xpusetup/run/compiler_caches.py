@@ -1,0 +1,277 @@
+"""Compiler caches: which one stands before the compilers, what it did, and compiles on other machines."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+from dataclasses import astuple, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+
+import tomli_w
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.values import TomlError, parse_toml
+from xpusetup.system import files
+from xpusetup.system.process import run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from xpusetup.run.root import Root
+
+
+# Compiler caches: which one stands before the compilers, the variables that say so, and what it says of itself.
+
+
+Choice = Literal["auto", "ccache", "sccache", "none"]
+KNOWN = ("ccache", "sccache")
+LANGUAGES = ("C", "CXX", "SYCL")
+"""CMake's own, and the device compiles of torch-xpu-ops, where a release of it heeds CMAKE_SYCL_COMPILER_LAUNCHER."""
+HITS = ("direct_cache_hit", "preprocessed_cache_hit")
+MISSES = ("cache_miss",)
+REMOTE = "remote_storage_hit"
+
+
+@dataclass(frozen=True)
+class Launcher:
+    """A compiler cache that was found: its name and path; `device`: what stands before device compiles instead."""
+
+    name: str
+    path: str
+    device: str = ""
+
+
+@dataclass(frozen=True)
+class Counts:
+    """How many compiles were found in the cache, and how many were not; `remote` of the hits came from another machine.
+
+    sccache keeps its objects in one place and does not tell those apart. Of the misses `sent` were done on other
+    machines, `kept` could not be sent, so that they were done here.
+    """
+
+    hits: int
+    misses: int
+    remote: int = 0
+    sent: int = 0
+    kept: int = 0
+
+    def __add__(self, other: Counts) -> Counts:
+        """Count together."""
+        mine, others = astuple(self), astuple(other)
+        return Counts(*(one + another for one, another in zip(mine, others, strict=True)))
+
+    def __sub__(self, other: Counts) -> Counts:
+        """Count what came since."""
+        mine, others = astuple(self), astuple(other)
+        return Counts(*(one - another for one, another in zip(mine, others, strict=True)))
+
+    def __str__(self) -> str:
+        """Say it in words."""
+        remote = f", {self.remote} from remote storage" if self.remote else ""
+        sent = f", {self.sent} were done elsewhere" if self.sent else ""
+        kept = f", {self.kept} could not be sent" if self.kept else ""
+        return f"{self.hits} of {self.hits + self.misses} compiles{remote}{sent}{kept}"
+
+
+def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher | None:
+    """Give the cache that is asked for, or the first that is here; `find` looks for a program on PATH.
+
+    Raises UsageError for a word that means nothing, NotReadyError where what is asked for is not here.
+    """
+    if choice not in get_args(Choice):
+        raise UsageError(f"--launcher {choice!r} means nothing", fix=f"one of {', '.join(get_args(Choice))}")
+    names = KNOWN if choice == "auto" else () if choice == "none" else (choice,)
+    found = next((Launcher(name, path) for name in names if (path := find(name))), None)
+    if found is None and choice in KNOWN:
+        raise NotReadyError(f"{choice} is not on PATH", fix=f"install {choice}, or: --launcher none")
+    return found
+
+
+def render_launcher(launcher: Launcher | None, root: str, told: Mapping[str, str]) -> dict[str, str]:
+    """Give the variables that put a cache before the compilers. What the caller has set goes before.
+
+    Paths below the root are seen as relative ones, so that another root finds what this one compiled.
+    """
+    if launcher is None:
+        return {}
+    names = ("COMPILER_LAUNCHER", *(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in LANGUAGES))
+    own = {"CCACHE_BASEDIR": root, "CCACHE_NOHASHDIR": "1", "CCACHE_DEPEND": "1"} if launcher.name == "ccache" else {}
+    device = {"CMAKE_SYCL_COMPILER_LAUNCHER": launcher.device} if launcher.device else {}
+    wanted = {**dict.fromkeys(names, launcher.path), **device, **own}
+    return {name: value for name, value in wanted.items() if {name, _opposite(name)}.isdisjoint(told)}
+
+
+def _opposite(name: str) -> str:
+    """Give the variable by which ccache is told the contrary: of two it takes the last one, in no certain order."""
+    negative = "CCACHE_NO"
+    return f"CCACHE_{name.removeprefix(negative)}" if name.startswith(negative) else name.replace("CCACHE_", negative)
+
+
+def parse_stats_log(text: str) -> Counts:
+    """Count in what ccache writes for each compile: a comment with the file, then what came of it."""
+    lines = text.splitlines()
+    hits, misses = (sum(map(lines.count, names)) for names in (HITS, MISSES))
+    return Counts(hits, misses, min(hits, lines.count(REMOTE)))
+
+
+def parse_sccache_stats(text: str) -> Counts:
+    """Count in what `sccache --show-stats --stats-format=json` prints. Raises ValueError for anything else."""
+    try:
+        stats = json.loads(text)["stats"]
+        hits, misses = (sum(stats[name]["counts"].values()) for name in ("cache_hits", "cache_misses"))
+        sent, kept = sum(stats.get("dist_compiles", {}).values()), stats.get("dist_errors", 0)
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"these are no statistics of sccache: {error}") from error
+    return Counts(hits, misses, sent=sent, kept=kept)
+
+
+# What a compiler cache did for a step: from the log that ccache writes for it, or from sccache's own counters.
+
+
+CACHE_TIMEOUT_S = 10.0
+NOTHING = Counts(0, 0)
+
+
+@dataclass(frozen=True)
+class CacheWatch:
+    """The statistics of one step, which begin at nothing: those of the user's own cache stay as they are."""
+
+    launcher: Launcher
+    log: Path
+    before: Counts = NOTHING
+
+    @property
+    def variables(self) -> Mapping[str, str]:
+        """What the step has to be told so that its compiles are counted."""
+        return {"CCACHE_STATSLOG": str(self.log)} if self.launcher.name == "ccache" else {}
+
+    def counts(self) -> Counts:
+        """Give what was found and what was not, up to now."""
+        if self.launcher.name == "ccache":
+            return parse_stats_log(files.read_text(self.log) or "")
+        return read_sccache(self.launcher) - self.before
+
+
+def watch_cache(launcher: Launcher, log: Path) -> CacheWatch:
+    """Begin to count."""
+    if launcher.name == "ccache":
+        files.remove(log)
+        return CacheWatch(launcher, log)
+    return CacheWatch(launcher, log, read_sccache(launcher))
+
+
+def read_sccache(launcher: Launcher) -> Counts:
+    """Ask sccache's servers, which this starts where there is none; nothing where one does not answer."""
+    return sum(map(_ask, filter(None, (launcher.path, launcher.device))), NOTHING)
+
+
+def _ask(program: str) -> Counts:
+    done = run_process((program, "--show-stats", "--stats-format=json"), seconds=CACHE_TIMEOUT_S)
+    try:
+        return parse_sccache_stats(done.out) if done.code == 0 else NOTHING
+    except ValueError:
+        return NOTHING
+
+
+# Compiles on other machines by sccache's own distributed mode: whether it is on, and what it says of itself.
+#
+# Only host C++ is sent. SYCL compiles its source twice, for host and device, and sccache sends it preprocessed
+# once: so what compiles for devices gets a launcher of its own, which has the same cache and no scheduler.
+
+
+PORT = 4226
+"""On which sccache's server listens where nobody says otherwise."""
+WITHOUT = "or build without it: --launcher ccache (or none)"
+
+
+@dataclass(frozen=True)
+class Engine:
+    """The scheduler that was asked, and the machines and processors that serve it."""
+
+    scheduler: str
+    servers: int
+    cpus: int
+
+
+def parse_engine(text: str) -> Engine | None:
+    """Read what `sccache --dist-status` prints; None where compiles stay here.
+
+    Raises NotReadyError for a scheduler that does not answer or has no machines, ValueError for anything else.
+    """
+    document = json.loads(text)
+    if not isinstance(document, dict) or len(document) != 1:
+        raise ValueError("this is no status of sccache")
+    (state, told), *_ = document.items()
+    if state == "Disabled":
+        return None
+    if state != "SchedulerStatus":
+        where, why = told if isinstance(told, list) and len(told) == 2 else ("the scheduler", told)  # noqa: PLR2004
+        fix = f"start it, or look at [dist] in sccache's configuration; {WITHOUT}"
+        raise NotReadyError(f"the scheduler of sccache, {where}, does not answer: {why}", fix=fix)
+    engine = Engine(told[0], told[1]["num_servers"], told[1]["num_cpus"])
+    if engine.servers == 0:
+        fix = f"on each of them: sccache-dist server --config FILE; {WITHOUT}"
+        raise NotReadyError(f"no machine compiles for the scheduler of sccache, {engine.scheduler}", fix=fix)
+    return engine
+
+
+def render_local_configuration(text: str, name: str) -> str:
+    """Give sccache's configuration without what sends compiles away. Raises UsageError for one that is not TOML."""
+    try:
+        values = parse_toml(text)
+    except TomlError as error:
+        raise UsageError(f"{name} is not TOML: {error}", fix="mend the line") from error
+    return tomli_w.dumps({key: value for key, value in values.items() if key != "dist"})
+
+
+def render_local_launcher(sccache: str, configuration: str, told: Mapping[str, str]) -> str:
+    """Give the script that compiles here: by a server of its own, beside the one that sends."""
+    text = told.get("SCCACHE_SERVER_PORT", "")
+    port = int(text) if text.isdigit() else PORT
+    words = (f"SCCACHE_CONF={configuration}", f"SCCACHE_SERVER_PORT={port + 1}")
+    command = ("env", "-u", "SCCACHE_SERVER_UDS", *words, sccache)
+    return f'#!/usr/bin/env bash\n# What compiles for devices stays on this machine.\nexec {shlex.join(command)} "$@"\n'
+
+
+# sccache's distributed mode here: ask whether its scheduler answers, and write the launcher that stays local.
+
+
+SCHEDULER_TIMEOUT_S = 30.0
+LOCAL = "launcher/local"
+
+
+def ask_engine(launcher: Launcher) -> Engine | None:
+    """Give the scheduler to which a cache sends compiles; None where it sends none.
+
+    Raises NotReadyError where it would send them and nobody takes them: sccache would compile all here, silently.
+    """
+    if launcher.name != "sccache":
+        return None
+    done = run_process((launcher.path, "--dist-status"), seconds=SCHEDULER_TIMEOUT_S)
+    try:
+        return parse_engine(done.out) if done.code == 0 else None
+    except ValueError:
+        return None  # a version without that mode
+
+
+def keep_devices_here(launcher: Launcher, root: Root) -> Launcher:
+    """Give the launcher with another one for what compiles for devices; `write_local` makes it."""
+    return replace(launcher, device=str(root / f"{LOCAL}/sccache"))
+
+
+def write_local(launcher: Launcher, root: Root) -> None:
+    """Write the launcher of device compiles, and its configuration, into a root whose lock the caller holds."""
+    source = _configuration()
+    text = render_local_configuration(files.read_text(source) or "", str(source))
+    configuration = root / f"{LOCAL}/sccache.toml"
+    files.write_text(configuration, text)
+    script = render_local_launcher(launcher.path, str(configuration), os.environ)
+    files.write_text(Path(launcher.device), script, executable=True)
+
+
+def _configuration() -> Path:
+    """Give the file that sccache reads."""
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return Path(os.environ.get("SCCACHE_CONF") or home / "sccache/config")

@@ -1,0 +1,375 @@
+"""What became of an environment since it was guarded, and who did it."""
+
+from __future__ import annotations
+
+import base64
+import csv
+import re
+from dataclasses import asdict, dataclass
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
+
+from xpusetup.plan.context import file_name
+from xpusetup.run.manifest import read_document
+from xpusetup.run.root import read_stamps
+from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from importlib.metadata import PathDistribution
+
+    from xpusetup.base.model import Step
+    from xpusetup.run.keys import Stamp
+    from xpusetup.run.root import Root
+
+
+# What became of an environment since it was guarded, and who did it: pure.
+#
+# Words: the *guard* is what was installed and must stay; a distribution was *replaced* when another stands in
+# its place, when it is gone, or when one came that cannot stand beside it; the *culprit* is the one whose
+# installation did that.
+
+
+LIBRARIES = ("runtime", "wheels.install")
+"""The steps that install what has no step of its own."""
+
+WINDOW = 300.0
+"""Seconds between two installations up to which they count as one command's."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Kept:
+    """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns).
+
+    `editable`: the folder that it is linked to; that list may change then, as long as it is linked there.
+    """
+
+    name: str
+    version: str
+    record: str = ""
+    sha256: str = ""
+    size: int = 0
+    changed: int = 0
+    editable: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Conflict:
+    """A distribution that must not come beside `of`."""
+
+    name: str
+    of: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Guard:
+    """What was left in an environment, whose packages lie in `packages`."""
+
+    packages: str
+    kept: tuple[Kept, ...]
+    conflicts: tuple[Conflict, ...]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Distribution:
+    """A distribution as it stands now. `installed` is in seconds since the epoch, `requested`: asked for by name."""
+
+    name: str
+    version: str
+    requires: tuple[str, ...] = ()
+    installer: str = ""
+    requested: bool = False
+    installed: float = 0.0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One distribution that is not as it was: `was` None: it was not there, `now` None: it is gone.
+
+    `of` is the guarded distribution that suffers: itself, or the one that it conflicts with.
+    """
+
+    name: str
+    was: str | None
+    now: str | None
+    of: str
+    why: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Replaced:
+    """A change and who made it: `when` in seconds since the epoch, `by` an installer, `culprit` as name and version."""
+
+    name: str
+    was: str | None
+    now: str | None
+    when: float | None
+    by: str
+    culprit: str
+    why: str
+
+
+def parse_guard(document: Mapping[str, Any]) -> Guard | None:
+    """Read guard.json; None when it is none of this version."""
+    try:
+        return Guard(
+            packages=document["packages"],
+            kept=tuple(Kept(**each) for each in document["distributions"]),
+            conflicts=tuple(Conflict(**each) for each in document["conflicts"]),
+        )
+    except (KeyError, TypeError):
+        return None
+
+
+def find_changes(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> tuple[Change, ...]:
+    """Compare the guard with versions by canonical name; `rewritten` says whose list of files is another one."""
+    return (*_of_kept(guard, now, rewritten), *_of_conflicts(guard, now))
+
+
+def _of_kept(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> Iterator[Change]:
+    for kept in guard.kept:
+        version = now.get(kept.name)
+        if version != kept.version or rewritten.get(kept.name):
+            yield Change(name=kept.name, was=kept.version, now=version, of=kept.name)
+
+
+def _of_conflicts(guard: Guard, now: Mapping[str, str]) -> Iterator[Change]:
+    names = {kept.name for kept in guard.kept}
+    for conflict in guard.conflicts:
+        if conflict.name in now and conflict.name not in names:
+            version = now[conflict.name]
+            yield Change(name=conflict.name, was=None, now=version, of=conflict.of, why=conflict.why)
+
+
+def find_steps(changes: Sequence[Change], steps: Sequence[Step]) -> dict[str, str]:
+    """Give the steps that have to be repeated, each with the reason."""
+    found: dict[str, str] = {}
+    for change in changes:
+        info = re.compile(rf"/{file_name(change.of)}-[^/]*\.dist-info/RECORD$")
+        makers = [step.id for step in steps if any(info.search(path) for path in step.makes)]
+        others = [step.id for step in steps if step.id in LIBRARIES]
+        for step in [*makers, *others][:1]:
+            found.setdefault(step, describe(change))
+    return found
+
+
+def describe(change: Change) -> str:
+    """Say what became of a distribution, in half a sentence."""
+    if change.was is None:
+        return f"{change.name} {change.now} came into the environment"
+    if change.now is None:
+        return f"{change.name} {change.was} was removed from the environment"
+    if change.now == change.was:
+        return f"{change.name} {change.was} was replaced by another build of the same version"
+    return f"{change.name} {change.was} was replaced by {change.now}"
+
+
+def find_replaced(changes: Sequence[Change], now: Sequence[Distribution]) -> tuple[Replaced, ...]:
+    """Say of each change who made it."""
+    return tuple(_judge(change, now) for change in changes)
+
+
+def _judge(change: Change, now: Sequence[Distribution]) -> Replaced:
+    found = next((each for each in now if canonicalize_name(each.name) == change.name), None)
+    culprit, why = (
+        ("", "nothing that is left says who removed it") if found is None else _find_culprit(change, found, now)
+    )
+    why = "; ".join(part for part in (change.why, why, _kind(found)) if part)
+    return Replaced(
+        name=change.name,
+        was=change.was,
+        now=change.now,
+        when=found.installed or None if found else None,
+        by=found.installer if found else "",
+        culprit=culprit,
+        why=why,
+    )
+
+
+def _kind(found: Distribution | None) -> str:
+    """Say what an index's default build is for: this is how people notice that the XPU build is gone."""
+    if found is None or found.name != "torch":
+        return ""
+    names = {canonicalize_name(name) for name, _requirement in _requirements(found)}
+    return "this one is built for CUDA" if any(name.startswith("nvidia-") for name in names) else ""
+
+
+def _find_culprit(change: Change, found: Distribution, now: Sequence[Distribution]) -> tuple[str, str]:
+    """Name who brought it: one that ours did not satisfy, whoever asked for it by name, one that came along with it."""
+    others = [
+        (each, need) for each in now if each is not found for need in [_need(each, change.name)] if need is not None
+    ]
+    near = [(each, need) for each, need in others if abs(each.installed - found.installed) <= WINDOW]
+    for candidates, when in ((near, " (installed at the same time)"), (others, "")):
+        for each, need in candidates:
+            if change.was is None or not need.specifier.contains(change.was, prereleases=True):
+                return f"{each.name} {each.version}", f"{each.name} {each.version}{when} requires {_shown(need)}"
+        if candidates is near and found.requested:
+            return f"{found.name} {found.version}", f"it was asked for by name: {_command(found)}"
+    for each, need in near:
+        satisfied = f"which {change.was} satisfied: an upgrade was asked for"
+        return (
+            f"{each.name} {each.version}",
+            f"{each.name} {each.version} (installed at the same time) requires {_shown(need)}, {satisfied}",
+        )
+    return "", "nothing here says who asked for it"
+
+
+def _command(found: Distribution) -> str:
+    tool = {"uv": "uv pip install", "pip": "pip install"}.get(
+        found.installer, f"by {found.installer or 'unknown means'}"
+    )
+    return f"{tool} {found.name}"
+
+
+def _shown(need: Requirement) -> str:
+    return f"{need.name}{need.specifier}"
+
+
+def _need(each: Distribution, name: str) -> Requirement | None:
+    """Give what a distribution requires of another, where it does on this machine and without extras."""
+    return next((need for wanted, need in _requirements(each) if canonicalize_name(wanted) == name), None)
+
+
+def _requirements(each: Distribution) -> Iterator[tuple[str, Requirement]]:
+    for text in each.requires:
+        try:
+            need = Requirement(text)
+        except InvalidRequirement:  # older metadata allowed more; it can't be the one that asks for a version
+            continue
+        if need.marker is None or need.marker.evaluate({"extra": ""}):
+            yield need.name, need
+
+
+# What is installed in an environment, read from its folder of packages; nothing of it is started.
+
+
+INFO = ".dist-info"
+
+
+def list_versions(packages: Path) -> dict[str, str]:
+    """Give versions by canonical name from the names of folders alone: quick enough for every build."""
+    stems = (path.name.removesuffix(INFO) for path in packages.glob(f"[!~]*{INFO}"))
+    return {canonicalize_name(name): version for name, _, version in (stem.partition("-") for stem in stems)}
+
+
+def read_distributions(packages: Path) -> tuple[Distribution, ...]:
+    """Read what each distribution says of itself, who installed it and when."""
+    from importlib.metadata import PathDistribution  # noqa: PLC0415 - slow to import; a build needs none
+
+    folders = sorted(packages.glob(f"[!~]*{INFO}"))
+    return tuple(_read(PathDistribution(folder), folder) for folder in folders if (folder / "METADATA").exists())
+
+
+def _read(one: PathDistribution, folder: Path) -> Distribution:
+    return Distribution(
+        name=one.metadata["Name"],
+        version=one.version,
+        requires=tuple(one.requires or ()),
+        installer=(one.read_text("INSTALLER") or "").strip(),
+        requested=(folder / "REQUESTED").exists(),
+        installed=folder.stat().st_mtime,
+    )
+
+
+def read_changes(document: dict[str, object], stamps: Iterable[Stamp]) -> tuple[Guard, tuple[Change, ...]] | None:
+    """Say what is no longer as the guard left it; what a finished step left there itself since is as it should be."""
+    guard = parse_guard(document)
+    if guard is None or not Path(guard.packages).is_dir():
+        return None
+    now = list_versions(Path(guard.packages))
+    changes = find_changes(guard, now, {kept.name: _is_rewritten(kept) for kept in guard.kept})
+    own = set(_own(stamps)) if changes else set()
+    return guard, tuple(change for change in changes if (change.name, change.now) not in own)
+
+
+def read_damage(document: dict[str, object], stamps: Iterable[Stamp], steps: Sequence[Step]) -> dict[str, str]:
+    """Say which steps of a plan have to be repeated, because what they installed was replaced since."""
+    found = read_changes(document, stamps)
+    return find_steps(found[1], steps) if found else {}
+
+
+def find_altered(document: dict[str, object]) -> dict[str, str]:
+    """Hash every file of what an environment keeps against its own list; say what became of the first that differs.
+
+    Gives a reason by the path of that list. The scripts of bin/ are left out: they are made to compute their place.
+    """
+    guard = parse_guard(document)
+    kept = [each for each in guard.kept if each.record and not each.editable] if guard else []
+    return {each.record: why for each in kept if (why := _altered(Path(each.record)))}
+
+
+def _altered(record: Path) -> str:
+    packages = record.parent.parent
+    for row in csv.reader((files.read_text(record) or "").splitlines()):
+        name, listed = row[0], row[1] if len(row) > 1 else ""
+        if not listed.startswith("sha256=") or "/bin/" in name:
+            continue
+        path = packages / name
+        if not path.is_file():
+            return f"{path} is missing"
+        digest = base64.urlsafe_b64encode(bytes.fromhex(files.hash_file(path))).rstrip(b"=").decode()
+        if digest != listed.removeprefix("sha256="):
+            return f"{path} was changed after it was installed"
+    return ""
+
+
+def _own(stamps: Iterable[Stamp]) -> Iterable[tuple[str, str]]:
+    """Give name and version of what steps installed and what stands as they left it."""
+    for stamp in stamps:
+        for made in stamp.made:
+            path = Path(made.path)
+            if path.name == "RECORD" and path.exists() and files.hash_file(path) == made.sha256:
+                name, _, version = path.parent.name.removesuffix(INFO).partition("-")
+                yield canonicalize_name(name), version
+
+
+def _is_rewritten(kept: Kept) -> bool:
+    """Say whether the list of files is another one; it is hashed only where size or time differ."""
+    path = Path(kept.record)
+    if not kept.record or not path.exists():
+        return False  # the version says so then
+    if kept.editable:
+        told = files.read_text(path.parent / "direct_url.json") or ""
+        return '"editable": true' not in told or kept.editable not in told
+    seen = path.stat()
+    if (seen.st_size, seen.st_mtime_ns) == (kept.size, kept.changed):
+        return False
+    return files.hash_file(path) != kept.sha256
+
+
+# What of an environment was replaced since it was made, and by whom: what `status` says of it.
+
+
+GUARDED = "results/guard.json"
+
+
+def list_replaced(root: Root) -> list[dict[str, Any]]:
+    """List what was replaced, removed or added against the guard; empty where nothing was ever guarded."""
+    found = read_changes(read_document(root / GUARDED), read_stamps(root).values())
+    if found is None or not found[1]:
+        return []
+    guard, changes = found
+    return [_row(each) for each in find_replaced(changes, read_distributions(Path(guard.packages)))]
+
+
+def find_altered_steps(root: Root) -> dict[str, str]:
+    """Give the steps whose installed files are no longer as they were installed; every file is hashed."""
+    stamps = read_stamps(root)
+    altered = find_altered(read_document(root / GUARDED))
+    return {_installed_by(record, stamps): why for record, why in reversed(altered.items())}
+
+
+def _installed_by(record: str, stamps: Mapping[str, Stamp]) -> str:
+    named = [name for name, stamp in stamps.items() if any(made.path == record for made in stamp.made)]
+    return next(iter([*named, *(name for name in LIBRARIES if name in stamps)]), Path(record).parent.name)
+
+
+def _row(each: Replaced) -> dict[str, Any]:
+    when = datetime.fromtimestamp(each.when).astimezone().isoformat(timespec="seconds") if each.when else None
+    return {**asdict(each), "when": when}

@@ -1,0 +1,92 @@
+"""The journal of a root: what became of each attempt at a step, those included that nobody saw the end of."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.model import Record, parse_progress
+from xpusetup.plan.lanes import lane_of
+from xpusetup.system import files
+from xpusetup.system.environment import now
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from xpusetup.base.model import Step
+    from xpusetup.run.root import Root
+    from xpusetup.run.step_process import Running
+
+
+JOURNAL = "journal.jsonl"
+BEGAN, CUT = "began", "cut"
+TAIL = 1 << 17
+"""Bytes at the end of a log in which ninja's last count is looked for; a command of PyTorch has about two thousand."""
+
+
+def write_ended(root: Root, one: Running, state: str) -> None:
+    """Write down how an attempt ended, what it took and what it made."""
+    counts = one.cache.counts() if one.cache else None
+    record = Record(
+        step=one.step.id,
+        key=one.key,
+        state=state,
+        time=now(),
+        seconds=round(one.seconds, 3),
+        made=one.step.makes,
+        load=(one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None,
+        edges=one.course.total or one.total,
+        lane=lane_of(one.step),
+        marks=one.course.marks,
+        passes=one.course.passes,
+        cached=(counts.hits, counts.misses) if counts else None,
+    )
+    _write(root, record)
+
+
+def write_began(root: Root, step: Step, key: str) -> None:
+    """Write down that a compile begins, before its log does; first what an earlier one took that was killed."""
+    if "compiler" not in step.needs:
+        return
+    last = _last_record(root, step.id)
+    if last.get("state") == BEGAN:
+        _write(root, _make_cut(root.log(step.id), last))
+    _write(root, Record(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
+
+
+def _make_cut(log: Path, began: dict[str, Any]) -> Record:
+    """Give what an attempt took: until the last word of its log, of which there is none where it was killed at once."""
+    until = max(log.stat().st_mtime if log.exists() else 0.0, began["time"])
+    took, edges = round(until - began["time"], 3), read_progress(log)[1] if until > began["time"] else 0
+    lane = began.get("lane", "")
+    return Record(step=began["step"], key=began["key"], state=CUT, time=until, seconds=took, edges=edges, lane=lane)
+
+
+def read_progress(log: Path) -> tuple[int, int]:
+    """Give ninja's last count and total in a log; (0, 0) where it has none."""
+    with log.open("rb") as stream:
+        stream.seek(max(0, stream.seek(0, 2) - TAIL))
+        lines = stream.read().decode(errors="replace").splitlines()
+    return next((found for line in reversed(lines) if (found := parse_progress(line))[1]), (0, 0))
+
+
+def read_records(root: Root) -> list[dict[str, Any]]:
+    """Give the lines of the journal, the oldest first; what a crash cut off counts for nothing."""
+    return [record for line in (files.read_text(root / JOURNAL) or "").splitlines() if (record := _parse(line))]
+
+
+def _parse(line: str) -> dict[str, Any]:
+    try:
+        record = json.loads(line)
+    except ValueError:
+        return {}
+    return record if isinstance(record, dict) else {}
+
+
+def _last_record(root: Root, step: str) -> dict[str, Any]:
+    return next((record for record in reversed(read_records(root)) if record.get("step") == step), {})
+
+
+def _write(root: Root, record: Record) -> None:
+    files.append_line(root / JOURNAL, json.dumps(asdict(record)))

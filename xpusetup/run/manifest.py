@@ -1,0 +1,319 @@
+"""The manifest: what was built from what and verified where; how far a root is, what earlier builds took."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup import __version__
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Wheel
+from xpusetup.plan.context import file_name, patches_of
+from xpusetup.plan.install import published_wheels
+from xpusetup.run.journal import JOURNAL
+from xpusetup.run.keys import installs, parse_stamp
+from xpusetup.run.lock import hold_lock, is_held
+from xpusetup.run.root import Root, read_lock, read_stamps
+from xpusetup.run.time_left import History, merge_histories, parse_journal
+from xpusetup.system import files
+from xpusetup.system.git import read_tree
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping
+
+    from xpusetup.base.model import Patch, Request, Target
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.facts import Facts
+    from xpusetup.run.runner import Outcome
+
+
+# The manifest: what was built from what, on which machine, and what of it was verified.
+
+
+KINDS: Mapping[str, tuple[type, ...]] = {
+    "verified": (bool, type(None)),
+    "failed": (str, type(None)),
+    "made_by": (str,),
+    **dict.fromkeys(("own", "target", "inspected", "steps", "proven"), (dict,)),
+    **dict.fromkeys(("facts", "verification"), (dict, type(None))),
+    **dict.fromkeys(("pins", "patches", "wheels", "build_requirements"), (list,)),
+}
+"""What kind of value each key of a manifest has, and, below, what each of its rows holds."""
+ROWS: Mapping[str, tuple[str, ...]] = {
+    "own": ("folder",),
+    "patches": ("source", "file", "sha256"),
+    "wheels": ("name", "version", "path", "sha256"),
+}
+
+
+def read_manifest(root: Root) -> dict[str, Any]:
+    """Read manifest.json; empty where there is none."""
+    found = read_document(root / "manifest.json")
+    return {name: value for name, value in found.items() if _fits(name, value)}
+
+
+def _fits(name: str, value: object) -> bool:
+    """Say whether a value of a manifest is of the kind that it has to be; any other is as good as absent."""
+    if not isinstance(value, KINDS.get(name, object)):
+        return False
+    rows = value.values() if name == "own" and isinstance(value, dict) else value if isinstance(value, list) else ()
+    if name == "made_by":
+        return value in {"build", "install"}
+    if name == "build_requirements":
+        return all(isinstance(row, str) for row in rows)
+    return all(isinstance(row, dict) and _holds(row, ROWS.get(name, ())) for row in rows)
+
+
+def _holds(row: dict[str, object], names: Iterable[str]) -> bool:
+    return all(isinstance(row.get(name), str) for name in names)
+
+
+def read_document(path: Path) -> dict[str, Any]:
+    """Read a JSON document; empty where there is none, or none that can be read."""
+    try:
+        found = json.loads(files.read_text(path) or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    return found if isinstance(found, dict) else {}
+
+
+def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wheel]:
+    """List the wheels that a command got for a profile, with the hashes that their steps wrote down."""
+    if made_by == "install":
+        rows = [(f"{name}.download", *pin) for name, pin in published_wheels(profile).items()]
+    else:
+        parts = (part for part in profile.components if part.kind != "skip")
+        ends = {"source": ("build",), "wheel": ("fetch", "build")}  # of a tree of the user's own it is built
+        rows = [(f"{part.name}.{end}", part.distribution, part.version) for part in parts for end in ends[part.kind]]
+    return [wheel for row in rows for wheel in _wheels(root, *row)]
+
+
+def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[Wheel]:
+    stamp = parse_stamp(files.read_text(root / f"stamps/{step}") or "")
+    for made in stamp.made if stamp else ():
+        if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
+            named = Path(made.path).name.split("-")[1]
+            yield Wheel(
+                name=distribution,
+                version=named if step.endswith(".build") else version,
+                path=made.path,
+                sha256=made.sha256,
+            )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Origin:
+    """How what is in a root came about: for which target, seen on which machine, by which command and request."""
+
+    target: Target
+    facts: Facts | None
+    made_by: str
+    request: Request
+
+
+def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origin) -> None:
+    """Write manifest.json. Never "verified" without a device that was computed on."""
+    verification = read_document(root / "results/verify.json")
+    old = read_manifest(root)
+    own, facts = origin.request, origin.facts
+    document = {
+        "schema": 1,
+        "xpusetup": __version__,
+        "profile": profile.name,
+        "pins": [_pin(part) for part in profile.model_dump(by_alias=True, mode="json")["components"]],
+        "build_requirements": profile.build_requirements.pins,
+        "target": asdict(origin.target),
+        "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
+        "made_by": origin.made_by,
+        "own": {name: _own(root, name, folder, own) for name, folder in own.sources},
+        "patches": [_patch(patch) for patch in patches_of(profile, own)],
+        "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
+        "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
+        "verified": _verified(root, outcome, verification, old),
+        "proven": read_proof(root),
+        "verification": verification or None,
+        "failed": outcome.failed or None,
+        "steps": read_keys(root),
+    }
+    files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+
+
+def read_keys(root: Root) -> dict[str, str]:
+    """Give the keys of the steps that are done; a manifest with others was written before a run that was cut off."""
+    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
+    return {name: stamp.key for name, stamp in sorted(stamps.items()) if stamp is not None}
+
+
+def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
+    """Say what holds for what is installed now: a proof ends with the next installation."""
+    if outcome.no_device:
+        return None
+    if outcome.failed.startswith("verify."):
+        return False
+    if "verify.smoke" in (*outcome.ran, *outcome.skipped):
+        return verification.get("verified")
+    keys, told = read_keys(root), old.get("steps", {})
+    since = [name for name in keys if told and told.get(name) != keys[name]]
+    changed = outcome.failed or any(map(installs, [*outcome.ran, *since]))
+    return None if changed else still_verified(root, old)
+
+
+def record_verification(
+    root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]], say: Callable[[str], None]
+) -> str:
+    """Write the result of a verification by itself into the manifest, under the root's lock; say why not, or nothing.
+
+    `proof` is what was there before it began. One that failed is repeated by the next build.
+    """
+    try:
+        with hold_lock(root / "lock", say):
+            if read_proof(root) != proof:
+                return "what is installed changed while it was verified"
+            _record(root, verification, proof)
+    except NotReadyError as error:
+        return error.message
+    return ""
+
+
+def _record(root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]]) -> None:
+    result = {"verified": verification.get("verified"), "verification": verification, "proven": proof}
+    files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
+    if not verification.get("verified"):
+        files.remove(root / "stamps/verify.smoke")
+
+
+def read_proof(root: Root) -> dict[str, list[str]]:
+    """Give the hashes of what a verification is about: the wheels, and the lists of what was installed."""
+    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
+    made = {name: stamp for name, stamp in sorted(stamps.items()) if stamp is not None}
+    return {name: [each.sha256 for each in stamp.made] for name, stamp in made.items() if _is_proven(name)}
+
+
+def _is_proven(step: str) -> bool:
+    return installs(step) or step.endswith((".build", ".download"))
+
+
+def still_verified(root: Root, manifest: Mapping[str, Any]) -> bool | None:
+    """Say what a manifest proves of what is in a root now: nothing, where that is not what was verified."""
+    proven = manifest.get("proven")
+    return manifest.get("verified") if proven is not None and proven == read_proof(root) else None
+
+
+def _inspections(root: Root) -> list[Path]:
+    return sorted((root / "results").glob("*.inspect.json"))
+
+
+def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
+    """Say which tree of the user's own it was: its commit, or the hash of an archive's files when it was built."""
+    seen = read_tree(Path(folder)) or {}
+    if name in request.archives:
+        told = read_document(root / f"results/{name}.source.json")
+        seen = {"archive": told.get("archive", ""), "missing": told.get("missing", [])}
+    return {"folder": folder, "editable": name in request.editable, **seen}
+
+
+def _patch(patch: Patch) -> dict[str, str]:
+    return {"source": patch.source, "file": patch.file, "sha256": patch.digest}
+
+
+def _pin(part: dict[str, Any]) -> dict[str, Any]:
+    wanted = (
+        "name",
+        "kind",
+        "distribution",
+        "version",
+        "repo",
+        "tag",
+        "rev",
+        "confidence",
+        "source",
+        "reason",
+        "vendored",
+    )
+    return {name: part[name] for name in wanted if part.get(name)}
+
+
+# What earlier builds of a profile took: read from the root's own journal and from those of the roots beside it.
+
+
+DISK = "results/disk.json"
+
+
+def read_history(root: Path, profile: str) -> History:
+    """Give what is known of a profile's builds here; the root's own come first."""
+    beside = sorted(path.parent for path in root.parent.glob(f"*/{JOURNAL}")) if root.parent.is_dir() else []
+    others = [path for path in beside if path != root and _builds(path, profile)]
+    return merge_histories([_read_root(path) for path in (root, *others)])
+
+
+def _builds(path: Path, profile: str) -> bool:
+    lock = read_lock(Root(path)) or {}
+    return bool(lock.get("profile", {}).get("name") == profile)
+
+
+def _read_root(path: Path) -> History:
+    disk = read_document(path / DISK).get("bytes")
+    return replace(parse_journal(files.read_text(path / JOURNAL) or ""), disk=disk if isinstance(disk, int) else None)
+
+
+# How far a root is: which steps of its profile are done, which are left, and whether someone is at work there.
+
+
+BEGUN = "inputs/.begun."
+VERIFYING = "verify."
+INSTALLING = "wheels.install"
+"""The step by which the plan of `install` is known in roots that an older program or an emitted form made."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Standing:
+    """How far a root is. `left` are steps that are not done, but for verification; `at_work` those that run now.
+
+    `command` made it, with the further options `words`; `held` says whether it is at work.
+    """
+
+    command: str
+    words: tuple[str, ...]
+    steps: tuple[str, ...]
+    done: tuple[str, ...]
+    left: tuple[str, ...]
+    at_work: tuple[str, ...]
+    held: bool
+
+    @property
+    def installed(self) -> bool:
+        """Whether all of the profile is in its environment."""
+        return not self.left
+
+
+def read_standing(root: Root) -> Standing:
+    """Read how far a root is, from its files alone."""
+    lock, done = read_lock(root) or {}, tuple(read_stamps(root))
+    scripts = sorted(path.stem for path in (root / "steps").glob("*.sh"))
+    named = lock.get("steps")
+    steps = tuple(map(str, named)) if isinstance(named, list) else tuple(scripts)
+    held, guess = is_held(root / "lock"), "install" if INSTALLING in steps else "build"
+    return Standing(
+        words=tuple(map(str, lock.get("words") or ())),
+        command=str(_asked(lock).get("command") or read_manifest(root).get("made_by") or guess),
+        steps=steps,
+        done=done,
+        left=tuple(step for step in steps if step not in done and not step.startswith(VERIFYING)),
+        at_work=_begun(root) if held else (),
+        held=held,
+    )
+
+
+def _asked(lock: dict[str, Any]) -> dict[str, Any]:
+    asked = lock.get("asked")
+    return asked if isinstance(asked, dict) else {}
+
+
+def _begun(root: Root) -> tuple[str, ...]:
+    """Give the steps that have begun and not ended, and have said something since the root was locked."""
+    folder, _, prefix = BEGUN.rpartition("/")
+    since = (root / "lock").stat().st_mtime
+    names = sorted(path.name.removeprefix(prefix) for path in (root / folder).glob(f"{prefix}*"))
+    return tuple(name for name in names if root.log(name).exists() and root.log(name).stat().st_mtime >= since)

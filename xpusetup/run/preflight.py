@@ -1,0 +1,153 @@
+"""What a plan is for, and the checks before a build: it stops where one that the build needs fails."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Literal, get_args
+from urllib.parse import urlsplit
+
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import ROOT
+from xpusetup.doctor.question import Question, parse_check_texts
+from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
+from xpusetup.machine.facts import Section
+from xpusetup.plan.environment import built_pins
+from xpusetup.plan.install import make_install_plan, published_pins
+from xpusetup.plan.steps import make_plan
+from xpusetup.run.tables import gpu_table
+from xpusetup.system import files
+from xpusetup.system.environment import variable
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Sequence
+
+    from xpusetup.base.model import Finding, Goal, Layout, Plan, Request, Target, VerifyMode
+    from xpusetup.config.profile import Profile
+    from xpusetup.machine.facts import Facts, Held
+    from xpusetup.run.workspace import Workspace
+
+
+# What a plan is for: build compiles, install takes what was published; both run, resume and verify alike.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purpose:
+    """A command that runs a plan: how that is made, what it installs, and for which goal the machine is judged."""
+
+    command: Literal["build", "install"]
+    make: Callable[[Profile, Request, Target, Layout], Plan]
+    pins: Callable[[Profile], list[str]]
+    goal: Goal
+
+
+BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
+INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+def purpose_of_build(profile: Profile) -> Purpose:
+    """Give what `build` means: where nothing is compiled, the machine need not be able to."""
+    return BUILD if profile.compiles else replace(BUILD, goal="run")
+
+
+# The gate before a build: probe what the checks ask for, and stop where one that the build needs fails.
+
+
+OF_DEVICE = ("hardware", "firmware", "kernel", "container", "permissions", "driver", "plugins")
+"""Areas of checks that are about a device on this machine."""
+EVERYTHING: tuple[Section, ...] = get_args(Section)
+SHOWN: tuple[Section, ...] = ("system", "resources", "python")
+"""What the first line of a diagnosis is made of."""
+
+
+def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
+    """Probe what has to be known before the first step: of the machine alone, and what a target is made from."""
+    sections = {*sections_for(("build", purpose.goal), about_machine()), *SHOWN}
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections])
+
+
+def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
+    """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
+    sections = {*sections_for(goals, only), *SHOWN}
+    hosts = hosts_of(workspace.profile) if "net.git_reach" in only else ()
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
+
+
+def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
+    """Probe sections of the facts, about the folders and interpreters of a workspace."""
+    from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
+    from xpusetup.machine.probe_tools import with_toolkit_of_shell  # noqa: PLC0415 - same
+
+    about = Ask(
+        places=_places(workspace),
+        python=workspace.python,
+        toolkit=workspace.settings.toolkit.root,
+        adopted=workspace.layout.adopted,
+        environments=_environments(workspace),
+        hosts=hosts,
+        compilers={"gcc": workspace.settings.compilers.cc, "g++": workspace.settings.compilers.cxx},
+    )
+    return with_toolkit_of_shell(probe(sections, about), workspace.settings)
+
+
+def _environments(workspace: Workspace) -> tuple[str, ...]:
+    """Give the environments whose torch is in question: the one that is named, else the active one, else the built."""
+    if workspace.layout.adopted:
+        return (str(Path(workspace.python).parent.parent),)
+    active = [path for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (path := variable(name))]
+    return (*active, workspace.layout.venv.replace(ROOT, str(workspace.root)))
+
+
+def hosts_of(profile: Profile) -> tuple[str, ...]:
+    """Give the hosts that a build of a profile fetches from."""
+    repos = [part.repo for part in profile.components if part.kind == "source"]
+    names = [urlsplit(repo).hostname for repo in repos]
+    return tuple(dict.fromkeys(name for name in names if name))
+
+
+def _places(workspace: Workspace) -> dict[Path, list[Held]]:
+    """Give the folders that a build writes to, and what each holds; of a root without folders elsewhere all of it."""
+    found: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
+    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
+    for held, place in parts:
+        inside = place.startswith(ROOT)
+        found.setdefault(workspace.root if inside else Path(place), []).append(held)
+    return found
+
+
+def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
+    """Ask all checks of the machine for one profile; what lies in someone's environment stops nothing."""
+    texts = parse_check_texts(files.package_text("data/checks.toml"))
+    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts, only=about_machine())
+
+
+def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
+    """Stop before the first step when a check that it needs fails."""
+    found = failing(workspace, facts, purpose, verify)
+    if found:
+        families = tuple(facts.system.families) if facts.system else ()
+        raise NotReadyError(_gate_message(workspace, found, purpose), fix=_gate_fix(found, families))
+
+
+def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
+    """Give the checks that the purpose needs and that fail here.
+
+    Nobody needs a device to install for it (images, login nodes): its checks count where verification is required.
+    """
+    found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
+    return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]
+
+
+def _gate_message(workspace: Workspace, found: Sequence[Finding], purpose: Purpose) -> str:
+    lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
+    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
+    return "\n".join(lines)
+
+
+def _gate_fix(found: Sequence[Finding], families: tuple[str, ...]) -> str:
+    lines: list[str] = []
+    for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
+        lines += [f"# {finding.id}"] if len(found) > 1 else []
+        lines += finding.fix.commands_for(families)
+        lines += [f"# {finding.fix.say}"] if finding.fix.say else []
+    return "\n  ".join(lines)

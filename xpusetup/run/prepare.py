@@ -1,0 +1,323 @@
+"""From a workspace to a plan: first without looking at the machine, then with it."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
+from packaging.version import InvalidVersion, Version
+from pydantic import TypeAdapter, ValidationError
+
+from xpusetup.base.errors import NotReadyError
+from xpusetup.base.model import Mode, Plan, Target, Toolkit
+from xpusetup.config.profile import find_needed
+from xpusetup.config.request import render_request
+from xpusetup.emit.script import render_script
+from xpusetup.machine.gpus import check_targets, foreign_targets
+from xpusetup.plan.component import other_forms
+from xpusetup.plan.context import left_out, patch_texts
+from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
+from xpusetup.run.keys import Status, installs, make_statuses
+from xpusetup.run.manifest import read_document, read_manifest
+from xpusetup.run.preflight import BUILD, Purpose
+from xpusetup.run.root import (
+    Root,
+    find_damage,
+    helper_files,
+    lock_document,
+    read_identities,
+    read_lock,
+    read_stamps,
+    refresh_stamps,
+    see,
+    write_plan,
+)
+from xpusetup.system import files
+from xpusetup.system.environment import variable
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from xpusetup.base.model import Request
+    from xpusetup.config.profile import SourceComponent, WheelComponent
+    from xpusetup.machine.facts import Facts
+    from xpusetup.plan.target import Aimed
+    from xpusetup.run.keys import Stamp
+    from xpusetup.run.workspace import Workspace
+
+
+# `--only`: what the named components are built on has to be there, and is not built along.
+#
+# It is there where this root has built it, or where the environment that `--into` names holds its release. What
+# the profile takes as a ready wheel needs no build: it comes along.
+
+
+def find_ready(workspace: Workspace, request: Request) -> Request:
+    """Give the request with what is ready in the environment. Raises NotReadyError for what is nowhere."""
+    if request.until.endswith(".fetch"):
+        return request  # a source is fetched whatever it is built on
+    needed = find_needed(workspace.profile.components, request.only)
+    parts = [part for part in workspace.profile.components if part.kind != "skip" and part.name in needed]
+    lacking = [part for part in parts if not _built(workspace.root, part.name)]
+    here = {part.name: _stands(workspace, part) for part in lacking}
+    for part in lacking:
+        found = here[part.name]
+        if (not found and part.kind == "source") or (found and not _same_release(found, part.version)):
+            raise _refuse(workspace, request, part, found)
+    return replace(request, ready=tuple(name for name, version in here.items() if version))
+
+
+def _built(root: Path, name: str) -> bool:
+    return (root / f"stamps/{name}.install").exists()
+
+
+def _stands(workspace: Workspace, part: SourceComponent | WheelComponent) -> str:
+    """Give the version that the environment of others holds; empty where it holds none, or is ours."""
+    if not workspace.layout.adopted:
+        return ""
+    from xpusetup.machine.probe_torch import site_packages  # noqa: PLC0415
+    from xpusetup.run.guard import list_versions  # noqa: PLC0415 - an environment of ours needs no look
+
+    name = canonicalize_name(part.distribution)
+    found = (list_versions(place) for place in site_packages(Path(workspace.layout.venv)))
+    return next((versions[name] for versions in found if name in versions), "")
+
+
+def _same_release(found: str, wanted: str) -> bool:
+    try:
+        return Version(found).public == Version(wanted).public
+    except InvalidVersion:
+        return found == wanted
+
+
+def _refuse(
+    workspace: Workspace, request: Request, part: SourceComponent | WheelComponent, found: str
+) -> NotReadyError:
+    """Say what is missing, and the whole command that builds it first."""
+    only, adopted = " and ".join(request.only), workspace.layout.adopted
+    places = f"{workspace.layout.venv} has {found or 'none'}" if adopted else f"{workspace.root} has not built it"
+    needed = find_needed(workspace.profile.components, request.only)
+    more = replace(request, only=(*needed, *request.only))
+    command = f"xpusetup build {workspace.options} {shlex.join(render_request(more))}"
+    return NotReadyError(
+        f"--only {only} needs {part.distribution} {part.version}, and {places}",
+        fix=f"build it first, with the same command: {command}",
+    )
+
+
+# From a workspace to a plan: first without looking at the machine, then with it.
+#
+# A build in which no step will run probes nothing but keys and stamps: the target of the last build is taken
+# from the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed
+# at anew.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Prepared:
+    """A plan with its scripts, and what of it is done. `facts` is None when nothing had to be probed.
+
+    `missing` names the checks that a build would fail here; it is empty for a plan that passed the gate. `notes` are
+    worth a line before the first step.
+    """
+
+    root: Root
+    plan: Plan
+    scripts: Mapping[str, str]
+    identities: Mapping[str, str]
+    purpose: Purpose = BUILD
+    facts: Facts | None = None
+    missing: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def statuses(self) -> tuple[Status, ...]:
+        """Judge every step by what is on disk now."""
+        seen = see(self.root, self.plan, self.scripts, self.identities)
+        return make_statuses(self.plan.steps, replace(seen, damaged={**self.replaced(seen.stamps), **seen.damaged}))
+
+    def replaced(self, stamps: Mapping[str, Stamp]) -> dict[str, str]:
+        """Say which steps have to be repeated, because what they installed was replaced since."""
+        return read_damage(read_document(self.root / GUARDED), stamps.values(), self.plan.steps)
+
+
+def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
+    """Make a plan, writing nothing. Raises NotReadyError when the machine isn't ready for it."""
+    _check(workspace, request)
+    target = _target_of_lock(workspace, request, purpose)
+    if target is not None:
+        prepared = _prepare(workspace, request, target, purpose)
+        if all(status.state == "done" for status in prepared.statuses()):
+            return prepared
+    prepared = preview(workspace, request, purpose)
+    if prepared.missing and prepared.facts is not None:
+        from xpusetup.run.preflight import gate  # noqa: PLC0415 - a build that is done probes nothing
+
+        gate(workspace, prepared.facts, purpose, request.verify)
+    return prepared
+
+
+def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *, here: bool = True) -> Prepared:
+    """Make a plan for this machine, also where it could not be carried out, writing nothing.
+
+    `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
+    """
+    from xpusetup.plan.target import Aimed, make_target  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
+    from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
+
+    _check(workspace, request)
+    facts = probe_to_begin(workspace, purpose)
+    aimed = _aim(workspace, request, facts) if here else Aimed(request.arch)
+    asked = replace(request, arch=aimed.targets)
+    target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
+    missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
+    foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
+    notes = (*filter(None, (aimed.note, foreign)), *left_out(workspace.profile, request))
+    return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
+
+
+def _check(workspace: Workspace, request: Request) -> None:
+    from xpusetup.run.tables import target_table  # noqa: PLC0415 - most builds name no target
+
+    if request.arch or workspace.settings.arch:
+        check_targets(workspace.profile, request.arch, workspace.settings, target_table())
+
+
+def _aim(workspace: Workspace, request: Request, facts: Facts) -> Aimed:
+    """Choose the device targets where neither the command line nor a settings file does."""
+    from xpusetup.plan.target import Aimed, aim_arch  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.run.tables import gpu_table  # noqa: PLC0415
+
+    if request.arch or workspace.settings.arch:
+        return Aimed(request.arch)
+    return aim_arch(workspace.profile, facts, gpu_table(), built_arch(workspace))
+
+
+def built_arch(workspace: Workspace) -> tuple[str, ...]:
+    """Give the device targets that this root was built for, where they were left to the program."""
+    lock = read_lock(Root(workspace.root)) or {}
+    target = parse_target(lock.get("target", {}))
+    same = lock.get("profile", {}).get("arch") == workspace.profile.model_dump(by_alias=True, mode="json")["arch"]
+    asked = lock.get("asked", {})
+    chosen = asked.get("arch") or asked.get("settings", {}).get("arch")
+    return target.arch if target is not None and same and asked and not chosen else ()
+
+
+def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Purpose) -> Prepared:
+    plan = purpose.make(workspace.profile, request, target, workspace.layout)
+    return Prepared(
+        root=Root(workspace.root.resolve()),
+        plan=plan,
+        scripts={step.id: render_script(step, plan) for step in plan.steps},
+        identities=read_identities(target),
+        purpose=purpose,
+    )
+
+
+def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
+    """Write scripts, helpers and lock into the root, whose lock the caller holds."""
+    helpers = {**helper_files(workspace.profile), **patch_texts(request.patches)}
+    write_plan(prepared.root, prepared.scripts, helpers)
+    files.remove(prepared.root / "failed")  # what a driver of the scripts left there
+    for name in other_forms(workspace.profile, request):
+        files.remove(prepared.root / f"stamps/{name}")
+    plan = prepared.plan
+    refresh_stamps(prepared.root)
+    every = replace(whole_of(request), require_hashes=False)  # what was not asked for is not refused
+    steps = prepared.purpose.make(workspace.profile, every, plan.target, plan.layout).steps
+    words = [*python_words(workspace), *render_request(whole_of(request))]
+    known = {**workspace.known, "words": words, "steps": [step.id for step in steps]}
+    asked = _asked(workspace, request, prepared.purpose)
+    document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
+    files.write_text(prepared.root / "profile.lock.json", document)
+
+
+def python_words(workspace: Workspace) -> tuple[str, ...]:
+    """Give the option that asks for the same interpreter again; an environment that is there has its own."""
+    return ("--python", workspace.python) if workspace.python and not workspace.layout.adopted else ()
+
+
+def whole_of(request: Request) -> Request:
+    """Give the request for all of a profile, where only a part of it was asked for."""
+    return replace(request, only=(), until="", target="")
+
+
+def forget_replaced(prepared: Prepared) -> list[str]:
+    """Take away the stamps of what is installed no longer, in the root whose lock the caller holds; say why for each.
+
+    Those are steps whose distributions were replaced since, and the installing steps of the other purpose, where this
+    one now installs into the same environment.
+    """
+    root, stamps = prepared.root, read_stamps(prepared.root)
+    damaged = prepared.replaced(stamps)
+    other = read_manifest(root).get("made_by", prepared.purpose.command) != prepared.purpose.command
+    here = {step.id for step in prepared.plan.steps}
+    foreign = [name for name in stamps if other and name not in here and installs(name)]
+    guard = ("guard",) if damaged else ()  # what mends it may give the same result, after which nothing would run
+    for name in (*damaged, *foreign, *guard):
+        files.remove(root / f"stamps/{name}")
+    return list(damaged.values())
+
+
+def forget_damaged(root: Root) -> list[str]:
+    """Take away the stamps of what is not as it was made or installed, every file hashed; say why for each.
+
+    The caller holds the root's lock.
+    """
+    altered = find_altered_steps(root)
+    damaged = {**altered, **find_damage(root, check=True)}
+    for name in damaged:
+        files.remove(root / f"stamps/{name}")
+    for name in altered:
+        files.write_text(root / f"inputs/.begun.{name}", "")  # what is there is not what is to be there
+    return list(damaged.values())
+
+
+def _target_of_lock(workspace: Workspace, request: Request, purpose: Purpose) -> Target | None:
+    lock = read_lock(Root(workspace.root))
+    if lock is None or lock.get("profile") != workspace.profile.model_dump(by_alias=True, mode="json"):
+        return None
+    if lock.get("asked") != json.loads(json.dumps(_asked(workspace, request, purpose))):
+        return None
+    return parse_target(lock.get("target", {}))
+
+
+def _asked(workspace: Workspace, request: Request, purpose: Purpose) -> dict[str, object]:
+    """Give what a target follows from beside the profile and the machine."""
+    settings = workspace.settings.model_dump(
+        mode="json", exclude={"network", "scheduler", "module"}
+    )  # may hold a password
+    oneapi = variable("ONEAPI_ROOT") if workspace.profile.toolkit else ""
+    seen = {
+        "command": purpose.command,
+        "arch": request.arch,
+        "python": workspace.python,
+        "settings": settings,
+        "device": workspace.device.model_dump(mode="json"),
+        "oneapi": oneapi,
+    }
+    return {**seen, **(workspace.asked if workspace.revs else {})}
+
+
+def parse_target(values: dict[str, object]) -> Target | None:
+    """Read a Target as the lock holds it; None when it is of another version of this program."""
+    try:
+        kit = values.get("toolkit")
+        toolkit = Toolkit(**_tuples(kit)) if isinstance(kit, dict) else None  # type: ignore[arg-type]
+        found = values.get("modes")
+        modes = tuple(_mode(each) for each in found) if isinstance(found, list) else ()
+        target = Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
+        return TypeAdapter(Target).validate_python(asdict(target))
+    except (TypeError, AttributeError, ValidationError):
+        return None
+
+
+def _mode(values: dict[str, object]) -> Mode:
+    return Mode(**_tuples(values))  # type: ignore[arg-type]
+
+
+def _tuples(values: dict[str, object]) -> dict[str, object]:
+    return {name: tuple(value) if isinstance(value, list) else value for name, value in values.items()}

@@ -1,0 +1,276 @@
+"""A root: the folder of one build. What lies in it, written whole and read back."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from dataclasses import asdict, dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Layout, Request
+from xpusetup.base.values import PACKAGED
+from xpusetup.config.load import describe
+from xpusetup.config.profile import Profile
+from xpusetup.plan.context import HELPER_KINDS, patch_texts, patches_of
+from xpusetup.plan.requirements import requirement_texts
+from xpusetup.run.keys import Made, Seen, Stamp, parse_stamp, render_stamp
+from xpusetup.system import files
+from xpusetup.system.process import run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from xpusetup.base.model import Plan, Target
+
+
+FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wheels")
+HELPERS = "helpers"
+LOCKED = "profile.lock.json"
+ABSENT = "results/no-device.json"
+DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
+"""The names under which files are written before they are whole, by system/files.py, by steps and by helpers."""
+
+
+@dataclass(frozen=True)
+class Root:
+    """The folder of one build."""
+
+    path: Path
+
+    def __truediv__(self, name: str) -> Path:
+        return self.path / name
+
+    def log(self, step: str) -> Path:
+        """Give where a step's output goes."""
+        return self.path / "logs" / f"{step}.log"
+
+    def script(self, step: str) -> Path:
+        """Give where a step's script lies."""
+        return self.path / "steps" / f"{step}.sh"
+
+
+def open_root(path: Path) -> Root:
+    """Make the folders of a root. Raises NotReadyError where that can't be done."""
+    for name in FOLDERS:
+        files.make_folder(path / name, private=name == "logs")  # a tool may print what it should not
+    if not os.access(path, os.W_OK):
+        raise NotReadyError(f"cannot write below {path}", fix="choose another place: --root DIR (or XPUSETUP_ROOT)")
+    return Root(path.resolve())
+
+
+def find_roots(folder: Path) -> list[Root]:
+    """Give the roots that lie in a folder, by name; none where it is a root itself."""
+    if (folder / LOCKED).exists():
+        return []
+    return [Root(path.parent.resolve()) for path in sorted(folder.glob(f"*/{LOCKED}"))]
+
+
+def helper_files(profile: Profile) -> dict[str, str]:
+    """Give the helpers that travel with a plan, with what the profile adds to them, by name below a root."""
+    folder = files.package_file(HELPERS)
+    found = {
+        f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
+        for path in sorted(folder.iterdir())
+        if _is_helper(path)
+    }
+    for part in profile.components:
+        if part.kind == "source" and part.repo.startswith(PACKAGED):
+            name = part.repo.removeprefix(PACKAGED)
+            found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
+    return {**found, **patch_texts(patches_of(profile, Request())), **requirement_texts(profile)}
+
+
+def _is_helper(path: Path) -> bool:
+    return path.suffix in HELPER_KINDS and path.name != "__init__.py"
+
+
+def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
+    for path in sorted(folder.rglob("*")):
+        name = path.relative_to(folder)
+        if path.is_file() and "__pycache__" not in name.parts:
+            yield f"{to}/{name}", path.read_text(encoding="utf-8")
+
+
+def read_origins(root: Root) -> dict[str, str]:
+    """Give the hashes of first use of what came without a published one, by what it is."""
+    texts = {path.name: files.read_text(path) or "" for path in sorted(root.path.glob("origins/*/[!.]*"))}
+    return {name: text.split()[0] for name, text in texts.items() if text.split()}
+
+
+def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str]) -> None:
+    """Write the scripts and helpers of a plan into its root."""
+    texts = {**helpers, **{f"steps/{step}.sh": text for step, text in scripts.items()}}
+    for name, text in texts.items():
+        files.write_text(root / name, text, executable=name.endswith(".sh"))
+
+
+def clear_drafts(root: Root) -> None:
+    """Remove what a run that was killed had begun to write; the root's lock says that nobody else writes there now."""
+    for folder in (root.path, *(root / name for name in (*FOLDERS, "launcher"))):
+        for path in folder.glob(".*"):
+            if DRAFT.fullmatch(path.name) and path.is_file():
+                files.remove(path)
+
+
+def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:
+    """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
+    stamps = dict(_read_stamps(root, plan))
+    damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp, check=False))}
+    return Seen(
+        root=str(root.path),
+        scripts=scripts,
+        stamps=stamps,
+        identities=identities,
+        damaged=damaged,
+        absent=read_absent(root),
+        before={step: files.read_text(root / f"inputs/{step}") or "" for step in stamps},
+    )
+
+
+def find_damage(root: Root, *, check: bool = False) -> dict[str, str]:
+    """Say of each finished step whose files are missing or were changed what happened to them.
+
+    `check`: every file is hashed, also one that looks as it was.
+    """
+    return {name: why for name, stamp in read_stamps(root).items() if (why := _damage(stamp, check=check))}
+
+
+def refresh_stamps(root: Root) -> None:
+    """Write down how files look now that were moved or copied and hold what they held, so that they are hashed once.
+
+    The caller holds the root's lock.
+    """
+    for name, stamp in read_stamps(root).items():
+        made = tuple(_look(each) or each for each in stamp.made)
+        if made != stamp.made and not _damage(stamp, check=False):
+            files.write_text(root / f"stamps/{name}", render_stamp(Stamp(stamp.key, made)))
+
+
+def read_stamps(root: Root) -> dict[str, Stamp]:
+    """Read all stamps, also those of other plans in this root."""
+    names = sorted(path.name for path in (root / "stamps").glob("[!.]*"))
+    stamps = ((name, parse_stamp(files.read_text(root / f"stamps/{name}") or "")) for name in names)
+    return {name: stamp for name, stamp in stamps if stamp is not None}
+
+
+def read_absent(root: Root) -> dict[str, str]:
+    """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
+    try:
+        document = json.loads(files.read_text(root / ABSENT) or "{}")
+    except (ValueError, RecursionError):
+        return {}
+    steps = document.get("steps", {}) if isinstance(document, dict) else None
+    return steps if isinstance(steps, dict) and document.get("devices") == _devices() else {}
+
+
+def write_absent(root: Root, step: str, key: str) -> None:
+    """Remember that a step found no device on this machine as it is now; that proves nothing but saves a try."""
+    steps = {**read_absent(root), step: key}
+    files.write_text(root / ABSENT, json.dumps({"devices": _devices(), "steps": steps}) + "\n")
+    files.remove(root / f"inputs/.begun.{step}")  # it came to its end
+
+
+def _devices() -> list[str]:
+    patterns = ("dri/renderD*", "dxg", "accel/*", "davinci*", "hl*", "nvidia*")
+    nodes = (str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
+    return sorted((*nodes, *map(str, Path("/usr/local/Ascend").glob("*/set_env.sh"))))
+
+
+def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:
+    for step in plan.steps:
+        stamp = parse_stamp(files.read_text(root / f"stamps/{step.id}") or "")
+        if stamp is not None:
+            yield step.id, stamp
+
+
+def _damage(stamp: Stamp, *, check: bool) -> str:
+    return next((why for made in stamp.made if (why := _change(made, check=check))), "")
+
+
+def _change(made: Made, *, check: bool) -> str:
+    seen = _look(made)
+    if seen is None:
+        return f"{made.path} is missing"
+    if seen == made and not check:
+        return ""
+    return "" if files.hash_file(Path(made.path)) == made.sha256 else f"{made.path} was changed after it was made"
+
+
+def _look(made: Made) -> Made | None:
+    """Give a file as it looks now, its hash taken on trust; None where it is not there."""
+    try:
+        seen = Path(made.path).stat()
+    except OSError:
+        return None
+    times = (f"{time // 10**9}.{time % 10**9:09d}" for time in (seen.st_mtime_ns, seen.st_ctime_ns))
+    return Made(made.sha256, seen.st_size, next(times), made.path, next(times), seen.st_ino)
+
+
+def read_identities(target: Target) -> dict[str, str]:
+    """Ask the scripts' own function what compiler and toolkit are there; a need that is absent has no identity."""
+    script = 'STEP=identity; . "$1/helpers/step.sh"; CXX=$2; TOOLKIT=$3; identity "$4"'
+    toolkit = target.toolkit.compiler if target.toolkit else ""
+    wanted = ("compiler", "toolkit") if toolkit else ("compiler",)
+    argv = ("bash", "-c", script, "bash", str(files.package_file(HELPERS).parent), target.cxx, toolkit)
+    outputs = {need: run_process((*argv, need), seconds=10) for need in wanted}
+    return {need: out.out.rstrip("\n") if out.code == 0 else f"no {need}" for need, out in outputs.items()}
+
+
+def lock_document(
+    profile: Profile, target: Target, layout: Layout, asked: Mapping[str, object], **known: object
+) -> str:
+    """Give profile.lock.json; `asked` is what the target follows from beside the profile and the machine.
+
+    `known` is what later commands want to know of the root: `named` and `rev`, by which words it was asked for, and
+    `steps`, all that the whole profile takes.
+    """
+    resolved = profile.model_dump(by_alias=True, mode="json")
+    own = {"profile": resolved, "target": asdict(target), "layout": asdict(layout), "asked": asked}
+    document = {"schema": 1, **known, **own}
+    return json.dumps(document, indent=2, sort_keys=True) + "\n"
+
+
+def write_locked_profile(root: Root, profile: Profile, asked: Mapping[str, object]) -> None:
+    """Put another profile into profile.lock.json; the next build aims anew and builds what it says."""
+    document = {**(read_lock(root) or {"schema": 1}), "profile": profile.model_dump(by_alias=True, mode="json")}
+    files.write_text(
+        root / "profile.lock.json", json.dumps({**document, "asked": asked}, indent=2, sort_keys=True) + "\n"
+    )
+
+
+def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | None:
+    """Give the profile that was pinned in a root for the same revisions of the same profile; None if there is none."""
+    document = read_lock(root) or {}
+    before = document.get("asked") or {}
+    if any(before.get(name) != value for name, value in asked.items()):
+        return None
+    try:
+        return Profile.model_validate(document["profile"])
+    except ValidationError as error:
+        lines = [f"{root / LOCKED}: {line}" for line in describe(error, Profile, document["profile"])]
+        fix = f"pin anew: rm {root / LOCKED}, then the same command"
+        raise UsageError("\n".join(lines), fix=fix) from error
+
+
+def read_lock(root: Root) -> dict[str, Any] | None:
+    """Read profile.lock.json; None where there is none, or none that can be read."""
+    try:
+        document = json.loads(files.read_text(root / "profile.lock.json") or "null")
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) and document.get("schema") == 1 and _is_lock(document) else None
+
+
+def _is_lock(document: dict[str, Any]) -> bool:
+    """Say whether the parts of a lock are of the kind that they have to be."""
+    layout = document.get("layout", {})
+    tables = (document.get("profile"), document.get("target", {}), document.get("asked") or {}, layout)
+    if not all(isinstance(table, dict) for table in tables):
+        return False
+    kinds = {each.name: bool if each.name == "adopted" else str for each in fields(Layout)}
+    return all(name in kinds and isinstance(value, kinds[name]) for name, value in layout.items())

@@ -1,0 +1,156 @@
+"""The data files that several commands ask, read once; and the newest release that fits this machine."""
+
+from __future__ import annotations
+
+import difflib
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.version import Version
+
+from xpusetup.base.errors import UsageError
+from xpusetup.config.hashes import FILE, with_known
+from xpusetup.config.load import parse_profile, read_patches
+from xpusetup.system import files
+
+if TYPE_CHECKING:
+    from xpusetup.config.profile import Profile
+    from xpusetup.doctor.question import CheckText
+    from xpusetup.emit.image_system import ImageTable
+    from xpusetup.machine.facts import Facts, Section
+    from xpusetup.machine.gpus import GpuTable, TargetTable
+    from xpusetup.recommend.machine import Known
+
+
+# The data files that several commands ask, read once; profiles by name or file.
+
+
+VERSION = re.compile(r"\d+(?:\.\d+)*")
+
+
+@cache
+def gpu_table() -> GpuTable:
+    """Read data/gpus.toml."""
+    from xpusetup.machine.gpus import parse_gpus  # noqa: PLC0415 - a build that is done asks for no table
+
+    return parse_gpus(files.package_text("data/gpus.toml"))
+
+
+@cache
+def target_table() -> TargetTable:
+    """Read data/targets.toml."""
+    from xpusetup.machine.gpus import parse_targets  # noqa: PLC0415 - same
+
+    return parse_targets(files.package_text("data/targets.toml"))
+
+
+@cache
+def known() -> Known:
+    """Read all that the way is found from."""
+    from xpusetup.machine.platforms import parse_distributions, parse_platforms  # noqa: PLC0415 - a build asks for GPUs alone
+    from xpusetup.recommend.machine import Known  # noqa: PLC0415 - same
+
+    return Known(
+        gpu_table(),
+        parse_platforms(files.package_text("data/platforms.toml")),
+        parse_distributions(files.package_text("data/distributions.toml")),
+    )
+
+
+@cache
+def image_table() -> ImageTable:
+    """Read data/images.toml."""
+    from xpusetup.emit.image_system import parse_images  # noqa: PLC0415 - only who makes an image needs it
+
+    return parse_images(files.package_text("data/images.toml"))
+
+
+@cache
+def check_texts() -> dict[str, CheckText]:
+    """Read data/checks.toml."""
+    from xpusetup.doctor.question import parse_check_texts  # noqa: PLC0415 - only who judges a machine needs them
+
+    return parse_check_texts(files.package_text("data/checks.toml"))
+
+
+def profile_names() -> list[str]:
+    """List the profiles that ship with the program."""
+    return sorted(path.stem for path in files.package_file("profiles").glob("*.toml"))
+
+
+def newest_profile() -> str:
+    """Give the profile of the newest release of PyTorch that ships with the program."""
+    names = [name for name in profile_names() if name.startswith("torch-")]
+    return max(names, key=lambda name: Version(name.removeprefix("torch-")))
+
+
+def _nearest(name: str) -> str:
+    """Give the profile that may be meant: of a release that does not ship the one before it, not the likest letters."""
+    series, _, version = name.rpartition("-")
+    same = [
+        each for each in profile_names() if each.startswith(f"{series}-") and VERSION.fullmatch(each[len(series) + 1 :])
+    ]
+    if same and VERSION.fullmatch(version):
+        ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
+        older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
+        return (older or ordered[:1])[-1]
+    return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
+
+
+def load_profile(name: str) -> Profile:
+    """Load a profile by its name or its file."""
+    path = Path(name) if is_path(name) else files.package_file("profiles") / f"{name}.toml"
+    text = files.read_input(path)
+    if text is None and is_path(name):
+        raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
+    if text is None:
+        close = _nearest(name)
+        hint = f"; did you mean {close}?" if close else ""
+        raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
+    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), files.package_text(FILE))
+    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
+
+
+def _with_device(profile: Profile, path: Path) -> Profile:
+    """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
+    return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})
+
+
+def is_path(name: str) -> bool:
+    return name.endswith(".toml") or "/" in name
+
+
+@cache
+def every_profile() -> tuple[Profile, ...]:
+    """Load the profiles that ship with the program."""
+    return tuple(load_profile(name) for name in profile_names())
+
+
+def shipped() -> tuple[Profile, ...]:
+    """Load the releases that ship with the program."""
+    return tuple(profile for profile in every_profile() if profile.name.startswith("torch-"))
+
+
+# The newest release that fits this machine: what is meant where no profile is named.
+
+
+SEEN: tuple[Section, ...] = ("hardware",)
+"""Read from files within a few milliseconds; no process is started for a default."""
+
+
+def newest_that_fits(facts: Facts | None = None) -> tuple[str, str]:
+    """Give the newest release that the GPUs of these facts, or of this machine, can use, and why it is that one."""
+    from xpusetup.recommend.solve import choose_release  # noqa: PLC0415 - a profile that is named needs no choice
+
+    name, why = choose_release(facts or _seen_here(), shipped(), known())
+    if not name:
+        raise UsageError("no profile of a release ships with this program", fix="name one: --profile FILE")
+    return name, why
+
+
+def _seen_here() -> Facts:
+    from xpusetup.machine.probe import probe  # noqa: PLC0415 - facts that are read need no probe
+
+    return probe(SEEN)

@@ -1,0 +1,300 @@
+"""What nearly every command begins with: settings, the profile, its device, and the folders of its root."""
+
+from __future__ import annotations
+
+import hashlib
+import shlex
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import ROOT, Layout
+from xpusetup.config.devices import Device, UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.config.profile import Profile
+from xpusetup.config.request import floating, parse_revs, plain_name, slug
+from xpusetup.config.settings import Settings, merge_settings
+from xpusetup.run.root import Root, find_roots, read_lock, read_locked_profile
+from xpusetup.run.tables import is_path, load_profile, profile_names
+from xpusetup.system import files
+from xpusetup.system.environment import variable
+from xpusetup.system.files import check_folder
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Request
+    from xpusetup.machine.facts import Facts
+
+
+# Where a build puts things: the folders that options, settings and the root itself name.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Where:
+    """The options that say which profile and which folders; empty means not given.
+
+    `may_make`: the command makes the environment that `into` names, where there is none yet.
+    """
+
+    profile: str = ""
+    root: str = ""
+    name: str = ""
+    build_dir: str = ""
+    prefix: str = ""
+    python: str = ""
+    into: str = ""
+    rev: tuple[str, ...] = ()
+    may_make: bool = False
+
+
+def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
+    """Give the folders: an option names just that one, a settings file the parent of one for each root."""
+    default = Layout()
+    prefix = "" if where.into else _folder(where.prefix, settings.prefix, root.name)
+    adopted = False
+    if where.into:
+        path = check_folder(Path(where.into).expanduser().absolute())
+        adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
+        prefix = _find_environment(where, path) if adopted else _new_environment(where, path)
+    return Layout(
+        src=_folder(where.build_dir, settings.build_dir, root.name) or default.src,
+        venv=prefix or default.venv,
+        adopted=adopted,
+    )
+
+
+def _is_free(path: Path) -> bool:
+    """Say whether an environment can be made there: nothing is there, or a folder with nothing in it."""
+    return not path.exists() or (path.is_dir() and not any(path.iterdir()))
+
+
+def _is_ours(path: Path, root: Path) -> bool:
+    """Say whether the root made the environment that is named, or began to."""
+    layout = (read_lock(Root(root)) or {}).get("layout", {})
+    return layout.get("venv") == str(path) and not layout.get("adopted")
+
+
+def _new_environment(where: Where, path: Path) -> str:
+    if where.prefix:
+        raise UsageError("--into and --prefix exclude each other", fix="leave --prefix out: both name the environment")
+    return str(path)
+
+
+def _find_environment(where: Where, path: Path) -> str:
+    """Give the prefix of an environment that was named by its folder or its interpreter. Links stay as they are."""
+    for option, given in {"--prefix": where.prefix, "--python": where.python}.items():
+        if given:
+            fix = f"leave {option} out: the environment that is there has its own place and its own Python"
+            raise UsageError(f"--into and {option} exclude each other", fix=fix)
+    prefix = path.parent.parent if path.is_file() and path.parent.name == "bin" else path
+    if not (prefix / "bin/python").is_file():
+        new = " or a folder that is empty or not there yet" if where.may_make else ""
+        fix = f"name a venv, a conda prefix or its bin/python{new}; this makes one: python3 -m venv DIR"
+        raise UsageError(f"{path} is no environment: there is no {prefix}/bin/python", fix=fix)
+    return str(prefix)
+
+
+def _folder(option: str, setting: str, name: str) -> str:
+    chosen = option or (f"{setting}/{name}" if setting else "")
+    return str(check_folder(Path(chosen).expanduser().absolute())) if chosen else ""
+
+
+# What nearly every command begins with: settings, the profile, its device, and the folder of its root.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Workspace:
+    """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again.
+
+    `base` is the profile as its file says it, `profile` the same where this root has pinned the `revs` that were asked
+    for (component -> ref); `locked` says whether it has. `known` is by which words this root is asked for: `named`, the
+    profile's name or file, and `rev`.
+    """
+
+    profile: Profile
+    base: Profile
+    revs: dict[str, str]
+    locked: bool
+    device: Device
+    settings: Settings
+    root: Path
+    layout: Layout
+    python: str
+    chosen_by: str
+    options: str
+    known: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def asked(self) -> dict[str, object]:
+        """What a lock follows from: the refs, and the profile that they are put into."""
+        return _asked(self.base, self.revs)
+
+
+def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
+    """Load settings and profile; where none is named, the one that fits these facts, or this machine.
+
+    Raises UsageError for what can't be read.
+    """
+    settings = load_settings()
+    where, chosen_by = _choose_profile(where, settings, facts)
+    name = where.profile
+    profile = _load(where, settings)
+    given = parse_revs(where.rev)
+    revs = {**floating(profile), **given}
+    root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
+    pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
+    layout = make_layout(where, settings, root)
+    return Workspace(
+        profile=pinned or profile,
+        base=profile,
+        revs=revs,
+        locked=pinned is not None,
+        device=load_device(profile.accelerator, profile.device, settings),
+        settings=settings,
+        root=root,
+        layout=layout,
+        python=layout.python if layout.adopted else where.python,
+        chosen_by=chosen_by,
+        options=_options(where, name),
+        known={"named": str(Path(name).absolute()) if is_path(name) else name, "rev": list(where.rev)},
+    )
+
+
+def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
+    """Give where the profile is named, and from where its name came: a root that is named knows its own."""
+    if where.profile:
+        return where, "--profile"
+    lock = _lock_of(where, settings)
+    if lock:
+        rev = where.rev or tuple(map(str, lock.get("rev", ())))
+        named = str(lock.get("named", "")) or str(lock["profile"]["name"])
+        return replace(where, profile=named, rev=rev), "--root" if where.root else "--name"
+    if settings.profile:
+        return replace(where, profile=settings.profile), settings.origins["profile"]
+    from xpusetup.run.tables import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
+
+    name, why = newest_that_fits(facts)
+    return replace(where, profile=name), why
+
+
+def _lock_of(where: Where, settings: Settings) -> dict[str, Any]:
+    """Give what the root that an option names was last built from; empty where none is named, or nothing is there."""
+    if not where.root and not where.name:
+        return {}
+    lock = read_lock(Root(_root(where, settings, where.name))) or {}
+    return lock if isinstance(lock.get("profile"), dict) and "name" in lock["profile"] else {}
+
+
+def _load(where: Where, settings: Settings) -> Profile:
+    """Load the profile; where its file is gone since, or came from elsewhere, as the root that is named holds it."""
+    try:
+        return load_profile(where.profile)
+    except UsageError:
+        lock = _lock_of(where, settings)
+        if lock and where.profile in (lock.get("named"), lock["profile"]["name"]):
+            return Profile.model_validate(lock["profile"])
+        raise
+
+
+def _options(where: Where, name: str) -> str:
+    """Give the options that a command needs to mean this workspace, ready for a shell."""
+    given = {"--profile": name, "--root": where.root, "--name": where.name}
+    folders = {"--build-dir": where.build_dir, "--prefix": where.prefix, "--into": where.into}
+    words = [word for pair in {**given, **folders}.items() if pair[1] for word in pair]
+    return shlex.join([*words, *(word for rev in where.rev for word in ("--rev", rev))])
+
+
+def _asked(profile: Profile, revs: dict[str, str]) -> dict[str, object]:
+    text = profile.model_dump_json(by_alias=True)
+    return {"revs": revs, "base": hashlib.sha256(text.encode()).hexdigest()}
+
+
+def origins_of(workspace: Workspace, where: Where, request: Request) -> dict[str, str]:
+    """Say of each value that was not left to its default where it came from: the strongest of those that name it."""
+    given = {"root": where.root, "build_dir": where.build_dir, "prefix": where.prefix, "into": where.into}
+    given |= {"python": where.python, "arch": ",".join(request.arch)}
+    options = {name: f"--{name.replace('_', '-')}" for name, value in given.items() if value}
+    parent = {"root": "XPUSETUP_ROOT"} if variable("XPUSETUP_ROOT") else {}
+    found = {"arch": "the profile", **workspace.settings.origins, **parent, **options}
+    if workspace.profile.arch is None:
+        del found["arch"]
+    return {**found, "profile": workspace.chosen_by}
+
+
+def options_of(workspace: Workspace, layout: Layout) -> str:
+    """Give the options that mean this workspace with the folders of a layout, as a root's lock holds them."""
+    names = {"--build-dir": layout.src, "--into" if layout.adopted else "--prefix": layout.venv}
+    elsewhere = ((name, place) for name, place in names.items() if not place.startswith(ROOT))
+    more = [word for pair in elsewhere if pair[0] not in workspace.options.split() for word in pair]
+    return f"{workspace.options} {shlex.join(more)}".strip()
+
+
+def load_settings() -> Settings:
+    """Merge the site files and the project's xpusetup.toml."""
+    home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
+    places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
+    found = ((place, files.read_input(place)) for place in places)
+    return merge_settings([(str(place), text) for place, text in found if text is not None])
+
+
+def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
+    """Give the name of a profile's root: its own, or for a file its stem and a short hash of where it lies.
+
+    Revisions that were asked for are part of it, so that an experiment does not replace the build of a release. A
+    `plain` one holds no dot, because of which a release would not build there.
+    """
+    added = "".join(f"-{component}-{slug(ref)}" for component, ref in sorted((revs or {}).items()))
+    path = Path(name).resolve()
+    own = f"{path.stem}-{hashlib.sha256(str(path).encode()).hexdigest()[:8]}" if is_path(name) else name
+    return plain_name(f"{own}{added}") if plain else f"{own}{added}"
+
+
+def _root(where: Where, settings: Settings, name: str) -> Path:
+    if where.root:
+        return Path(where.root).absolute()
+    if "/" in name or name in {".", ".."}:
+        raise UsageError(f"--name {name!r} is not a folder name", fix="use --root DIR for a folder elsewhere")
+    return roots_folder(settings) / name
+
+
+def roots_folder(settings: Settings) -> Path:
+    """Give the folder that holds the roots of builds."""
+    return Path(variable("XPUSETUP_ROOT") or settings.root or _data_home()).expanduser().absolute()
+
+
+def _data_home() -> str:
+    return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+
+
+def describe_device(name: str, settings: Settings | None = None) -> Device:
+    """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
+    if is_device_file(name):
+        return read_device(name)
+    known = settings or load_settings()
+    try:
+        return find_device(name, "", known)
+    except UnknownDeviceError:
+        return Device(name=name, title=f"{name} device")
+
+
+def load_device(name: str, file: str = "", settings: Settings | None = None) -> Device:
+    """Load what is known of an accelerator: from the file that a profile names, the site's files, or ours."""
+    return find_device(name, file, settings or Settings())
+
+
+# Which build is meant where none is named: the one that is there, if it is the only one.
+
+
+ONLY = "the only build here"
+
+
+def open_built(where: Where) -> Workspace:
+    """Open the workspace of what is built: where nothing is named and just one build is here, that one."""
+    settings = load_settings()
+    if where.profile or where.root or where.name or where.rev or settings.profile:
+        return open_workspace(where)
+    built = [root.path.name for root in find_roots(roots_folder(settings)) if read_lock(root)]
+    if len(built) != 1:
+        return open_workspace(where)
+    shipped = next((name for name in profile_names() if built[0] in {name, plain_name(name)}), "")
+    named = replace(where, profile=shipped) if shipped else replace(where, name=built[0])
+    return replace(open_workspace(named), chosen_by=ONLY)

@@ -1,0 +1,355 @@
+"""Files: read as text, written whole through a temporary name; and the room that is left for them."""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import hashlib
+import os
+import shlex
+import stat
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError, XpuError
+from xpusetup.base.text import render_size
+
+if TYPE_CHECKING:
+    import io
+    from collections.abc import Iterable
+
+
+# What room places have left, so that a full one is said by name.
+
+
+FULL_BELOW = 1 << 20
+"""A file system with fewer bytes left counts as full: no step can do anything with them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """A file system: where it is mounted, the bytes that are left and all of them, the files that it still takes."""
+
+    path: str
+    free: int
+    total: int
+    files: int | None
+
+    @property
+    def full(self) -> bool:
+        """Say whether nothing more can be written."""
+        return self.free < FULL_BELOW or self.files == 0
+
+    def __str__(self) -> str:
+        """Say what is left."""
+        if self.files == 0:
+            return f"{self.path} takes no more files"
+        return f"{self.path} has {render_size(self.free)} of {render_size(self.total)} left"
+
+
+def read_room(place: Path) -> Room | None:
+    """Look at the file system that a place lies on, or will; None where it cannot be asked."""
+    try:
+        there = next(folder for folder in (place, *place.parents) if folder.exists())
+        status = os.statvfs(there)
+        mount = _mount(there.resolve())
+    except (OSError, StopIteration):
+        return None
+    files = status.f_favail if status.f_files else None  # btrfs and others count none
+    unit = status.f_frsize
+    return Room(path=str(mount), free=status.f_bavail * unit, total=status.f_blocks * unit, files=files)
+
+
+def _mount(there: Path) -> Path:
+    device = there.stat().st_dev
+    return next((below for below in (there, *there.parents) if below.parent.stat().st_dev != device), there.parents[-1])
+
+
+def read_rooms(places: Iterable[Path]) -> list[Room]:
+    """Look at the file systems of several places, each once."""
+    rooms = {room.path: room for place in places if (room := read_room(place))}
+    return list(rooms.values())
+
+
+# Reads below /, or below a folder that stands for it (XPUSETUP_SYSROOT: tests, support).
+
+
+@dataclass(frozen=True)
+class Sysroot:
+    """What stands for /; the text is empty for the machine itself."""
+
+    text: str = ""
+
+    @classmethod
+    def from_environment(cls) -> Sysroot:
+        """Take XPUSETUP_SYSROOT if it is set."""
+        return cls(os.environ.get("XPUSETUP_SYSROOT", "").rstrip("/"))
+
+    def path(self, name: str) -> Path:
+        """Give where an absolute path lies here."""
+        return Path(f"{self.text}{name}")
+
+    def read(self, name: str) -> str | None:
+        """Read a small file; None where there is none that may be read."""
+        return read_text(self.path(name))
+
+    def listing(self, name: str) -> list[Path]:
+        """List a folder in order; empty where there is none that may be read."""
+        try:
+            return sorted(self.path(name).iterdir())
+        except OSError:
+            return []
+
+
+# What the system answered about a file: the true cause in plain words, and what mends it.
+
+
+FULL = {errno.ENOSPC, errno.EDQUOT}
+ABSENT = {errno.ENOENT, errno.ENOTDIR, errno.ENAMETOOLONG}
+"""What is answered where there can be no such file."""
+ELSEWHERE = "choose another place: --root DIR (or XPUSETUP_ROOT)"
+SILENT = (errno.EIO, errno.ESTALE, errno.ENODEV, errno.ENXIO, errno.ENOTCONN, errno.EHOSTDOWN, errno.EREMOTEIO)
+"""What a broken disk or a network file system that has gone answers."""
+PLAIN = {
+    errno.ENOSPC: f"free space or {ELSEWHERE}",
+    errno.EDQUOT: f"free space or {ELSEWHERE}",
+    errno.EROFS: ELSEWHERE,
+    errno.EISDIR: "name a file, not a folder",
+    errno.ENAMETOOLONG: "choose a shorter name",
+    errno.EMFILE: "allow more open files in this shell: ulimit -n 4096",
+    errno.ENFILE: "end what holds many files open: the whole machine has no more",
+    errno.EFBIG: "allow larger files in this shell: ulimit -f unlimited",
+    errno.ENOMEM: "free memory: another program took what was left",
+    **dict.fromkeys(SILENT, "look at the disk or the network file system (dmesg | tail), then the same command"),
+}
+"""What mends an answer, whatever the place."""
+
+
+class Fault(NamedTuple):
+    """Why something could not be done, what mends it, and whether that is a state of the machine."""
+
+    why: str
+    fix: str
+    of_machine: bool = True
+
+
+def find_fault(error: OSError, path: Path, *, writing: bool) -> Fault:
+    """Say why a file could not be written or read; the folders on the way to it are looked at."""
+    says, code = error.strerror or str(error), error.errno
+    room = read_room(path) if code in FULL else None
+    if code in {errno.EACCES, errno.EPERM}:
+        return _closed(says, path, writing=writing)
+    if code in {errno.ENOTDIR, errno.EEXIST} and (way := _in_the_way(path)):
+        moved = shlex.join(("mv", str(way), f"{way}.old"))
+        return Fault(f"{way} is a file, not a folder", f"choose another place, or move it away: {moved}")
+    if code == errno.ENOENT and not _is_there(path.parent):
+        return Fault(f"there is no folder {path.parent}", f"make it: {shlex.join(('mkdir', '-p', str(path.parent)))}")
+    if code == errno.ENOENT and writing:
+        return Fault(says, ELSEWHERE)  # as below /proc
+    if code in {errno.ELOOP, errno.EBUSY, errno.ETXTBSY}:
+        look = ("fuser", "-v") if code != errno.ELOOP else ("ls", "-l")
+        return Fault(says, f"look at it: {shlex.join((*look, str(path)))}")
+    return _plain(error, f" ({room})" if room else "")
+
+
+def _plain(error: OSError, more: str = "") -> Fault:
+    known = PLAIN.get(error.errno or 0)
+    fix = known or "the same command with -v says where in the program this happened"
+    return Fault(f"{error.strerror or error}{more}", fix, of_machine=known is not None)
+
+
+def _closed(says: str, path: Path, *, writing: bool) -> Fault:
+    """Say who may: of a file that is there its own mode counts for a reader, that of its folder for a writer."""
+    there = next((place for place in (path, *path.parents) if _is_there(place)), path)
+    place = there.parent if writing and there == path and not path.is_dir() else there
+    look = shlex.join(("ls", "-ld", str(place)))
+    return Fault(says, f"see who may: {look}; then {ELSEWHERE}" if writing else f"see who may: {look}")
+
+
+def _is_there(place: Path) -> bool:
+    try:
+        place.lstat()
+    except OSError:
+        return False
+    return True
+
+
+def _in_the_way(path: Path) -> Path | None:
+    """Give the file that stands where a folder has to be."""
+    there = next((place for place in (path, *path.parents) if _is_there(place)), None)
+    return there if there and not there.is_dir() else None
+
+
+def cannot_write(path: Path, error: OSError) -> NotReadyError:
+    """Say why a place can't be written to, and what to do."""
+    fault = find_fault(error, path, writing=True)
+    return NotReadyError(f"cannot write {path}: {fault.why}", fix=fault.fix)
+
+
+def cannot_read(path: Path, error: OSError) -> UsageError:
+    """Say why a file that is there can't be read, and what to do."""
+    fault = find_fault(error, path, writing=False)
+    return UsageError(f"cannot read {path}: {fault.why}", fix=fault.fix)
+
+
+def unforeseen(error: OSError) -> XpuError:
+    """Say what an answer means that nothing in the program expected: the machine is not ready, or the work failed."""
+    named = os.fsdecode(error.filename) if isinstance(error.filename, str | bytes | os.PathLike) else ""
+    fault = find_fault(error, Path(named), writing=False) if named else _plain(error)
+    kind = NotReadyError if fault.of_machine else WorkFailedError
+    return kind(f"{named}: {fault.why}" if named else fault.why, fix=fault.fix)
+
+
+def check_folder(path: Path) -> Path:
+    """Refuse a folder that compilers' flags, scripts' first lines or PATH could not hold."""
+    if odd := sorted({char for char in str(path) if char.isspace() or char in ":;'\"`\\$&|<>()[]{}*?!#@"}):
+        raise UsageError(
+            f"the folder {str(path)!r} holds {' '.join(map(repr, odd))}, which compiler flags and PATH cannot carry",
+            fix="choose a plainer one: --root DIR",
+        )
+    return path
+
+
+# Files: read as text, written whole through a temporary name; and where the package's own data lies.
+
+
+PACKAGE = Path(__file__).resolve().parent.parent
+LARGEST_INPUT = 64 << 20
+"""Bytes; profiles have thousands, facts of a machine a million."""
+
+
+def package_file(name: str) -> Path:
+    """Find a data file in a checkout, an editable install and a wheel. `name` is as in the checkout's top level.
+
+    `profiles/x.toml` lies at the top level for people and inside the package in a wheel.
+    """
+    for base in (PACKAGE / "_shipped", PACKAGE, PACKAGE.parent):
+        if (base / name).exists():
+            return base / name
+    raise UsageError(f"xpusetup was installed without its file {name}", fix="install it again: pip install xpusetup")
+
+
+def package_text(name: str) -> str:
+    """Read a data file of the package."""
+    return package_file(name).read_text(encoding="utf-8")
+
+
+def read_bytes(path: Path) -> bytes:
+    """Read a file; nothing where there is none or it can't be read."""
+    try:
+        return path.read_bytes()
+    except OSError:
+        return b""
+
+
+def read_text(path: Path) -> str | None:
+    """Read a small text file; None where there is none that may be read."""
+    try:
+        return path.read_text(encoding="utf-8", errors="replace")
+    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
+        return None
+    except OSError:  # /sys and /proc answer some reads with EIO or EINVAL: the kernel has nothing to say
+        return None
+
+
+def read_input(path: Path) -> str | None:
+    """Read a text file that someone named, or that holds settings; None where there is none.
+
+    Raises UsageError for one that is there and can't be read, and for what has no end, or waits for one: a device, a
+    pipe. A file in a home that is closed to us is as good as none, as git has it.
+    """
+    try:
+        _must_be_file(path)
+        return path.read_text(encoding="utf-8", errors="replace")
+    except OSError as error:
+        if error.errno in ABSENT or (error.errno == errno.EACCES and not _is_seen(path.parent)):
+            return None
+        raise cannot_read(path, error) from error
+
+
+def _must_be_file(path: Path) -> None:
+    seen = path.stat()
+    if not (stat.S_ISREG(seen.st_mode) or stat.S_ISDIR(seen.st_mode)):
+        raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
+    if seen.st_size > LARGEST_INPUT:
+        raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
+
+
+def _is_seen(folder: Path) -> bool:
+    try:
+        folder.stat()
+    except OSError:
+        return False
+    return True
+
+
+def write_text(path: Path, text: str, *, executable: bool = False) -> None:
+    """Write a file whole or not at all; one that holds this text already is left alone."""
+    if read_text(path) == text:
+        return
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_whole(path, text, 0o755 if executable else 0o644)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def _write_whole(path: Path, text: str, mode: int) -> None:
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "w", encoding="utf-8") as stream:
+            stream.write(text)
+        Path(temporary).chmod(mode)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def remove(path: Path) -> None:
+    """Remove a file; one that is not there is no fault."""
+    try:
+        path.unlink(missing_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def append_line(path: Path, line: str) -> None:
+    """Add one line to a file that only grows, whole or not at all; what others add meanwhile stays."""
+    try:
+        with path.open("ab", buffering=0) as stream:
+            with suppress(OSError):  # not every file system has it
+                fcntl.flock(stream, fcntl.LOCK_EX)
+            _write_all(stream, f"{line}\n".encode())
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def _write_all(stream: io.FileIO, data: bytes) -> None:
+    """Write at the end; of what does not fit there nothing stays, unless someone has written behind it."""
+    written = stream.write(data) or 0
+    if written != len(data):
+        end = stream.tell()
+        if os.fstat(stream.fileno()).st_size == end:
+            stream.truncate(end - written)
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+
+def make_folder(path: Path, *, private: bool = False) -> None:
+    """Make a folder and those above it; `private`: others may not look into it."""
+    try:
+        path.mkdir(mode=0o700 if private else 0o777, parents=True, exist_ok=True)
+    except OSError as error:
+        raise cannot_write(path, error) from error
+
+
+def hash_file(path: Path) -> str:
+    """Hash a file without reading it into memory whole."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        for block in iter(lambda: stream.read(1 << 20), b""):
+            digest.update(block)
+    return digest.hexdigest()

@@ -1,0 +1,154 @@
+"""The one place that starts short processes and waits for them (steps are the runner's)."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from pathlib import Path
+
+
+NOT_THERE = 127
+SIGNALLED = 128
+MERCY = 1.0
+"""Seconds in which the output of a killed process has to end; a child of its own may still hold it open."""
+
+
+@dataclass(frozen=True)
+class Output:
+    """What a process said. `code` is None when it was not there or took too long; `why` says which."""
+
+    code: int | None
+    out: str
+    err: str
+    why: str = ""
+
+
+def run_process(
+    argv: Sequence[str], *, seconds: float, env: Mapping[str, str] | None = None, cwd: Path | None = None
+) -> Output:
+    """Run a command for at most `seconds` and give what it said; never raises for what the command does."""
+    try:
+        process = subprocess.Popen(
+            argv,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=env,
+            cwd=cwd,
+            start_new_session=True,  # so that what it started ends with it
+        )
+    except FileNotFoundError:
+        return Output(None, "", "", f"{argv[0]} is not there")
+    except PermissionError:
+        return Output(None, "", "", f"{argv[0]} may not be started")
+    except OSError as error:
+        return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+    return _wait(process, argv[0], seconds)
+
+
+def _wait(process: subprocess.Popen[bytes], name: str, seconds: float) -> Output:
+    with process:
+        try:
+            out, err = process.communicate(timeout=seconds)
+        except subprocess.TimeoutExpired:
+            _kill(process)
+            return Output(None, "", "", f"{name} took longer than {seconds:g} s")
+        except BaseException:
+            _kill(process)
+            raise
+    return Output(process.returncode, out.decode(errors="replace"), err.decode(errors="replace"))
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    with contextlib.suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.communicate(timeout=MERCY)
+
+
+def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable[[str], None]) -> Output:
+    """Run a command that bounds itself, and say each line of its stdout as it comes; that is not kept."""
+    with tempfile.TemporaryFile() as errors:
+        try:
+            process = subprocess.Popen(
+                argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=errors, env=env, start_new_session=True
+            )
+        except OSError as error:
+            return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
+        with process:
+            try:
+                for line in process.stdout or ():
+                    say(line.decode(errors="replace").rstrip())
+                process.wait()
+            except BaseException:
+                _ask_to_end(process)
+                raise
+        errors.seek(0)
+        return Output(process.returncode, "", errors.read().decode(errors="replace"))
+
+
+def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
+    """Let a process end what it started in sessions of their own, then kill what is left."""
+    process.terminate()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(MERCY)
+    _kill(process)
+
+
+def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:
+    """Run a command with all it says in a file, and give its exit code as a shell would: 127 where it is not there."""
+    with log.open("wb") as stream:
+        try:
+            done = subprocess.run(
+                argv, check=False, env=dict(env), stdin=subprocess.DEVNULL, stdout=stream, stderr=subprocess.STDOUT
+            )
+        except (FileNotFoundError, PermissionError) as error:
+            stream.write(f"{argv[0]}: {error.strerror}\n".encode())
+            return NOT_THERE
+    return done.returncode if done.returncode >= 0 else SIGNALLED - done.returncode
+
+
+def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | None = None) -> int | None:
+    """Run a command on the caller's terminal and give its exit code; None where it is not there.
+
+    `quiet` keeps stdout for the caller's own document: what the command says there goes to stderr.
+    """
+    try:
+        done = subprocess.run(argv, check=False, stdout=sys.stderr if quiet else None, env=env)
+    except (FileNotFoundError, PermissionError):
+        return None
+    return done.returncode
+
+
+# Why something was not seen: what probes write down beside the facts.
+
+
+PATIENCE = 3.0
+"""Seconds that any outside program may take; one that takes longer is a note, and its fact stays None."""
+Notes = dict[str, str]
+
+
+def ask(
+    notes: Notes,
+    name: str,
+    argv: Sequence[str],
+    *,
+    seconds: float = PATIENCE,
+    env: Mapping[str, str] | None = None,
+) -> str | None:
+    """Give what a program prints when it ends well; else None, and a note under `name` that says why."""
+    output = run_process(argv, seconds=seconds, env=env)
+    if output.code == 0:
+        return output.out
+    last = next(reversed((output.err or output.out).strip().splitlines()), "nothing")
+    notes[name] = output.why or f"{argv[0]} ended with {output.code} and said: {last}"
+    return None

@@ -1,0 +1,88 @@
+"""What is left of a screen with --quiet: of work that went well its result in one line, and what warns.
+
+A command that is not here answers a question: its screen is what was asked for. So is that of work that failed.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from xpusetup.base.text import render_size
+from xpusetup.system.environment import short_path
+from xpusetup.ui import storage
+from xpusetup.ui.build import in_one_line
+from xpusetup.ui.storage import show_attempts
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from rich.console import Console
+
+    from xpusetup.commands.result import Result
+
+
+DONE = "[green]✓[/] "
+
+
+def show_in_brief(console: Console, result: Result, data: Mapping[str, Any]) -> bool:
+    """Print the result of work in one line; False where the whole screen has to be shown."""
+    line = LINES[result.command](data) if result.command in LINES and result.code == 0 else ""
+    if line:
+        console.print(f" {line}")
+        show_attempts(console, data, verbose=False)
+    return bool(line)
+
+
+def _verified(data: Mapping[str, Any]) -> str:
+    skipped = sum(check["level"] == "skip" for check in data.get("checks", ()))
+    told = f"verified on {escape(data['device'])}: {len(data['checks']) - skipped} checks" if "checks" in data else ""
+    return f"{DONE}{told}" if told and data["verified"] else ""
+
+
+def _tested(data: Mapping[str, Any]) -> str:
+    if "suites" not in data:
+        return ""
+    passed = sum(row["passed"] for row in data["suites"])
+    against = f" · not worse than {escape(data['against']['baseline'])}" if data["against"] else ""
+    return f"{DONE}{escape(data['suite'])}: {passed} passed, {len(data['failed'])} failed{against}"
+
+
+def _found(data: Mapping[str, Any]) -> str:
+    found = data["inside"] if data["inside"] and data["inside"]["culprit"] else data
+    if not found["culprit"]:
+        return ""
+    return f"{DONE}{found['component']} {found['culprit']['rev']} {escape(found['culprit']['subject'])}"
+
+
+def _prepared(data: Mapping[str, Any]) -> str:
+    return f"{DONE}{len(data['ran'])} steps are done" if data["ran"] and not data["stopped"] else ""
+
+
+def _pruned(data: Mapping[str, Any]) -> str:
+    return f"{DONE}{len(data['removed'])} removed, {render_size(data['freed'])} freed" if not data["busy"] else ""
+
+
+def _file(data: Mapping[str, Any]) -> str:
+    return f"{DONE}{escape(short_path(data['file']))}" if data["file"] else ""
+
+
+LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
+    "build": lambda data: in_one_line(data, "built"),
+    "install": lambda data: in_one_line(data, "installed"),
+    "verify": _verified,
+    "test": _tested,
+    "bisect": _found,
+    "setup": _prepared,
+    "cache prune": _pruned,
+    "bundle create": _file,
+    "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
+    "report": _file,
+    "remove": lambda data: storage.in_one_line(data) if data["removed"] else "",
+    "profiles new": _file,
+    "profiles lock": _file,
+    "emit": lambda data: f"{DONE}{len(data['files'])} files; build it with: {escape(data['start'])}",
+    "devices check": lambda _data: f"{DONE}nothing breaks `import torch` here",
+    "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
+}

@@ -1,0 +1,226 @@
+"""What all screens use: the console, its marks, and lines as wide as the terminal."""
+
+from __future__ import annotations
+
+import re
+import sys
+from typing import TYPE_CHECKING, Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.markup import escape
+from rich.segment import Segment
+from rich.text import Text
+
+from xpusetup.base.text import hide
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from rich.console import ConsoleOptions, RenderableType
+
+
+# Lines as wide as the terminal: words stay whole, what follows stands below where it began, commands are not
+# broken.
+#
+# A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of
+# it.
+
+
+VERBS = (
+    "build install plan run env verify verify-wheel test status report remove bisect emit dockerfile doctor setup"
+    " explain profiles devices bundle cache"
+)
+"""A test holds them against the command line."""
+BEGINS = (
+    rf"(?:\w+=\S+ )?xpusetup (?:{VERBS.replace(' ', '|')}|--\w+)\b",
+    r"sudo \S|apt-get \w|(?:\S*/)?pip3? (?:install|list|config|uninstall)\b|(?:\S*/)?python3? -",
+    r"uv (?:pip|venv|python|tool)\b|conda (?:activate|install|update|create)\b|docker \w+ -",
+    r"source \S*/|export \w+=|unset [A-Z]|bash \S*[/-]|env -|eval (?=\")|echo (?=\")",
+    r"wget -|curl -|tar -|mv /|rm -|ldd /|git -|git (?:apply|clone|checkout|fetch|push|am|diff|log|tag) ",
+)
+COMMAND = re.compile(
+    rf"(?<![\w./~-])(?:{'|'.join(BEGINS)})"
+    r"(?:'[^']*'|\"[^\"]*\"|[^'\"])*?(?=$|;(?:\s|$)|\)(?:\W|$)|[,.:](?:\s|$)| · | \(|\s{3,})"
+)
+"""A command inside a text, as far as it goes."""
+OPTION = re.compile(r"(?<!\S)--[a-z][a-z-]*[ =][A-Z][\w@:./=|-]*")
+STYLE = "cyan"
+"""What is printed in it is a command, whatever it begins with."""
+DOT = re.compile(r"\w.* ·\Z")
+"""Items are parted by dots; a line breaks after one rather than inside of an item."""
+GAP = re.compile(r"\S(\s{2,})(?=\S)")
+MARK = re.compile(r"(?:[✓✗!·…↻>-]|\d+|fix|cause:?)\s+")
+SHARE = 0.55
+"""What follows is not put further to the right than so much of the width."""
+
+
+class Wrapping(Console):
+    """A terminal whose lines of text are never wider than it is, but for a word or command that is.
+
+    What goes into a file or a pipe is for other programs too: there lines stay as they are.
+    """
+
+    def print(self, *objects: Any, **words: Any) -> None:
+        """Print; a text is laid out first."""
+        if (
+            not self.is_terminal
+            or len(objects) != 1
+            or not isinstance(objects[0], str)
+            or not words.keys() <= {"style"}
+        ):
+            super().print(*objects, **words)
+            return
+        for line in lay_out(self.render_str(objects[0]), self.width):
+            super().print(line, soft_wrap=True, **words)
+
+
+def lay_out(text: Text, width: int, indent: int | None = None) -> Iterator[Text]:
+    """Give the lines of a text; `indent` is where the second and later ones begin, else below what they go on from."""
+    for line in text.split("\n", allow_blank=True):
+        if cell_len(line.plain) <= width:
+            yield line
+            continue
+        hang = _hang(line.plain, width) if indent is None else indent
+        for number, (start, end) in enumerate(_ranges(line, width, hang)):
+            yield Text.assemble(" " * (hang if number else 0), line[start:end])
+
+
+def wrap(text: str, width: int) -> list[str]:
+    """Break running text between words, and not inside of commands."""
+    words = " ".join(text.split("\n")).strip()
+    return [line.plain.strip() for line in lay_out(Text(words), width, indent=0)] if words else []
+
+
+def is_command(line: str) -> bool:
+    """Say whether a line is a command, all of it: pipes and lists stay together."""
+    return COMMAND.match(line) is not None
+
+
+def _hang(text: str, width: int) -> int:
+    """Give where text goes on: below the last column that begins far enough to the left, after a mark."""
+    place = len(text) - len(text.lstrip())
+    for gap in GAP.finditer(text):
+        if gap.end(1) <= width * SHARE:
+            place = gap.end(1)
+    mark = MARK.match(text, place)
+    return mark.end() if mark and mark.end() <= width * SHARE else place
+
+
+def _ranges(line: Text, width: int, hang: int) -> Iterator[tuple[int, int]]:
+    """Give beginning and end of each line that a long one becomes; items that dots part are broken last."""
+    plain = line.plain.rstrip()
+    breaks = _breaks(line)
+    start, room = 0, width
+    while breaks and cell_len(plain[start:]) > room:
+        fits = [each for each in breaks if cell_len(plain[start : each[0]]) <= room]
+        dots = [each for each in fits if DOT.search(plain, start, each[0])]
+        begin, end = (dots or fits or breaks[:1])[-1]
+        yield start, begin
+        start, room = end, width - hang
+        breaks = [each for each in breaks if each[0] > start]
+    yield start, len(plain)
+
+
+def _breaks(line: Text) -> list[tuple[int, int]]:
+    """Give the gaps between words at which a line may be broken."""
+    plain = line.plain.rstrip()
+    whole = [found.span() for pattern in (COMMAND, OPTION) for found in pattern.finditer(plain)]
+    whole += [(span.start, span.end) for span in line.spans if str(span.style) == STYLE]
+    gaps = (found.span() for found in re.finditer(r"(?<=\S)\s+(?=\S)(?!· )", plain))
+    return [(begin, end) for begin, end in gaps if not any(start <= begin < stop for start, stop in whole)]
+
+
+# What all screens use: the console, its marks, and running text. All that reaches a terminal passes through
+# here.
+#
+# Logs, names, keys and notes come from elsewhere: what a terminal would take for a command is taken out of
+# them.
+
+
+MARKS = {
+    "ok": "[green]✓[/]",
+    "info": "[cyan]·[/]",
+    "warn": "[yellow]![/]",
+    "fail": "[red]✗[/]",
+    "skip": "[dim]·[/]",
+    "crash": "[red]✗[/]",
+    "done": "[green]✓[/]",
+    "stale": "[yellow]↻[/]",
+    "todo": "[dim]·[/]",
+}
+WIDTH = 100
+SEQUENCE = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]"  # colours, the cursor
+    r"|(?:\x1b[\]PX^_]|[\x9d\x90\x98\x9e\x9f])[^\x07\x1b\x9c]*(?:\x07|\x1b\\|\x9c)"  # titles, links, the clipboard
+    r"|\x1b[ -/]*[0-~]|\r(?=\n|\Z)"
+)
+CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
+"""C0 and C1 but for tab and the ends of lines, and what turns the direction of text."""
+
+
+BRACKET = "\ue000"
+"""Stands for the bracket that begins rich's markup, in texts that are none of ours, until they are drawn."""
+
+
+def plain(text: str) -> str:
+    """Give a text in which nothing commands a terminal; a line that a progress bar wrote over itself is several."""
+    if text.isascii() and text.isprintable():
+        return text
+    return CONTROL.sub("", SEQUENCE.sub("", text)).replace("\r", "\n").replace(BRACKET, "[")
+
+
+def literal(value: Any) -> Any:
+    """Give a result in which no text can be markup, whichever screen it comes to."""
+    if isinstance(value, str):
+        return value.replace("[", BRACKET)
+    if isinstance(value, dict):
+        return {literal(key): literal(each) for key, each in value.items()}
+    return type(value)(map(literal, value)) if type(value) in {list, tuple} else value
+
+
+class Terminal(Wrapping):
+    """A console whose own commands (colours, the cursor of the live view) are the only ones that pass."""
+
+    def render(self, renderable: RenderableType, options: ConsoleOptions | None = None) -> Iterable[Segment]:
+        """Render with the texts cleaned."""
+        for segment in super().render(renderable, options):
+            yield segment if segment.control else Segment(plain(segment.text), segment.style)
+
+    def out(self, *objects: object, sep: str = " ", end: str = "\n", **words: object) -> None:
+        """Print without markup and wrapping."""
+        super().out(*(plain(str(each)) for each in objects), sep=sep, end=end, **words)  # type: ignore[arg-type]
+
+
+def write_text(text: str, *, stderr: bool = False) -> None:
+    """Write whole lines of a text that is not ours, as a log is."""
+    stream = sys.stderr if stderr else sys.stdout
+    stream.write(plain(hide(text)))
+    stream.flush()
+
+
+def make_console(*, stderr: bool = False) -> Console:
+    """Give a console that is never wider than people read; NO_COLOR is obeyed by rich itself."""
+    console = Terminal(stderr=stderr, highlight=False, soft_wrap=True)
+    console.width = min(console.width, WIDTH) if console.is_terminal else WIDTH
+    return console
+
+
+def chosen(origin: str) -> str:
+    """Say why a profile that nobody named is meant."""
+    return f" [dim]({escape(origin)})[/]" if origin.startswith("the ") else ""
+
+
+def verified(outcome: bool | None, *, done: str = "built") -> str:
+    """Say what was proven, and never more than that."""
+    if outcome is None:
+        return f"[yellow]![/] {done}, not verified: no device was computed on; where there is one:"
+    if outcome:
+        return "[green]✓[/] verified: the device computes what the CPU computes"
+    return "[red]✗[/] verification failed; what fails:"
+
+
+def prose(console: Console, indent: str, text: str, *, style: str = "", first: str = "") -> None:
+    """Print running text in lines that keep their indent; `first` stands before the first instead."""
+    for number, line in enumerate(wrap(text, console.width - len(indent))):
+        console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)

@@ -1,0 +1,254 @@
+"""The build as it runs: a live block for each step at work on a terminal, plain lines elsewhere."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, get_args
+
+from rich.live import Live
+from rich.markup import escape
+from rich.spinner import Spinner
+from rich.text import Text
+
+from xpusetup.base.model import Kind
+from xpusetup.base.text import hide, render_duration
+from xpusetup.run.time_left import Pace, describe_line, render_left
+from xpusetup.system.environment import now
+from xpusetup.system.memory import read_memory
+from xpusetup.ui.console import make_console
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
+    from types import TracebackType
+
+    from rich.console import RenderableType
+
+    from xpusetup.base.model import Event
+    from xpusetup.system.memory import Memory
+
+
+REFRESH = 4
+BAR = 18
+SHORTEST_BAR = 4
+GIB = 1 << 30
+TENTH = 60.0
+"""Plain lines: a tenth of the work is told no more often than once in so many seconds."""
+SIGN_OF_LIFE = 300.0
+"""Plain lines: a step that has no more to say than that it is at work says so once in so many seconds."""
+FETCH = ".fetch"
+"""How the steps are called that count objects: neither memory nor jobs matter to them."""
+SAID = {"no-device": "no device here", "interrupted": "interrupted", "failed": "failed"}
+MARKS = {"ran": "[green]✓[/]", "failed": "[red]✗[/]", "no-device": "[yellow]![/]", "interrupted": "[yellow]![/]"}
+
+
+@dataclass
+class _AtWork:
+    """A step at work, as its events have told. `said`, `told`: the last plain line's time and percent.
+
+    `ends`: when it will have ended, as earlier builds tell; 0 where only its own pace does.
+    """
+
+    id: str
+    title: str
+    began: float
+    said: float
+    beside: tuple[str, ...]
+    text: str = ""
+    count: int = 0
+    total: int = 0
+    told: int = 0
+    ends: float = 0.0
+    pace: Pace = field(default_factory=Pace)
+
+    def share(self) -> int:
+        """Give how much is done, in percent."""
+        return min(100, self.count * 100 // self.total) if self.total else 0
+
+    def left(self, time: float) -> str:
+        """Say what is left, once enough is known to say it."""
+        seconds = max(0.0, self.ends - time) if self.ends else self.pace.left(time) if self.total else None
+        return "" if seconds is None else f"  {render_left(seconds)}"
+
+
+class BuildView:
+    """Draws events.
+
+    With `json` everything goes to stderr as plain lines, because stdout carries the document. With `quiet` only notes
+    are said, which warn; with both nothing is.
+    """
+
+    def __init__(
+        self,
+        *,
+        json: bool,
+        verbose: bool,
+        quiet: bool = False,
+        clock: Callable[[], float] = now,
+        memory: Callable[[], Memory | None] = read_memory,
+    ) -> None:
+        self._console = make_console(stderr=json or quiet)
+        self._moving = self._console.is_terminal and not (json or quiet)
+        self._says = () if json and quiet else ("note",) if quiet else get_args(Kind)
+        self._verbose, self._clock, self._memory = verbose, clock, memory
+        self._steps: dict[str, _AtWork] = {}
+        self._jobs = self._left = self._skipped = 0
+        self._began = self._ends = 0.0
+        self._spinner = Spinner("dots")
+        self._live = Live(console=self._console, refresh_per_second=REFRESH, transient=True, get_renderable=self.draw)
+
+    def __enter__(self) -> BuildView:  # noqa: PYI034 - Self is not in 3.10
+        if self._moving:
+            self._live.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._moving:
+            self._live.stop()
+
+    def observe(self, event: Event) -> None:
+        """Take in one event."""
+        if event.kind not in self._says:
+            return
+        event = replace(event, text=hide(event.text), title=hide(event.title))
+        if event.kind in {"start", "output", "end"}:
+            self._ends = event.time + event.left_of_all if event.left_of_all else 0.0
+        if event.kind == "plan":
+            self._left, self._jobs, self._began = event.total, event.jobs, event.time
+            self._console.print(f"\n {escape(event.text)}\n")
+        elif event.kind == "note":
+            self._console.print(f" [yellow]![/] {escape(event.text)}")
+        elif event.kind == "start":
+            self._begin(event)
+        elif event.kind == "output":
+            self._take_output(event, self._steps[event.step])
+        elif event.kind == "end":
+            self._end(event)
+
+    def _begin(self, event: Event) -> None:
+        if self._skipped and not self._steps:
+            done = "1 step was" if self._skipped == 1 else f"{self._skipped} steps were"
+            self._console.print(f" [dim]· {done} done before[/]")
+            self._skipped = 0
+        beside = tuple(self._steps)
+        self._steps[event.step] = _AtWork(event.step, event.title, event.time, event.time, beside, event.text)
+        if not self._moving:
+            self._console.print(f" … {escape(event.step):<20}            {escape(event.title)}")
+
+    def _take_output(self, event: Event, step: _AtWork) -> None:
+        step.text = describe_line(event.text) or step.text
+        if event.total:
+            step.count, step.total = event.count, event.total
+            step.pace.note(event.time, event.count, event.total)
+        step.ends = event.time + event.left if event.left else 0.0
+        if self._verbose and event.text.startswith("+ "):
+            self._console.print(f"     {escape(event.text)}", style="dim")
+        if not self._moving and _is_due(step, event.time):
+            step.said, step.told = event.time, step.share()
+            self._console.print(f"   {self._row(step, event.time)}", markup=False)
+
+    def _row(self, step: _AtWork, time: float) -> str:
+        what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(time)}" if step.total else step.text
+        return f"{step.id:<20} {render_duration(time - step.began):>7}    {what}"
+
+    def _end(self, event: Event) -> None:
+        step, self._left = self._steps.pop(event.step, None), self._left - 1
+        if event.state == "done" or not event.seconds:
+            self._skipped += event.state == "done"
+            return
+        if self._moving:
+            self._live.refresh()  # what has ended is not drawn again below its own end
+        words = [SAID.get(event.state, ""), event.text or ("" if event.state in SAID else event.title)]
+        words += [f"beside {other}" for other in (step.beside if step else ()) if other in self._steps]
+        what = " · ".join(word for word in words if word)
+        self._console.print(
+            f" {MARKS[event.state]} {escape(event.step):<20} {render_duration(event.seconds):>7}    {escape(what)}"
+        )
+
+    def draw(self) -> RenderableType:
+        """Give the block that moves: the steps at work, and how many are still to come."""
+        time, width = self._clock(), self._console.width
+        lines = [line for step in self._steps.values() for line in self._block(step, time, width)]
+        lines += [Text(f" · {text}", style="dim") for text in self._to_come(time)]
+        for line in lines:
+            line.no_wrap, line.overflow = True, "ellipsis"
+            line.truncate(width, overflow="ellipsis")
+        return Text("\n").join(lines)
+
+    def _to_come(self, time: float) -> Iterator[str]:
+        """Say how many steps are still to come, and how far all of it is where that is known."""
+        coming = self._left - len(self._steps)
+        if not self._steps or coming <= 0:
+            return
+        steps = f"{coming} {'step' if coming == 1 else 'steps'} to come"
+        gone, left = time - self._began, max(0.0, self._ends - time)
+        if not self._ends:
+            yield steps
+            return
+        percent = int(100 * gone / (gone + left)) if gone + left else 0
+        yield f"{steps} · in all {_draw(percent, BAR)} {percent} %  {render_left(left)}"
+
+    def _block(self, step: _AtWork, time: float, width: int) -> list[Text]:
+        frame = self._spinner.render(time)
+        head = Text.assemble(" ", frame if isinstance(frame, Text) else "", f" {step.id:<20} ")
+        head.append(f"{render_duration(time - step.began):>7}    {_bar(step, time, width - 33) or step.title}")
+        lines = [head]
+        if step.text:
+            lines.append(Text(f"     {step.text}", style="dim"))
+        if step.total and not step.id.endswith(FETCH) and (resources := self._resources()):
+            lines.append(Text(f"     {resources}", style="dim"))
+        return lines
+
+    def _resources(self) -> str:
+        memory = self._memory()
+        used = f"memory {memory.used / GIB:.0f} of {memory.total / GIB:.0f} GiB" if memory else ""
+        return " · ".join(word for word in (used, f"{self._jobs} jobs" if self._jobs > 1 else "") if word)
+
+
+def _is_due(step: _AtWork, time: float) -> bool:
+    waited = time - step.said
+    return waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
+
+
+def _bar(step: _AtWork, time: float, room: int) -> str:
+    """Draw how far a step is, with a bar as long as there is room for; empty where nothing is counted."""
+    if not step.total:
+        return ""
+    count, rest = f"[{step.count}/{step.total}]", f"{step.share():3d} %{step.left(time)}"
+    size = min(BAR, room - len(count) - len(rest) - 2)
+    size = size if size >= SHORTEST_BAR else 0
+    return " ".join(part for part in (count, _draw(step.share(), size), rest) if part)
+
+
+def _draw(percent: int, size: int) -> str:
+    full = percent * size // 100
+    return "█" * full + "░" * (size - full)
+
+
+def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
+    """Show a spinner beside a text for as long as the block runs."""
+    return make_console(stderr=True).status(f" {escape(text)}", spinner="dots") if not quiet else _Silence()
+
+
+@contextmanager
+def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
+    """Show a spinner beside what is being asked, for as long as the block runs; plain lines where it is no terminal."""
+    console = make_console(stderr=True)
+    if quiet:
+        yield lambda _text: None
+    elif not console.is_terminal:
+        yield lambda text: console.print(f" … {escape(text)}")
+    else:
+        with console.status(" …", spinner="dots") as status:
+            yield lambda text: status.update(f" {escape(text)}")
+
+
+class _Silence:
+    def __enter__(self) -> None:
+        return None
+
+    def __exit__(self, *_: object) -> None:
+        return None

@@ -1,0 +1,149 @@
+"""Results and errors as text for people: each command has one screen in this package.
+
+Every screen reads the same without colour, at any width from 60 to 100, and as plain lines when it is no terminal.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import shlex
+import sys
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from xpusetup.base.text import bash_on_one_line, hide, hide_all
+from xpusetup.commands.result import AS_IT_IS
+from xpusetup.ui.console import is_command, literal, make_console, plain
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+    from typing import TypeAlias
+
+    from rich.console import Console
+
+    from xpusetup.base.errors import XpuError
+    from xpusetup.commands.result import Result
+
+    Screen: TypeAlias = Callable[[Console, Mapping[str, Any], bool], None]
+
+
+VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+
+
+def show_result(result: Result, *, verbose: bool, quiet: bool = False) -> None:
+    """Print a result; `quiet`: of work that went well one line."""
+    data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
+    console = make_console()
+    if quiet:
+        from xpusetup.ui.brief import show_in_brief  # noqa: PLC0415 - only where it is asked for
+
+        if show_in_brief(console, result, data):
+            return
+    SHOWN[result.command](console, data, verbose)
+
+
+def show_error(error: XpuError) -> None:
+    """Print an error on stderr: what happened, and below it what mends it."""
+    console = make_console(stderr=True)
+    first, *rest = hide(error.message).splitlines() or [""]
+    console.print(f" [red]✗[/] {escape(first)}")
+    for line in rest:
+        console.print(f"   {escape(line)}")
+    for number, line in enumerate(hide(error.fix).splitlines()):
+        label = f"   [bold]{'fix' if number == 0 else '   '}[/]  "
+        if is_command(line.strip()):
+            console.print(f"{label}{escape(line.strip())}", soft_wrap=True)
+        else:
+            console.print(f"{label}{escape(line.strip())}")
+
+
+def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    if data["explain"]:
+        from xpusetup.ui.explain import show_explain  # noqa: PLC0415 - a screen of its own
+
+        show_explain(console, data)
+        return
+    from xpusetup.ui.build import show_plan  # noqa: PLC0415 - a screen of its own
+
+    show_plan(console, data, verbose)
+
+
+def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    from xpusetup.ui.verify import show_list, show_verify  # noqa: PLC0415 - a screen of its own
+
+    if "list" in data:
+        show_list(console, data["list"])
+        return
+    show_verify(console, data, verbose=verbose)
+
+
+def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    for name in filter(VARIABLE.fullmatch, data["unset"]):
+        console.out(f"unset {name}")
+    for name, value in data["set"].items():
+        if VARIABLE.fullmatch(name):
+            quote = shlex.quote if plain(value) == value else bash_on_one_line
+            console.out(f"export {name}={quote(value)}")
+
+
+def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: {escape(data['start'])}")
+    for note in data["notes"]:
+        console.print(f"   · {escape(note)}", style="dim")
+    for name in data["files"] if verbose else ():
+        console.print(f"     {escape(name)}", style="dim")
+
+
+def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def _screen(module: str, function: str, *, told: bool = True) -> Screen:
+    """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
+
+    def show(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+        more = {"verbose": verbose} if told else {}
+        getattr(import_module(f"xpusetup.ui.{module}"), function)(console, data, **more)
+
+    return show
+
+
+SHOWN: dict[str, Screen] = {
+    "build": _screen("build", "show_build"),
+    "install": _screen("build", "show_install"),
+    "plan": _show_plan,
+    "verify": _show_verify,
+    "verify --fallbacks": _screen("verify", "show_fallbacks", told=False),
+    "test": _screen("verify", "show_suites"),
+    "status": _screen("build", "show_status", told=False),
+    "run": lambda _console, _data, _verbose: None,
+    "status log": lambda _console, _data, _verbose: None,
+    "status diff": _screen("verify", "show_comparison"),
+    "env": _show_env,
+    "bisect": _screen("bisect", "show_bisect"),
+    "report": _screen("bisect", "show_report", told=False),
+    "remove": _screen("storage", "show_removed", told=False),
+    "emit": _show_emit,
+    "env --closure": _screen("devices", "show_closure"),
+    "verify-wheel": _screen("devices", "show_wheel"),
+    "doctor": _screen("doctor", "show_doctor"),
+    "setup": _screen("doctor", "show_setup", told=False),
+    "xpusetup": _screen("doctor", "show_way"),
+    "explain": _screen("explain", "show_explained"),
+    "bundle create": _screen("storage", "show_created"),
+    "bundle verify": _screen("storage", "show_verified"),
+    "cache size": _screen("storage", "show_size"),
+    "cache prune": _screen("storage", "show_prune", told=False),
+    "devices list": _screen("devices", "show_devices"),
+    "devices check": _screen("devices", "show_devices"),
+    "devices table": _screen("verify", "show_table", told=False),
+    "profiles list": _screen("profiles", "show_list", told=False),
+    "profiles show": _screen("profiles", "show_one"),
+    "profiles check": _screen("profiles", "show_checked", told=False),
+    "profiles new": _screen("profiles", "show_new", told=False),
+    "profiles lock": _screen("profiles", "show_lock", told=False),
+    "profiles schema": _show_schema,
+}

@@ -1,0 +1,199 @@
+"""Bundles and what lies on the disk."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from rich.markup import escape
+
+from xpusetup.base.text import render_size
+from xpusetup.system.environment import short_path
+from xpusetup.ui.console import prose
+from xpusetup.ui.tables import show_table
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from rich.console import Console
+
+
+# The screens of cache: what lies on the disk, and what was removed.
+
+
+SIZES = ("sources and builds", "environment", "wheels")
+
+
+def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print the sizes of the store and of the roots."""
+    count = len(data["repositories"])
+    console.print(
+        f"\n [bold]sources[/] {render_size(data['bytes'])} in {_repositories(count)} · {escape(data['store'])}"
+    )
+    if data["freed"]:
+        console.print(f"   {render_size(data['freed'])} of it no tree uses: xpusetup cache prune")
+    for one in data["repositories"] if verbose else ():
+        console.print(f"   {render_size(one['bytes']):>9}  {escape(one['name'])}{'' if one['used'] else '  (unused)'}")
+    if data["site"]:
+        site = data["site"]
+        there = _repositories(len(site["repositories"]))
+        console.print(f" [bold]of this site[/] {render_size(site['bytes'])} in {there} · {escape(site['store'])}")
+    if data["roots"]:
+        _show_roots(console, data["roots"])
+
+
+def _show_roots(console: Console, roots: list[Mapping[str, Any]]) -> None:
+    rows = [[escape(root["path"]), *(render_size(size) for size in root["parts"].values())] for root in roots]
+    console.print()
+    show_table(console, ("root", *SIZES), rows, right=SIZES)
+    console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
+
+
+def show_prune(console: Console, data: Mapping[str, Any]) -> None:
+    """Print what was removed, and what is busy."""
+    removed, busy = len(data["removed"]), len(data["busy"])
+    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data['freed'])} freed")
+    if busy:
+        console.print(f" [yellow]![/] {_repositories(busy)} left: a fetch is writing there, or it may not be written")
+
+
+def _repositories(count: int) -> str:
+    return f"{count} {'repository' if count == 1 else 'repositories'}"
+
+
+# Lines of what came in, or will come in, without a published hash.
+
+
+NAMED = 12
+"""Digits of a hash that tell it from any other one here."""
+
+
+def show_unverified(console: Console, data: Mapping[str, Any]) -> None:
+    """Print a line for each distribution or program of unverified origin."""
+    for row in data.get("unverified", ()):
+        held = f"held to its first use, sha256 {row['sha256'][:NAMED]}" if row["sha256"] else "held to its first use"
+        console.print(f" [yellow]![/] {escape(row['name'])}: unverified origin (no published hash is known); {held}")
+
+
+# remove on the screen: what goes, what that frees, and what stays because it is not ours.
+
+
+def show_before(console: Console, data: Mapping[str, Any]) -> None:
+    """Print what would go."""
+    console.print(f"\n [bold]{escape(short_path(data['root']))}[/] · frees {render_size(data['freed'])}\n")
+    inside = [path for path in data["places"] if path.startswith(f"{data['root']}/")]
+    names = sorted({path.removeprefix(f"{data['root']}/").partition("/")[0] for path in inside})
+    prose(console, "           ", ", ".join(names), first="   goes    ")
+    for path in data["places"]:
+        if path not in inside:
+            console.print(f"   goes    {escape(short_path(path))}")
+    _show_rest(console, data)
+    console.print()
+
+
+def show_removed(console: Console, data: Mapping[str, Any]) -> None:
+    """Print what became of it."""
+    if not data["removed"]:
+        console.print(" [yellow]![/] nothing was removed")
+        return
+    console.print(f" {in_one_line(data)}")
+    _show_rest(console, data)
+
+
+def in_one_line(data: Mapping[str, Any]) -> str:
+    """Say what was removed."""
+    stays = "" if data["gone"] else ", but for what is not ours"
+    return f"[green]✓[/] {escape(short_path(data['root']))} is removed{stays}: {render_size(data['freed'])} freed"
+
+
+def _show_rest(console: Console, data: Mapping[str, Any]) -> None:
+    for row in data["left"]:
+        console.print(f"   [yellow]stays[/]   {escape(short_path(row['path']))}: {escape(row['why'])}")
+    if data["environment"]:
+        console.print(f"   [yellow]stays[/]   {escape(short_path(data['environment']))}, without what guarded it")
+    if data["uninstall"]:
+        console.print(f"           its packages go with: {escape(data['uninstall'])}")
+
+
+# Bundles on the screen: what is in one, what it lacks, and which steps asked for the network all the same.
+
+
+SHOWN = 6
+"""So many downloads are named before they are counted."""
+VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
+
+
+def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print what was written, what its sources may still download, and how to use it."""
+    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
+    _show_contents(console, data)
+    show_unverified(console, data)
+    if data["downloads"]:
+        console.print("\n may download, as its own files say (what is vendored is there already):")
+        _show_downloads(console, data["downloads"], verbose=verbose)
+    file = shlex.quote(data["file"].rpartition("/")[2])
+    console.print("\n where there is no network:")
+    console.print(f"   install this program:  tar -xf {escape(file)} program && pip install --no-index program/*.whl")
+    console.print(f"   build:                 xpusetup build --bundle {escape(file)}")
+
+
+def show_verified(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+    """Print whether a bundle is whole, and what it lacks."""
+    console.print(f"\n {_file(data)} · made by xpusetup {data['created_by']}")
+    _show_contents(console, data)
+    if verbose and data["downloads"]:
+        _show_downloads(console, data["downloads"], verbose=True)
+    for what in data["missing"]:
+        console.print(f" [red]✗[/] lacks {escape(what)}")
+    if data["missing"]:
+        console.print(f"   [bold]fix[/]  create it again: {escape(_create(data))}")
+    else:
+        console.print(f" [green]✓[/] all {data['files']} files as they were, every commit whole, every wheel there")
+
+
+def _create(data: Mapping[str, Any]) -> str:
+    revs = [word for name, ref in data["revs"].items() for word in ("--rev", f"{name}={ref}")]
+    return shlex.join(("xpusetup", "bundle", "create", data["file"], "--profile", data["profile"], *revs))
+
+
+def _file(data: Mapping[str, Any]) -> str:
+    return escape(short_path(data["file"]))
+
+
+def _show_contents(console: Console, data: Mapping[str, Any]) -> None:
+    with_revs = "".join(f" {name}={ref}" for name, ref in data["revs"].items())
+    console.print(f"   {data['profile']}{escape(with_revs)} for Python {data['python']} on {data['machine']}")
+    commits = sum(len(each["commits"]) for each in data["repositories"])
+    told = [f"{_count(commits, 'commit')} of {_count(len(data['repositories']), 'repository', 'repositories')}"]
+    told += [_count(len(data["wheels"]), "wheel"), f"this program ({_count(len(data['program']), 'wheel')})"]
+    told += [data["toolkit"].rpartition("/")[2]] if data["toolkit"] else []
+    console.print(f"   {escape(' · '.join(told))}")
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number} {one if number == 1 else many or f'{one}s'}"
+
+
+def _show_downloads(console: Console, downloads: Sequence[Mapping[str, Any]], *, verbose: bool) -> None:
+    shown = downloads if verbose else downloads[:SHOWN]
+    for item in shown:
+        console.print(f"   {escape(item['file'])}:{item['line']}  {escape(item['how'])}  {escape(item['what'])}")
+    if len(shown) < len(downloads):
+        console.print(f"   and {len(downloads) - len(shown)} more (-v)", style="dim")
+
+
+def show_attempts(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+    """Print which steps asked for the network, for what, and which places of their sources may have."""
+    for row in data.get("reached_out", []):
+        named = ", ".join(row["addresses"][:SHOWN])
+        told = (
+            f"asked for {named}, which was not fetched for it"
+            if named
+            else "asked for the network without naming an address"
+        )
+        prose(console, "   ", f"{row['step']} {told}", first=" [yellow]![/] ")
+        if row["may_download"]:
+            console.print("   places in its source that may have:", style="dim")
+        _show_downloads(console, row["may_download"], verbose=verbose)
+    if data.get("reached_out"):
+        prose(console, "   ", VENDOR)

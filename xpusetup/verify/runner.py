@@ -1,0 +1,106 @@
+"""Which environment is verified, and the helper that is started in it."""
+
+from __future__ import annotations
+
+import json
+import sys
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from xpusetup.run.manifest import read_document
+from xpusetup.system import files
+from xpusetup.system.process import follow_process, run_process
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from xpusetup.base.model import Mode
+    from xpusetup.config.devices import Device
+    from xpusetup.run.root import Root
+    from xpusetup.system.process import Output
+
+
+@dataclass(frozen=True)
+class Subject:
+    """An environment to verify: its interpreter, the variables it is run with, what was asked of which device.
+
+    `root` is that of the build, None where the environment is not ours; `whose` names it to people. `known` is the
+    device of a profile, or of a file that was named, `modes` those that it was built for.
+    """
+
+    python: Path
+    env: Mapping[str, str]
+    device: str
+    whose: str
+    root: Root | None = None
+    known: Device | None = None
+    modes: tuple[Mode, ...] = ()
+
+
+# Starts the verification helper of this package with the interpreter of any environment.
+
+
+LOOK = "import importlib.util, sys; print(*sys.version_info[:2], importlib.util.find_spec('torch') is not None)"
+IMPORT = 900
+"""Seconds that torch may take to be imported, or not to be, from a slow file system."""
+
+
+class Environment(NamedTuple):
+    """An environment before it is verified. `python` is empty where its interpreter does not run; `why` says why."""
+
+    python: tuple[int, ...]
+    torch: bool
+    why: str = ""
+
+
+class Verification(NamedTuple):
+    """What the helper left: its document (empty where there is none), its exit code, its last words."""
+
+    document: dict[str, Any]
+    code: int
+    words: str
+
+
+def command(python: Path | str, *options: str) -> tuple[str, ...]:
+    """Give the helper's command line. It leaves no byte code beside itself."""
+    return (str(python), "-B", str(files.package_file("helpers") / "verify_device.py"), *options)
+
+
+def list_checks() -> Any:
+    """List the checks that there are."""
+    return _parse(run_process(command(sys.executable, "--list"), seconds=60), [])
+
+
+def look_at(python: Path) -> Environment:
+    """Ask an interpreter what it is, without importing torch."""
+    output = run_process((str(python), "-c", LOOK), seconds=60)
+    words = output.out.split()
+    if output.code != 0 or not words:
+        return Environment((), torch=False, why=output.why or output.err.strip())
+    return Environment(tuple(map(int, words[:-1])), torch=words[-1] == "True")
+
+
+def find_device(python: Path, env: Mapping[str, str]) -> dict[str, str]:
+    """Ask torch which device is here, and why it is that one; empty where torch cannot be asked."""
+    found: dict[str, str] = _parse(run_process(command(python, "--which"), seconds=IMPORT, env=env), {})
+    return found
+
+
+def run_verifier(
+    python: Path, options: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
+) -> Verification:
+    """Verify, saying each line of the helper as it comes. It bounds itself, check by check."""
+    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+        out = Path(folder) / "verify.json"
+        output = follow_process(command(python, *options, "--out", str(out)), env=env, say=say)
+        words = (output.err.strip() or output.why).splitlines()
+        return Verification(read_document(out), 1 if output.code is None else output.code, words[-1] if words else "")
+
+
+def _parse(output: Output, otherwise: Any) -> Any:
+    try:
+        return json.loads(output.out) if output.code == 0 else otherwise
+    except json.JSONDecodeError:
+        return otherwise
