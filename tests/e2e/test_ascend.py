@@ -9,6 +9,7 @@ import pytest
 
 from e2e.support import CHECKOUT, Said, caller, xpusetup
 from standins.gaudi import pack_torch
+from standins.hashes import with_hashes
 from standins.wheels import pack_wheel
 
 if TYPE_CHECKING:
@@ -49,7 +50,8 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
         device = device.replace(script, f"{folder}{script}")
     (folder / "npu.toml").write_text(device)
     profile = (CHECKOUT / "profiles/ascend-2.12.toml").read_text()
-    (folder / "ascend.toml").write_text(profile.replace('"npu"\npython', '"npu"\ndevice = "npu.toml"\npython'))
+    ours = profile.replace('"npu"\npython', '"npu"\ndevice = "npu.toml"\npython')
+    (folder / "ascend.toml").write_text(with_hashes(ours, wheels))
     env = caller(folder / "home", PIP_NO_INDEX="1", PIP_FIND_LINKS=str(wheels), PIP_EXTRA_INDEX_URL="")
     return Place(folder, env)
 

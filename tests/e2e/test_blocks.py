@@ -46,6 +46,7 @@ HAVE = {
     "README.md": TABLE,
     "build.log": LOG,
     "train.log": LOG,
+    "yesterday.log": "[1/2] cc -c a.c\n[2/2] cc -c b.c\n",
     "Makefile": "all:\n\t@cat build.log; false\n",
     "acme/pyproject.toml": '[project]\nname = "acme"\nversion = "1"\n',
 }

@@ -31,7 +31,8 @@ def main() -> None:
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
     key = Pin(f"{options.distribution}=={options.version}").key
-    wanted = next(pin for pin in read_pins([options.requirements]) if pin.key == key)
+    pinned = next(pin for pin in read_pins([options.requirements]) if pin.key == key)
+    wanted = Pin(key, pinned.hashes)  # asked for by name: a marker, which says when builds need it, is no matter
     pin = recorded(options.record, wanted)
     options.into.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(dir=options.into, prefix=".fetch-") as folder:
