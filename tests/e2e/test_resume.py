@@ -144,6 +144,8 @@ def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Sig
     """Ctrl-C ends the whole tree at once, and the next run goes on."""
     mark = tmp_path / "mark"
     slow = ("--set", "tiny.TINY_SLEEP=60", "--set", f"tiny.TINY_MARK={mark}")
+    if signal.getsignal(signal.SIGHUP) is signal.SIG_IGN:  # by nohup, say: what is ignored is handed on
+        signal.signal(signal.SIGHUP, signal.SIG_DFL)
     process = start(tiny, built, *slow)
     wait_until(mark.exists)
     began = time.monotonic()
