@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from itertools import product
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -238,3 +239,16 @@ def test_a_part_of_a_plan_is_no_image(part: dict[str, Any]) -> None:
 def test_an_apptainer_image_has_nothing_to_compile_with() -> None:
     with pytest.raises(UsageError, match="nothing to compile with"):
         form("apptainer", "torch-2.14", target="devel")
+
+
+@pytest.mark.parametrize("profile", FIXED)
+def test_each_step_of_an_image_has_the_files_that_it_names(profile: str) -> None:
+    """Every stage begins empty: what a script of the folder names is copied before the script runs."""
+    files = form("dockerfile", profile).files
+    lines = files["Dockerfile"].splitlines()
+    copied = {word for line in lines if line.startswith("COPY ") for word in line.split()[1:-1]}
+    steps = {word for word in copied if word.startswith("steps/")}
+    named = {found for step in steps for found in re.findall(r"helpers/\w+/[\w.-]+\.txt", files[step])}
+    assert named
+    assert named <= copied
+    assert named <= set(files)

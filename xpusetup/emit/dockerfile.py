@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import ROOT
 from xpusetup.base.text import apptainer_text, comment
 from xpusetup.emit.image import PREFIX
 from xpusetup.emit.image_files import (
@@ -22,6 +23,7 @@ from xpusetup.emit.image_files import (
     split_stages,
 )
 from xpusetup.plan.context import HELPER_KINDS
+from xpusetup.plan.requirements import FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -136,7 +138,9 @@ class Writer:
         secrets = [f"--mount=type=secret,id={name},target={target}" for name, target in {**told, **CA}.items()]
         memory = f" {round(self.image.profile.memory_per_job_gib * 1024)}" if compiles else ""
         words = [*mounts, *(secrets if fetches else self.offline())]
-        copied = f"COPY steps/{step.id}.sh steps/"
+        named = (word for argv in step.run for word in argv if word.startswith(f"{ROOT}/{FOLDER}/"))
+        listed = [f"COPY {name.removeprefix(f'{ROOT}/')} {FOLDER}/" for name in dict.fromkeys(named)]
+        copied = "\n".join((f"COPY steps/{step.id}.sh steps/", *listed))
         return f"{copied}\n{self._run(words, f'bash helpers/image_layer.sh {step.id}{memory}')}"
 
     def offline(self) -> list[str]:
