@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
@@ -199,18 +199,21 @@ def build(
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
         request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         run = {"jobs": jobs, "launcher": launcher, "bundle": bundle, "events": events}
-        return _build(where, request, run, {"json": json, "quiet": quiet, "verbose": verbose})
+        return _run("build", where, request, run, {"json": json, "quiet": quiet, "verbose": verbose})
 
     finish("build", work, json=json, quiet=quiet, verbose=verbose)
 
 
-def _build(where: Where, request: Request, run: dict[str, Any], view_as: dict[str, Any]) -> Result:
-    """Build, in a view that says how far it is."""
+def _run(
+    verb: Literal["build", "install"], where: Where, request: Request, run: dict[str, Any], view_as: dict[str, Any]
+) -> Result:
+    """Build or install, in a view that says how far it is."""
     from xpusetup.commands import build as command
     from xpusetup.ui.live import BuildView
 
     with BuildView(**view_as) as view:
-        return command.build(where, request, command.BuildOptions(observe=view.observe, **run))
+        work = command.build if verb == "build" else command.install
+        return work(where, request, command.BuildOptions(observe=view.observe, **run))
 
 
 def install(
@@ -232,14 +235,10 @@ def install(
     where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
 
     def work() -> Result:
-        from xpusetup.commands.build import BuildOptions
-        from xpusetup.commands.build import install as run_install
-        from xpusetup.ui.live import BuildView
-
-        more = {"verify": verify, "require_hashes": require_hashes}
-        request = make_request(only=None, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
-        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
-            return run_install(where, request, BuildOptions(events=events, observe=view.observe))
+        of_it: dict[str, Any] = {"only": None, "until": "", "arch": "auto", "variables": None}
+        request = make_request(**of_it, verify=verify, require_hashes=require_hashes)
+        view_as = {"json": json, "quiet": quiet, "verbose": verbose}
+        return _run("install", where, request, {"events": events}, view_as)
 
     finish("install", work, json=json, quiet=quiet, verbose=verbose)
 
