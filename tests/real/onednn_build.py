@@ -37,7 +37,9 @@ list(APPEND CMAKE_MODULE_PATH "${PROJECT_SOURCE_DIR}/cmake/Modules")
 find_package(MKLDNN)
 add_executable(probe probe.cpp)
 target_link_directories(probe PRIVATE "$ENV{CMPLR_ROOT}/lib")
-target_link_libraries(probe PRIVATE xpu_mkldnn sycl OpenCL dl pthread)
+# What a static library needs stands after it on the linker's line.
+target_link_libraries(xpu_mkldnn INTERFACE sycl OpenCL dl pthread)
+target_link_libraries(probe PRIVATE xpu_mkldnn)
 """
 PROBE = """#include <oneapi/dnnl/dnnl.h>
 #include <cstdio>
