@@ -108,10 +108,8 @@ def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.Mon
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.delenv("PYTHONHOME", raising=False)
     data = env(Where(profile="sim"), build=False).data
-    assert data == {
-        "set": {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"},
-        "unset": ["PYTHONPATH"],
-    }
+    assert data.set_ == {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"}
+    assert data.unset == ["PYTHONPATH"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1}', '{"schema": 1, "target": {"x": 1}}'])

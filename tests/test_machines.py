@@ -34,7 +34,7 @@ SOMETIMES = {"torch", "tree"}
 
 
 @cache
-def doctor(name: str) -> dict[str, Any]:
+def doctor(name: str) -> Any:
     return examine_machine(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),))).data
 
 

@@ -59,12 +59,12 @@ def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose:
     monkeypatch.setattr("xpusetup.commands.devices.status", lambda _where: show_data(MANIFEST))
     result = diff(Where(), files(tmp_path, STATUS))
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    screens.SHOWN["status diff"](console, result.data, verbose)
+    screens.show_data(console, "status diff", result.data, verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 
 
-def show_data(document: dict[str, Any]) -> Result:
+def show_data(document: dict[str, Any]) -> Result[Any]:
     return Result("status", {**document, "root": "/r"})
 
 

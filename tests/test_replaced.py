@@ -94,10 +94,10 @@ def test_status_and_variables(root: Root) -> None:
     result = status(where)
     assert (result.code, [row["name"] for row in result.data["replaced"]]) == (1, ["umf"])
     assert result.data["fix"].startswith(f"xpusetup install {open_workspace(where).options}")
-    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]
+    assert "UV_CONSTRAINT" not in env(where, build=False).data.set_
     (root / "venv/xpusetup-constraints.txt").touch()
-    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"
-    assert "UV_CONSTRAINT" not in env(where, build=True).data["set"]
+    assert env(where, build=False).data.set_["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"
+    assert "UV_CONSTRAINT" not in env(where, build=True).data.set_
 
 
 def test_constraints_for_uv_are_added_to_those_that_are_set(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +106,6 @@ def test_constraints_for_uv_are_added_to_those_that_are_set(root: Root, monkeypa
     ours.touch()
     where = Where(profile="sim", root=str(root.path))
     monkeypatch.setenv("UV_CONSTRAINT", f"{ours} mine.txt")
-    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"mine.txt {ours}"
+    assert env(where, build=False).data.set_["UV_CONSTRAINT"] == f"mine.txt {ours}"
     monkeypatch.setenv("UV_CONSTRAINT", f"mine.txt {ours}")
-    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]
+    assert "UV_CONSTRAINT" not in env(where, build=False).data.set_

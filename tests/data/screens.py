@@ -5,6 +5,9 @@ from __future__ import annotations
 from typing import Any
 
 from data.targets import plan_for
+from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
+from xpusetup.commands.emit import Emitted
+from xpusetup.commands.status import Environment
 from xpusetup.emit.script import recipe_of
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
@@ -280,10 +283,10 @@ HALF: dict[str, Any] = {
     "left": ["wheels.install", "guard"],
     "sources": {},
 }
-ENV: dict[str, Any] = {
-    "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
-    "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
-}
+ENV = Environment(
+    {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
+    ["PYTHONPATH", "BASH_FUNC_module%%"],
+)
 SEVERAL: dict[str, Any] = {
     "root": "/cluster/out",
     "builds": [
@@ -303,20 +306,21 @@ SEVERAL: dict[str, Any] = {
         | {"done": 3, "failed": None, "damaged": {}, "wheels": [], "verified": None},
     ],
 }
-EMIT: dict[str, Any] = {
-    "kind": "shell",
-    "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
-    "start": "bash 'my out'/build.sh",
-    "notes": [],
-}
-EMIT_IMAGE: dict[str, Any] = {
-    "kind": "dockerfile",
-    "files": ["out/Dockerfile", "out/steps/venv.sh"],
-    "start": "docker build -t torch-2.14 out",
-    "notes": [
-        "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
-    ],
-}
+BASE_MOVES = (
+    "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
+)
+EMIT = Emitted(
+    kind="shell",
+    files=["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    start="bash 'my out'/build.sh",
+    notes=[],
+)
+EMIT_IMAGE = Emitted(
+    kind="dockerfile",
+    files=["out/Dockerfile", "out/steps/venv.sh"],
+    start="docker build -t torch-2.14 out",
+    notes=[BASE_MOVES],
+)
 
 
 LOCKED: dict[str, Any] = {
@@ -493,31 +497,30 @@ REACHED_OUT: list[dict[str, Any]] = [
 ]
 
 
-def _repository(name: str, size: int, *, used: bool) -> dict[str, Any]:
-    return {"name": name, "path": f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", "bytes": size, "used": used}
+def _repository(name: str, size: int, *, used: bool) -> Repository:
+    return Repository(name, f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", size, used)
 
 
-CACHE: dict[str, Any] = {
-    "store": "/home/me/.cache/xpusetup/git",
-    "site": {"store": "/sw/xpusetup/git", "repositories": [_repository("pytorch-pytorch", 800 << 20, used=False)]}
-    | {"bytes": 800 << 20},
-    "repositories": [
+CACHE = CacheSize(
+    store="/home/me/.cache/xpusetup/git",
+    site=Store("/sw/xpusetup/git", [_repository("pytorch-pytorch", 800 << 20, used=False)], 800 << 20),
+    repositories=[
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),
     ],
-    "bytes": 213 << 20,
-    "freed": 3 << 20,
-    "roots": [
-        {"name": "sim", "path": "/home/me/r/sim", "parts": {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}},
-        {"name": "torch-2.5", "path": ROOT, "parts": {"src": 21 << 30, "venv": None, "wheels": 0}},
+    bytes=213 << 20,
+    freed=3 << 20,
+    roots=[
+        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}),
+        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0}),
     ],
-}
-PRUNED: dict[str, Any] = {
-    "store": CACHE["store"],
-    "removed": [_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
-    "busy": [_repository("pybind-pybind11", 1 << 20, used=False)],
-    "freed": 3 << 20,
-}
+)
+PRUNED = PrunedCache(
+    store=CACHE.store,
+    removed=[_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
+    busy=[_repository("pybind-pybind11", 1 << 20, used=False)],
+    freed=3 << 20,
+)
 
 
 def _commit(rev: str, subject: str) -> dict[str, str]:

@@ -289,7 +289,7 @@ class Line:
     bad: str
 
 
-def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result:
+def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Any]:
     """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
     if not hunt.command:
         raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
@@ -398,7 +398,9 @@ def _describe(bench: BisectRun, line: Line, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _result(base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None) -> Result:
+def _result(
+    base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None
+) -> Result[Any]:
     found = _describe(bench, line, answer)
     trials = [*found["trials"], *(inside["trials"] if inside else [])]
     data = {

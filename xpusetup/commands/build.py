@@ -123,7 +123,7 @@ class BuildOptions:
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
-def build(where: Where, request: Request, options: BuildOptions) -> Result:
+def build(where: Where, request: Request, options: BuildOptions) -> Result[Any]:
     """Build a profile, going on where the last run stopped."""
     if options.bundle:
         from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
@@ -136,7 +136,7 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
 
 def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
-) -> Result:
+) -> Result[Any]:
     """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
     observe = with_file(options.observe, options.events)
     if purpose is BUILD and workspace.revs:
@@ -258,7 +258,7 @@ def _note(text: str) -> Event:
 
 def _make_result(
     workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
-) -> Result:
+) -> Result[Any]:
     purpose = prepared.purpose
     tuned = render_options(options)
     data: dict[str, Any] = {
@@ -314,7 +314,7 @@ def use_environment(venv: Path) -> str:
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def install(where: Where, request: Request, options: BuildOptions) -> Result:
+def install(where: Where, request: Request, options: BuildOptions) -> Result[Any]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
     workspace = open_workspace(where)
     if workspace.profile.published is None and workspace.profile.installer is None:

@@ -76,7 +76,7 @@ class CreateOptions:
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
-def create(where: Where, request: Request, options: CreateOptions) -> Result:
+def create(where: Where, request: Request, options: CreateOptions) -> Result[Any]:
     """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
 
     def say(text: str) -> None:
@@ -210,7 +210,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 # bundle verify: every hash, every commit with its whole tree, every wheel that the lock asks for.
 
 
-def verify_bundle(file: str) -> Result:
+def verify_bundle(file: str) -> Result[Any]:
     """Check a bundle against what it says of itself, and that against its lock. Raises UsageError for a damaged one."""
     path = Path(file)
     bundle = read_head(path)

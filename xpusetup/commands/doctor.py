@@ -53,14 +53,14 @@ class DoctorOptions:
     facts: tuple[str, ...] = ()
 
 
-def list_checks() -> Result:
+def list_checks() -> Result[Any]:
     """List the checks."""
     texts = check_texts()
     rows = [{"id": check.id, "area": texts[check.id].area, "title": texts[check.id].title} for check in CHECKS]
     return Result("doctor", {"checks": rows})
 
 
-def examine_machine(where: Where, asked: DoctorOptions) -> Result:
+def examine_machine(where: Where, asked: DoctorOptions) -> Result[Any]:
     """Judge this machine, or the facts of another."""
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
@@ -121,12 +121,12 @@ def redactor_of(facts: Facts | None = None) -> Redactor:
     return Redactor(user=user, host=own.host, home=own.home)
 
 
-def redact_result(result: Result) -> Result:
+def redact_result(result: Result[Any]) -> Result[Any]:
     """Give a result as it may leave this machine."""
     return Result(result.command, redactor_of().document(result.data), result.code)
 
 
-def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result:
+def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result[Any]:
     """Say in what machines differ: facts whose values are not the same, then checks that say different things."""
     machines = {name: read_facts(file) for name, file in _stems(asked.facts).items()}
     said = {name: _merge(_findings(workspace, facts, asked)) for name, facts in machines.items()}

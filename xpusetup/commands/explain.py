@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 LAST_LINES = 12
 
 
-def explain(log: str, good: str = "") -> Result:
+def explain(log: str, good: str = "") -> Result[Any]:
     """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
     piped = log in {"", STDIN}
     known = read_known(read_log(Path(good))) if good else None

@@ -119,7 +119,7 @@ def _linker(target: Target, linkers: Sequence[str]) -> Iterator[Saving]:
 # plan: build's steps and why each would run.
 
 
-def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
+def plan(where: Where, request: Request, *, explain: bool = False) -> Result[Any]:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     notes: list[str] = []
     workspace = ensure_locked(open_workspace(where), notes.append)

@@ -36,14 +36,14 @@ INTEL = (
 """Areas, and one check, that are about Intel GPUs alone."""
 
 
-def show_way() -> Result:
+def show_way() -> Result[Any]:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
 
     return way_of(probe(WAY_SECTIONS, Ask(imports=False)))
 
 
-def way_of(facts: Facts) -> Result:
+def way_of(facts: Facts) -> Result[Any]:
     """Give the way of a machine that was seen."""
     try:
         profiles = shipped()

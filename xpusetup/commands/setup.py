@@ -96,7 +96,7 @@ def _again(options: SetupOptions) -> str:
     return " ".join(["xpusetup setup", *words])
 
 
-def show_setup(prepared: Prepared, *, out: str = "") -> Result:
+def show_setup(prepared: Prepared, *, out: str = "") -> Result[Any]:
     """Give the commands; with `out` write them as one script too."""
     if out:
         text = render_system(tuple(task.step for task in prepared.setup.tasks), _head(prepared))
@@ -168,7 +168,7 @@ def _rows(task: Task) -> list[dict[str, Any]]:
     ]
 
 
-def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result:
+def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result[Any]:
     """Run the commands in order and stop where the machine has to start again first.
 
     Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.

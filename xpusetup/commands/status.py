@@ -50,7 +50,15 @@ if TYPE_CHECKING:
 # status --log: what a step says, as it says it, from another terminal.
 
 
-def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result:
+@dataclass(frozen=True)
+class StepLog:
+    """The log of a step, which was said while it was read."""
+
+    step: str
+    log: str
+
+
+def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result[StepLog]:
     """Say the text of a step's log; with `more` go on for as long as a build is at work in the root."""
     root = Root(open_built(where).root)
     path = root.log(step)
@@ -60,7 +68,7 @@ def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None])
         raise UsageError(f"no step {step!r} has a log in {root.path}", fix=has)
     for piece in follow(path, lambda: more and is_held(root / "lock")):
         say(piece)
-    return Result("status log", {"step": step, "log": str(path)})
+    return Result("status log", StepLog(step, str(path)))
 
 
 # status of a folder that holds several builds, as those of a cluster: one row for each.
@@ -70,7 +78,7 @@ COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""
 
 
-def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result:
+def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result[Any]:
     """Say of each root how far it is, what it made and whether that was verified."""
     rows = [row for root in roots if root.path.name != COLLECTED and (row := _row(root, check=check))]
     bad = any(row["failed"] or row["damaged"] or row["verified"] is False for row in rows)
@@ -176,7 +184,7 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
     )
 
 
-def status(where: Where, *, check: bool = False) -> Result:
+def status(where: Where, *, check: bool = False) -> Result[Any]:
     """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each.
 
     `check`: every file that was made or installed is hashed, also one that looks as it was.
@@ -280,13 +288,21 @@ def _whose(workspace: Workspace) -> dict[str, str]:
     return {"profile": workspace.profile.name, "chosen_by": workspace.chosen_by}
 
 
-def env(where: Where, *, build: bool, say: Say | None = None) -> Result:
+@dataclass(frozen=True)
+class Environment:
+    """What a shell sets and unsets."""
+
+    set_: dict[str, str]
+    unset: list[str]
+
+
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result[Environment]:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
     workspace = open_built(where)
     _say_whose(workspace, say)
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
-    return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
+    return Result("env", Environment({**change.sets, **network}, list(change.unsets)))
 
 
 def _say_whose(workspace: Workspace, say: Say | None) -> None:
@@ -341,15 +357,33 @@ def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoRetur
     become(command, environment)
 
 
-def run_and_tell(where: Where, command: Sequence[str]) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class CommandRun:
+    """How a command in the built environment ended: its exit code (of a signal negative), and seconds."""
+
+    profile: str
+    chosen_by: str
+    root: str
+    argv: list[str]
+    code: int
+    seconds: float
+
+
+def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     """Run a command in the built environment, and tell how it ended: with its own exit code."""
     workspace, environment = _ready(where, command)
     began = now()
     code = run_attached(command, quiet=True, env=environment)
     if code is None:
         raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
-    data = {**_whose(workspace), "root": str(workspace.root), "argv": list(command), "code": code}
-    return Result("run", {**data, "seconds": round(now() - began, 3)}, code=code if code >= 0 else SIGNALS - code)
+    done = CommandRun(
+        **_whose(workspace),
+        root=str(workspace.root),
+        argv=list(command),
+        code=code,
+        seconds=round(now() - began, 3),
+    )
+    return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:

@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.cache import PrunedCache
+    from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.remove import Removed
+    from xpusetup.commands.result import AnyResult
 
 
 DONE = "[green]✓[/] "
 
 
-def show_in_brief(console: Console, result: Result, data: Mapping[str, Any]) -> bool:
+def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     """Print the result of work in one line; False where the whole screen has to be shown."""
-    line = LINES[result.command](data) if result.command in LINES and result.code == 0 else ""
+    render = BRIEF.get(type(data).__name__) or LINES.get(result.command)
+    line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
-        show_attempts(console, data, verbose=False)
+        if isinstance(data, dict):
+            show_attempts(console, data, verbose=False)
     return bool(line)
 
 
@@ -60,14 +65,28 @@ def _prepared(data: Mapping[str, Any]) -> str:
     return f"{DONE}{len(data['ran'])} steps are done" if data["ran"] and not data["stopped"] else ""
 
 
-def _pruned(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{len(data['removed'])} removed, {render_size(data['freed'])} freed" if not data["busy"] else ""
+def _pruned(data: PrunedCache) -> str:
+    return f"{DONE}{len(data.removed)} removed, {render_size(data.freed)} freed" if not data.busy else ""
+
+
+def _emitted(data: Emitted) -> str:
+    return f"{DONE}{len(data.files)} files; build it with: {escape(data.start)}"
+
+
+def _removed(data: Removed) -> str:
+    return storage.in_one_line(data) if data.removed else ""
 
 
 def _file(data: Mapping[str, Any]) -> str:
     return f"{DONE}{escape(short_path(data['file']))}" if data["file"] else ""
 
 
+BRIEF: dict[str, Callable[..., str]] = {
+    "Emitted": _emitted,
+    "PrunedCache": _pruned,
+    "Removed": _removed,
+}
+"""The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "build": lambda data: in_one_line(data, "built"),
     "install": lambda data: in_one_line(data, "installed"),
@@ -75,14 +94,11 @@ LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "test": _tested,
     "bisect": _found,
     "setup": _prepared,
-    "cache prune": _pruned,
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
     "report": _file,
-    "remove": lambda data: storage.in_one_line(data) if data["removed"] else "",
     "profiles new": _file,
     "profiles lock": _file,
-    "emit": lambda data: f"{DONE}{len(data['files'])} files; build it with: {escape(data['start'])}",
     "devices check": lambda _data: f"{DONE}nothing breaks `import torch` here",
     "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
 }
