@@ -41,6 +41,8 @@ def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:
         return type(value)(_map(each, change, names) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{name: _map(each, change, (*names, key_of(name))) for name, each in _pairs(value)})
+    if hasattr(type(value), "model_fields"):  # a model of pydantic, which must not be imported for this
+        return value.model_copy(update={name: _map(each, change, (*names, name)) for name, each in value})
     return value
 
 
@@ -56,12 +58,19 @@ def to_json(value: object) -> Json:
         return {key_of(name): to_json(each) for name, each in _pairs(value)}
     if isinstance(value, PurePath):
         return str(value)
+    if hasattr(value, "model_dump"):
+        return cast("Json", value.model_dump(mode="json", by_alias=True))
     raise TypeError(f"JSON has no form of {type(value).__name__}")
 
 
 def key_of(name: str) -> str:
     """Give the key in JSON of a field."""
     return name.removesuffix("_")
+
+
+def fields_of(value: Document) -> dict[str, Any]:
+    """Give the fields of a value by name, to make one of a type that has more."""
+    return dict(_pairs(value))
 
 
 def _pairs(value: Document) -> Iterator[tuple[str, Any]]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, status
+from xpusetup.commands.status import find_built, status_of_one
 from xpusetup.config.devices import known_devices
 from xpusetup.doctor.extensions import judge
 from xpusetup.machine.accelerators import cards_of, make_rows
@@ -70,11 +70,11 @@ def _read_proof(name: str) -> Proof:
 
 
 def _here(where: Where) -> Proof:
-    built = status(where).data
-    proof = make_proof(built)
+    built = status_of_one(where).data
+    proof = make_proof(asdict(built))
     if proof is None:
         fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
-        raise NotReadyError(f"{built['profile']} in {built['root']} was never verified", fix=fix)
+        raise NotReadyError(f"{built.profile} in {built.root} was never verified", fix=fix)
     return proof
 
 
