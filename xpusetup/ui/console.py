@@ -144,6 +144,7 @@ MARKS = {
     "warn": "[yellow]![/]",
     "fail": "[red]✗[/]",
     "skip": "[dim]·[/]",
+    "unknown": "[dim]?[/]",
     "crash": "[red]✗[/]",
     "done": "[green]✓[/]",
     "stale": "[yellow]↻[/]",
