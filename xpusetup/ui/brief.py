@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.setup import SetupResult
 
 
 DONE = "[green]✓[/] "
@@ -60,8 +61,8 @@ def _found(data: Mapping[str, Any]) -> str:
     return f"{DONE}{found['component']} {found['culprit']['rev']} {escape(found['culprit']['subject'])}"
 
 
-def _prepared(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{len(data['ran'])} steps are done" if data["ran"] and not data["stopped"] else ""
+def _prepared(data: SetupResult) -> str:
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
 
 
 def _pruned(data: PrunedCache) -> str:
@@ -86,13 +87,13 @@ BRIEF: dict[str, Callable[..., str]] = {
     "Emitted": _emitted,
     "PrunedCache": _pruned,
     "Removed": _removed,
+    "SetupResult": _prepared,
 }
 """The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "verify": _verified,
     "test": _tested,
     "bisect": _found,
-    "setup": _prepared,
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
     "report": _file,
