@@ -23,7 +23,7 @@ from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, ShellEnvironment, SourceTree
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
 from xpusetup.run.guard import ReplacedPackage
@@ -70,7 +70,6 @@ FAILED = replace(
     wheels=[],
     verified=None,
     failure=StepFailure(
-        compared=None,
         step="torch.build",
         log=f"{ROOT}/logs/torch.build.log",
         causes=[],
@@ -106,7 +105,6 @@ CAUSES = [
     )
 ]
 EXPLAINED = ExplainResult(
-    compared=None,
     log="torch.build.log",
     causes=[
         *CAUSES,
@@ -309,7 +307,7 @@ HALF = replace(
     left=["wheels.install", "guard"],
     sources={},
 )
-ENV = Environment(
+ENV = ShellEnvironment(
     {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     ["PYTHONPATH", "BASH_FUNC_module%%"],
 )
