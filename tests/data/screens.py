@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
-from typing import Any
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
 
 from data.targets import plan_for
 from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.status import Environment
+from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.emit.script import recipe_of
+from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
+from xpusetup.verify.runner import DeviceCheck
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Level
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -196,24 +203,15 @@ UNKNOWN: dict[str, Any] = {
 }
 
 
-def check(name: str, level: str, seen: str, caused_by: str | None = None) -> dict[str, Any]:
-    return {
-        "id": name,
-        "title": name,
-        "level": level,
-        "seen": seen,
-        "limit": "",
-        "seconds": 0.1,
-        "caused_by": caused_by,
-    }
+def check(name: str, level: Level, seen: str, caused_by: str | None = None) -> CheckResult:
+    return CheckResult(id=name, title=name, level=level, seen=seen, limit="", seconds=0.1, caused_by=caused_by)
 
 
-VERIFY: dict[str, Any] = {
-    "fix": "xpusetup doctor --profile torch-2.5 --for run",
-    "device": "simxpu",
-    "devices": [{"name": "simulated accelerator"}],
-    "versions": {"torch": "2.13.0+cpu"},
-    "checks": [
+VERIFY = DeviceVerification(
+    device="simxpu",
+    devices=[SeenDevice(name="simulated accelerator")],
+    versions=TorchVersions(torch="2.13.0+cpu"),
+    checks=[
         check("autoload.import", "ok", "torch imports and knows simxpu"),
         check("device.available", "ok", "1 device"),
         check("numbers.finite", "ok", "all results are finite"),
@@ -221,18 +219,22 @@ VERIFY: dict[str, Any] = {
         check("numbers.model", "skip", "not asked", "numbers.matmul"),
         check("amp.dtype", "crash", "RuntimeError: autocast [device] is not known"),
     ],
-    "verified": False,
-    "not_checked": ["inference compile", "two devices"],
-}
-WRONG: dict[str, Any] = {
-    **VERIFY,
-    "chosen_by": "simxpu, available by torch.accelerator",
-    "checks": [
-        *VERIFY["checks"][:3],
-        {
-            **check("numbers.matmul", "fail", "relative difference 2.9e-02, cosine 0.999733 (at 1x512x8 float32)"),
-            "limit": "relative 1e-05, cosine 0.9999",
-        },
+    verified=False,
+    not_checked=["inference compile", "two devices"],
+    chosen_by="torch-2.5",
+    environment="torch-2.5",
+    fix="xpusetup doctor --profile torch-2.5 --for run",
+    not_recorded="",
+)
+WRONG = replace(
+    VERIFY,
+    chosen_by="simxpu, available by torch.accelerator",
+    checks=[
+        *VERIFY.checks[:3],
+        replace(
+            check("numbers.matmul", "fail", "relative difference 2.9e-02, cosine 0.999733 (at 1x512x8 float32)"),
+            limit="relative 1e-05, cosine 0.9999",
+        ),
         check("numbers.conv", "ok", "relative difference 2.5e-07"),
         check("numbers.autograd", "fail", "relative difference 1.0e-02", "numbers.matmul"),
         check("numbers.model", "fail", "losses 2.3, 1.9 instead of 2.2, 1.8", "numbers.matmul"),
@@ -240,15 +242,15 @@ WRONG: dict[str, Any] = {
         check("api.accelerator.device_index", "skip", "it is not there; Intel GPUs have it since torch 2.8"),
         check("models.compile", "skip", "KeyError: 'simxpu'; expected: there is no Triton for this device"),
     ],
-}
-LISTED: dict[str, Any] = {
-    "list": [
-        {"id": "autoload.import", "area": "autoload", "title": "import torch", "level": "gate"},
-        {"id": "numbers.matmul", "area": "numbers", "title": "matmul", "level": "quick"},
-        {"id": "numbers.conv", "area": "numbers", "title": "convolution", "level": "quick"},
-        {"id": "api.mem_get_info", "area": "api", "title": "mem_get_info", "level": "smoke"},
+)
+LISTED = DeviceCheckList(
+    [
+        DeviceCheck(id="autoload.import", area="autoload", title="import torch", level="gate"),
+        DeviceCheck(id="numbers.matmul", area="numbers", title="matmul", level="quick"),
+        DeviceCheck(id="numbers.conv", area="numbers", title="convolution", level="quick"),
+        DeviceCheck(id="api.mem_get_info", area="api", title="mem_get_info", level="smoke"),
     ]
-}
+)
 STATUS: dict[str, Any] = {
     **BUILT,
     "void": False,

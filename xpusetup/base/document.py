@@ -1,7 +1,7 @@
 """What commands return: values of frozen types, whose texts can be changed in one pass, and their form as JSON.
 
 A field of a result is a key of its JSON document, by the same name; a name that Python keeps for itself ends in an
-underscore that the key has not.
+underscore that the key has not. What was read from a file by pydantic's strict models may stand in a result as it is.
 """
 
 from __future__ import annotations
@@ -41,6 +41,9 @@ def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:
         return type(value)(_map(each, change, names) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{name: _map(each, change, (*names, key_of(name))) for name, each in _pairs(value)})
+    if _is_model(value):
+        keys = {name: (*names, key_of(name)) for name in type(value).model_fields}
+        return value.model_copy(update={name: _map(getattr(value, name), change, keys[name]) for name in keys})
     return value
 
 
@@ -56,12 +59,29 @@ def to_json(value: object) -> Json:
         return {key_of(name): to_json(each) for name, each in _pairs(value)}
     if isinstance(value, PurePath):
         return str(value)
+    if _is_model(value):
+        return cast("Json", value.model_dump(by_alias=True, mode="json"))  # type: ignore[attr-defined]
     raise TypeError(f"JSON has no form of {type(value).__name__}")
+
+
+def read_as(kind: type[T], found: object) -> T:
+    """Read what a script wrote as JSON into a type; keys that the type has not are left out.
+
+    Raises ValueError for what does not fit.
+    """
+    from pydantic import TypeAdapter  # noqa: PLC0415 - who reads no such document need not wait for it
+
+    return TypeAdapter(kind).validate_python(found)
 
 
 def key_of(name: str) -> str:
     """Give the key in JSON of a field."""
     return name.removesuffix("_")
+
+
+def _is_model(value: object) -> bool:
+    """Say whether a value is one of pydantic's, which is imported only where there are some."""
+    return hasattr(type(value), "model_fields")
 
 
 def _pairs(value: Document) -> Iterator[tuple[str, Any]]:

@@ -21,9 +21,12 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.cache import PrunedCache
+    from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.test import SuiteResult
+    from xpusetup.commands.verify import DeviceVerification
 
 
 DONE = "[green]✓[/] "
@@ -40,18 +43,19 @@ def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     return bool(line)
 
 
-def _verified(data: Mapping[str, Any]) -> str:
-    skipped = sum(check["level"] == "skip" for check in data.get("checks", ()))
-    told = f"verified on {escape(data['device'])}: {len(data['checks']) - skipped} checks" if "checks" in data else ""
-    return f"{DONE}{told}" if told and data["verified"] else ""
+def _verified(data: DeviceVerification) -> str:
+    done = sum(check.level != "skip" for check in data.checks)
+    return f"{DONE}verified on {escape(data.device)}: {done} checks" if data.verified else ""
 
 
-def _tested(data: Mapping[str, Any]) -> str:
-    if "suites" not in data:
-        return ""
-    passed = sum(row["passed"] for row in data["suites"])
-    against = f" · not worse than {escape(data['against']['baseline'])}" if data["against"] else ""
-    return f"{DONE}{escape(data['suite'])}: {passed} passed, {len(data['failed'])} failed{against}"
+def _tested(data: SuiteResult) -> str:
+    passed = sum(row.passed for row in data.suites)
+    against = f" · not worse than {escape(data.against.baseline)}" if data.against else ""
+    return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"
+
+
+def _loaded(data: DeviceList) -> str:
+    return f"{DONE}nothing breaks `import torch` here" if data.checked else ""
 
 
 def _found(data: Mapping[str, Any]) -> str:
@@ -82,16 +86,17 @@ def _file(data: Mapping[str, Any]) -> str:
 
 
 BRIEF: dict[str, Callable[..., str]] = {
+    "DeviceList": _loaded,
+    "DeviceVerification": _verified,
     "Emitted": _emitted,
     "PrunedCache": _pruned,
     "Removed": _removed,
+    "SuiteResult": _tested,
 }
 """The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "build": lambda data: in_one_line(data, "built"),
     "install": lambda data: in_one_line(data, "installed"),
-    "verify": _verified,
-    "test": _tested,
     "bisect": _found,
     "setup": _prepared,
     "bundle create": _file,
@@ -99,6 +104,5 @@ LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
     "report": _file,
     "profiles new": _file,
     "profiles lock": _file,
-    "devices check": lambda _data: f"{DONE}nothing breaks `import torch` here",
     "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
 }

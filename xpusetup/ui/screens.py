@@ -97,6 +97,14 @@ SCREENS = {
     "PrunedCache": "storage:show_prune",
     "Removed": "storage:show_removed",
     "ProfileSchema": "screens:show_schema",
+    "DeviceCheckList": "verify:show_list",
+    "DeviceVerification": "verify:show_verify",
+    "FallbackTables": "verify:show_fallbacks",
+    "SuiteList": "verify:show_suite_list",
+    "SuiteResult": "verify:show_suites",
+    "Comparison": "verify:show_comparison",
+    "DeviceTable": "verify:show_table",
+    "DeviceList": "devices:show_devices",
 }
 """The screen of each type of result, as module:function; a test holds them against the types that commands return.
 
@@ -123,15 +131,6 @@ def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None
     show_plan(console, data, verbose)
 
 
-def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.ui.verify import show_list, show_verify  # noqa: PLC0415 - a screen of its own
-
-    if "list" in data:
-        show_list(console, data["list"])
-        return
-    show_verify(console, data, verbose=verbose)
-
-
 def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Console, Any, bool], None]:
     """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
 
@@ -146,11 +145,7 @@ SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
     "build": _screen("build", "show_build"),
     "install": _screen("build", "show_install"),
     "plan": _show_plan,
-    "verify": _show_verify,
-    "verify --fallbacks": _screen("verify", "show_fallbacks", told=False),
-    "test": _screen("verify", "show_suites"),
     "status": _screen("build", "show_status", told=False),
-    "status diff": _screen("verify", "show_comparison"),
     "bisect": _screen("bisect", "show_bisect"),
     "report": _screen("bisect", "show_report", told=False),
     "env --closure": _screen("devices", "show_closure"),
@@ -161,9 +156,6 @@ SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
     "explain": _screen("explain", "show_explained"),
     "bundle create": _screen("storage", "show_created"),
     "bundle verify": _screen("storage", "show_verified"),
-    "devices list": _screen("devices", "show_devices"),
-    "devices check": _screen("devices", "show_devices"),
-    "devices table": _screen("verify", "show_table", told=False),
     "profiles list": _screen("profiles", "show_list", told=False),
     "profiles show": _screen("profiles", "show_one"),
     "profiles check": _screen("profiles", "show_checked", told=False),
