@@ -19,10 +19,10 @@ from xpusetup.base.text import hide_all
 from xpusetup.commands.test import AffectedOperator, OperatorTable, SuiteResult, SuiteSource, list_suites
 from xpusetup.suites.known import (
     Against,
+    ChangedPackage,
     Difference,
     Exclusion,
     HeardMessage,
-    ReplacedPackage,
     SuiteCounts,
     SuiteRow,
     Suites,
@@ -320,7 +320,7 @@ RESULT = SuiteResult(
         folder="/t", version="4.45.2", notes=["the tests are of 4.45.2, installed is transformers 4.46.0"]
     ),
     broken=["tests/trainer: RuntimeError: no driver"],
-    replaced=[ReplacedPackage(name="torch", before="2.5.1+xpu abc", after="2.15.0 def")],
+    replaced=[ChangedPackage(name="torch", before="2.5.1+xpu abc", after="2.15.0 def")],
     crashed={"tests/models/a/test_a.py::test_x": "Aborted, at a/test_a.py:3 in test_x"},
     failed={"tests/models/a/test_a.py::test_x": "crashed", "tests/models/a/test_a.py::test_y[1]": "failed"},
     operators=[AffectedOperator("aten::take", "Enabled")],

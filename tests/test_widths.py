@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -171,11 +172,6 @@ def test_wrapped(text: str, width: int, lines: list[str]) -> None:
 
 
 def test_a_long_command_is_one_line() -> None:
-    data: dict[str, Any] = {
-        **screens.STATUS,
-        "damaged": {},
-        "verified": None,
-        "verify": "xpusetup verify " + "--x y " * 30,
-    }
+    data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
     text = written(lambda console: show.show_data(console, "status", data, False), 60)
-    assert data["verify"].strip() in text
+    assert data.verify.strip() in text

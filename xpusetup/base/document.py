@@ -41,9 +41,8 @@ def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:
         return type(value)(_map(each, change, names) for each in value)
     if is_dataclass(value) and not isinstance(value, type):
         return type(value)(**{name: _map(each, change, (*names, key_of(name))) for name, each in _pairs(value)})
-    if _is_model(value):
-        keys = {name: (*names, key_of(name)) for name in type(value).model_fields}
-        return value.model_copy(update={name: _map(getattr(value, name), change, keys[name]) for name in keys})
+    if hasattr(type(value), "model_fields"):  # a model of pydantic, which must not be imported for this
+        return value.model_copy(update={name: _map(each, change, (*names, name)) for name, each in value})
     return value
 
 
@@ -59,8 +58,8 @@ def to_json(value: object) -> Json:
         return {key_of(name): to_json(each) for name, each in _pairs(value)}
     if isinstance(value, PurePath):
         return str(value)
-    if _is_model(value):
-        return cast("Json", value.model_dump(by_alias=True, mode="json"))  # type: ignore[attr-defined]
+    if hasattr(value, "model_dump"):
+        return cast("Json", value.model_dump(mode="json", by_alias=True))
     raise TypeError(f"JSON has no form of {type(value).__name__}")
 
 
@@ -79,9 +78,9 @@ def key_of(name: str) -> str:
     return name.removesuffix("_")
 
 
-def _is_model(value: object) -> bool:
-    """Say whether a value is one of pydantic's, which is imported only where there are some."""
-    return hasattr(type(value), "model_fields")
+def fields_of(value: Document) -> dict[str, Any]:
+    """Give the fields of a value by name, to make one of a type that has more."""
+    return dict(_pairs(value))
 
 
 def _pairs(value: Document) -> Iterator[tuple[str, Any]]:

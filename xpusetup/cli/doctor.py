@@ -78,6 +78,20 @@ def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> AnyResu
 
 # doctor and explain: what is wrong here, and what went wrong there.
 
+FactFiles = Annotated[
+    list[str] | None,
+    typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
+]
+PasteFiles = Annotated[
+    list[str] | None,
+    typer.Option("--paste", help="Judge what someone posted: outputs of tools; - is stdin.", metavar="FILE"),
+]
+
+ReportFile = Annotated[
+    str,
+    typer.Option("--collect-env", help="A report in the form of PyTorch's collect_env; - is stdout.", metavar="FILE"),
+]
+
 
 def doctor(
     profile: options.Profile = "",
@@ -92,10 +106,9 @@ def doctor(
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
     save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
-    facts: Annotated[
-        list[str] | None,
-        typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
-    ] = None,
+    facts: FactFiles = None,
+    paste: PasteFiles = None,
+    collect_env: ReportFile = "",
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
@@ -107,9 +120,9 @@ def doctor(
 
         if listed:
             return list_checks()
-        asked = DoctorOptions(
-            goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=tuple(facts or ())
-        )
+        lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
+        many = {each: tuple(values or ()) for each, values in lists.items()}
+        asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
         folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
         where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
         result = examine_machine(where, asked)

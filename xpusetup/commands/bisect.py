@@ -250,11 +250,11 @@ class BisectRun:
         workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
         began = now()
         built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
-        counts = built.data["cached"].values()
+        counts = built.data.cached.values()
         trial = Trial(
             rev=rev,
             verdict="skip",
-            why=f"{built.data['failed']} failed",
+            why=f"{built.data.failed} failed",
             seconds=round(now() - began, 1),
             cached=(sum(hits for hits, _ in counts), sum(misses for _, misses in counts)),
         )

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
@@ -131,7 +132,7 @@ def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
     if page:
         path = Path(page).expanduser()
         files.write_text(path, place_in(files.read_input(path) or "", markdown, page))
-    return Result("devices table", DeviceTable(**vars(make_table(proofs)), markdown=markdown, file=page or None))
+    return Result("devices table", DeviceTable(**fields_of(make_table(proofs)), markdown=markdown, file=page or None))
 
 
 def _read_proofs(path: Path) -> Iterator[Proof]:

@@ -12,6 +12,8 @@ from pydantic import ValidationError
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
 from xpusetup.base.text import Redactor
+from xpusetup.commands.collect_env import make_report
+from xpusetup.commands.paste import read_paste
 from xpusetup.commands.recommend import about_intel, accelerator_names, find_way, way_data
 from xpusetup.commands.result import Result
 from xpusetup.doctor.differences import differing_facts, differing_findings
@@ -26,6 +28,7 @@ from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, ta
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import identity
+from xpusetup.system.logs import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -39,7 +42,7 @@ if TYPE_CHECKING:
 
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
-WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
+WORSE: dict[Level, int] = {"unknown": -1, "ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,6 +54,8 @@ class DoctorOptions:
     skip: tuple[str, ...] = ()
     save: str = ""
     facts: tuple[str, ...] = ()
+    paste: tuple[str, ...] = ()
+    collect_env: str = ""
 
 
 def list_checks() -> Result[Any]:
@@ -65,12 +70,18 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Any]:
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
     _must_be_checks((*asked.only, *asked.skip))
-    read = read_facts(asked.facts[0]) if asked.facts else None
+    if asked.paste and asked.facts:
+        raise UsageError("--paste and --facts are two ways to tell of a machine", fix="leave one of them out")
+    paste = read_paste(asked.paste) if asked.paste else None
+    asked = replace(asked, goal=asked.goal or "run") if paste else asked
+    read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
     check_targets(workspace.profile, (), workspace.settings, target_table())
     if len(asked.facts) > 1:
         return compare_machines(workspace, asked)
     facts = read or _probe(workspace, asked)
+    if asked.collect_env:
+        return _report(facts, asked.collect_env)
     if asked.save:
         _save(facts, Path(asked.save))
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
@@ -80,7 +91,8 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Any]:
     data = _data(workspace, facts, findings)
     stops = {goal: list(root_causes(found)) for goal, found in _in_order(by_goal, data["way"]["route"]).items()}
     matters = wanted_goals(tuple(by_goal), data["way"]["route"])
-    told = {**data, "stops": stops, "saved": asked.save or None}
+    pasted = {"pasted": paste.document(findings)} if paste else {}
+    told = {**data, "stops": stops, "saved": asked.save or None, **pasted}
     return Result("doctor", told, code=1 if any(stops[goal] for goal in matters) else 0)
 
 
@@ -97,6 +109,8 @@ def _in_order(by_goal: Mapping[Goal, tuple[Finding, ...]], route: str) -> dict[G
 
 def _probe(workspace: Workspace, asked: DoctorOptions) -> Facts:
     """Look at this machine: at all of it where that is saved, else at what the checks read."""
+    if asked.collect_env:
+        return probe_all(workspace)
     if not asked.save:
         return probe_for(workspace, _goals(asked), asked.only)
     from xpusetup.system.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
@@ -112,6 +126,14 @@ def _save(facts: Facts, path: Path) -> None:
     """Write facts without what names people, machines and secrets."""
     told = redactor_of(facts).document(facts.model_dump(mode="json", by_alias=True))
     files.write_text(path, json.dumps(told, indent=2) + "\n")
+
+
+def _report(facts: Facts, name: str) -> Result:
+    """Give the report for an issue upstream, or write it into a file; without what names people and machines."""
+    text = redactor_of(facts).text(make_report(facts, gpu_table()))
+    if name != STDIN:
+        files.write_text(Path(name), text)
+    return Result("doctor", {"report": text, "file": "" if name == STDIN else name})
 
 
 def redactor_of(facts: Facts | None = None) -> Redactor:

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.base.document import read_as
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
 from xpusetup.commands.result import Result
@@ -38,8 +38,8 @@ if TYPE_CHECKING:
     from xpusetup.suites.known import (
         Against,
         Baseline,
+        ChangedPackage,
         Exclusion,
-        ReplacedPackage,
         Suite,
         SuiteRow,
         Suites,
@@ -126,7 +126,7 @@ class SuiteResult:
     workers: int
     crashed: dict[str, str]
     excluded: list[Exclusion]
-    replaced: list[ReplacedPackage]
+    replaced: list[ChangedPackage]
     seconds: float
     suites: list[SuiteRow]
     markdown: str
@@ -283,7 +283,7 @@ def _describe(
         markdown=render_results(rows),
         failed={test: word for test, word in record.tests.items() if word in BAD},
         broken=[f"{row.name}: {why}" for row in rows for why in row.why],
-        operators=[AffectedOperator(**vars(one), tests=tests[one.name]) for one in table.operators],
+        operators=[AffectedOperator(**fields_of(one), tests=tests[one.name]) for one in table.operators],
         operator_table=OperatorTable(markdown=table.markdown, notes=list(table.notes)),
         against=_compare(record, baseline),
         source=SuiteSource(folder=str(source.folder), version=source.version, notes=list(source.notes)),

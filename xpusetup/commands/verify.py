@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.base.document import read_as
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built, run_environment
@@ -124,7 +124,7 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     if subject.root is not None and asked.whole and chosen.device == subject.device:
         why = record_verification(subject.root, found, proof, say)
     told = DeviceVerification(
-        **vars(found), chosen_by=chosen.why, environment=subject.whose, fix=LACKS, not_recorded=why
+        **fields_of(found), chosen_by=chosen.why, environment=subject.whose, fix=LACKS, not_recorded=why
     )
     return Result("verify", told, code=code)
 

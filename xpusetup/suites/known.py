@@ -321,7 +321,7 @@ class HeardMessage:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ReplacedPackage:
+class ChangedPackage:
     """A package, or a file of it, that was another one after the tests; None where it was not there."""
 
     name: str
@@ -343,7 +343,7 @@ class SuiteRecord:
     crashed: dict[str, str]
     tests: dict[str, str]
     heard: list[HeardMessage]
-    replaced: list[ReplacedPackage]
+    replaced: list[ChangedPackage]
 
 
 def is_release(version: str, release: str) -> bool:

@@ -38,8 +38,7 @@ def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
-        if isinstance(data, dict):
-            show_attempts(console, data, verbose=False)
+        show_attempts(console, getattr(data, "reached_out", ()), verbose=False)
     return bool(line)
 
 
@@ -86,6 +85,8 @@ def _file(data: Mapping[str, Any]) -> str:
 
 
 BRIEF: dict[str, Callable[..., str]] = {
+    "BuildResult": lambda data: in_one_line(data, "built"),
+    "InstallResult": lambda data: in_one_line(data, "installed"),
     "DeviceList": _loaded,
     "DeviceVerification": _verified,
     "Emitted": _emitted,
@@ -95,8 +96,6 @@ BRIEF: dict[str, Callable[..., str]] = {
 }
 """The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "build": lambda data: in_one_line(data, "built"),
-    "install": lambda data: in_one_line(data, "installed"),
     "bisect": _found,
     "setup": _prepared,
     "bundle create": _file,

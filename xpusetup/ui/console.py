@@ -147,6 +147,7 @@ MARKS = {
     "warn": "[yellow]![/]",
     "fail": "[red]✗[/]",
     "skip": "[dim]·[/]",
+    "unknown": "[dim]?[/]",
     "crash": "[red]✗[/]",
     "done": "[green]✓[/]",
     "stale": "[yellow]↻[/]",

@@ -184,6 +184,13 @@ def show_doctor(console: Console, data: Mapping[str, Any], *, verbose: bool) -> 
         for check in data["checks"]:
             console.print(f" {check['id']:<26} {check['area']:<12} {escape(check['title'])}")
         return
+    if "report" in data:
+        console.print(
+            f" [green]✓[/] the report is in {escape(data['file'])}, without names, addresses and tokens"
+            if data["file"]
+            else escape(data["report"].rstrip("\n"))
+        )
+        return
     if "differs" in data:
         _show_differences(console, data, verbose=verbose)
         return
@@ -191,8 +198,35 @@ def show_doctor(console: Console, data: Mapping[str, Any], *, verbose: bool) -> 
     console.print(f" Profile     {data['profile']} [dim](from {data['chosen_by']})[/]\n")
     _show_findings(console, data["findings"], verbose=verbose)
     _show_causes(console, data)
+    if data.get("pasted"):
+        _show_pasted(console, data["pasted"], verbose=verbose)
     if data.get("saved"):
         console.print(f" [green]✓[/] what was seen is in {escape(data['saved'])}, without names, addresses and tokens")
+
+
+def _show_pasted(console: Console, pasted: Mapping[str, Any], *, verbose: bool) -> None:
+    """Say from what was judged, what the errors in it mean, and what to paste to know more."""
+    for cause in pasted["causes"]:
+        console.print(f"\n Its errors  [bold]{cause['id']}[/]  {escape(cause['text'][:160])}")
+        prose(console, "     ", cause["cause"])
+        for command in cause["commands"]:
+            console.print(f"       [cyan]{escape(command)}[/]")
+        prose(console, "     ", cause["fix"])
+    kinds = ", ".join(f"{name} ({count})" for name, count in pasted["kinds"].items())
+    prose(
+        console,
+        "             ",
+        f"{kinds}; {pasted['unread']} of {pasted['lines']} lines are of no kind that is known",
+        first="\n Judged from ",
+    )
+    if pasted["cut"]:
+        console.print("             only the first 4 MiB were read")
+    for line in pasted["unread_lines"] if verbose else ():
+        console.print(f"             [dim]{escape(line)}[/]")
+    if pasted["unknown"]:
+        console.print("\n Not known   to know it, paste also")
+    for row in pasted["unknown"]:
+        prose(console, "               ", f"{row['paste']}   [{', '.join(row['checks'])}]", first="             ")
 
 
 def _show_differences(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
@@ -215,7 +249,7 @@ def _show_findings(console: Console, findings: list[dict[str, Any]], *, verbose:
     for area, group in groupby(findings, key=lambda finding: finding["area"]):
         label = area.capitalize()
         for finding in group:
-            if finding["level"] == "skip" and not verbose:
+            if finding["level"] in ("skip", "unknown") and not verbose:
                 continue
             seen = escape(f"{finding['title']}: {finding['seen'].partition(NEXT)[0]}")
             console.print(f" {label:<11} {MARKS[finding['level']]} {seen}")
@@ -231,7 +265,7 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
     shown: set[str] = set()
     for goal, stops in data["stops"].items():
         spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
-        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else 'yes'}")
+        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else _yes(data)}")
         for finding in causes:
             if finding["id"] in stops and finding["id"] not in shown:
                 shown.add(finding["id"])
@@ -243,12 +277,18 @@ def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
         _show_cause(console, number, finding)
     show_steps(console, data["way"])
     others = [each for each in data["can_build"] if each != data["profile"]]
-    if causes and others:
+    if causes and others and not data.get("pasted"):
         console.print(f"\n what can be built here: {', '.join(others)}")
     verdict = _verdict(data, causes, warned=bool(warnings))
     verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
     hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
     console.print(f"\n {verdict}{hidden} · {len(data['findings'])} checks")
+
+
+def _yes(data: Mapping[str, Any]) -> str:
+    """Say yes, where enough is known for that."""
+    unknown = data.get("pasted", {}).get("unknown", [])
+    return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
 
 
 def _spares_build(data: Mapping[str, Any]) -> bool:
@@ -258,6 +298,8 @@ def _spares_build(data: Mapping[str, Any]) -> bool:
 def _verdict(data: Mapping[str, Any], causes: list[dict[str, Any]], *, warned: bool) -> str:
     """Count the causes; those that stop a build alone are told apart where nobody has to build."""
     if not causes:
+        if data.get("pasted", {}).get("unknown"):
+            return "nothing fails of what was told"
         return "nothing fails" if warned else "nothing is wrong"
     count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
     if _spares_build(data) and not data["stops"].get("run", ["unasked"]):

@@ -91,6 +91,12 @@ def _find(names: Mapping[str, str], data: object) -> Callable[..., Any] | None:
 
 
 SCREENS = {
+    "BuildList": "build:show_several",
+    "BuildResult": "build:show_build",
+    "BuildStatus": "build:show_status",
+    "ExplainResult": "explain:show_explained",
+    "InstallResult": "build:show_install",
+    "PlanResult": "build:show_plan",
     "Emitted": "screens:show_emit",
     "Environment": "screens:show_env",
     "CacheSize": "storage:show_size",
@@ -120,17 +126,6 @@ def show_data(console: Console, command: str, data: object, verbose: bool = Fals
         SHOWN[command](console, data, verbose)
 
 
-def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    if data["explain"]:
-        from xpusetup.ui.explain import show_explain  # noqa: PLC0415 - a screen of its own
-
-        show_explain(console, data)
-        return
-    from xpusetup.ui.build import show_plan  # noqa: PLC0415 - a screen of its own
-
-    show_plan(console, data, verbose)
-
-
 def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Console, Any, bool], None]:
     """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
 
@@ -142,10 +137,6 @@ def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Conso
 
 
 SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
-    "build": _screen("build", "show_build"),
-    "install": _screen("build", "show_install"),
-    "plan": _show_plan,
-    "status": _screen("build", "show_status", told=False),
     "bisect": _screen("bisect", "show_bisect"),
     "report": _screen("bisect", "show_report", told=False),
     "env --closure": _screen("devices", "show_closure"),
@@ -153,7 +144,6 @@ SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
     "doctor": _screen("doctor", "show_doctor"),
     "setup": _screen("doctor", "show_setup", told=False),
     "xpusetup": _screen("doctor", "show_way"),
-    "explain": _screen("explain", "show_explained"),
     "bundle create": _screen("storage", "show_created"),
     "bundle verify": _screen("storage", "show_verified"),
     "profiles list": _screen("profiles", "show_list", told=False),

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from xpusetup.bundle.contents import Download
+    from xpusetup.bundle.offline import Attempt
+    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
     from xpusetup.commands.remove import Removed
 
@@ -69,11 +72,11 @@ NAMED = 12
 """Digits of a hash that tell it from any other one here."""
 
 
-def show_unverified(console: Console, data: Mapping[str, Any]) -> None:
+def show_unverified(console: Console, rows: Sequence[UnverifiedOrigin]) -> None:
     """Print a line for each distribution or program of unverified origin."""
-    for row in data.get("unverified", ()):
-        held = f"held to its first use, sha256 {row['sha256'][:NAMED]}" if row["sha256"] else "held to its first use"
-        console.print(f" [yellow]![/] {escape(row['name'])}: unverified origin (no published hash is known); {held}")
+    for row in rows:
+        held = f"held to its first use, sha256 {row.sha256[:NAMED]}" if row.sha256 else "held to its first use"
+        console.print(f" [yellow]![/] {escape(row.name)}: unverified origin (no published hash is known); {held}")
 
 
 # remove on the screen: what goes, what that frees, and what stays because it is not ours.
@@ -128,7 +131,7 @@ def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     """Print what was written, what its sources may still download, and how to use it."""
     console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
     _show_contents(console, data)
-    show_unverified(console, data)
+    show_unverified(console, data["unverified"])
     if data["downloads"]:
         console.print("\n may download, as its own files say (what is vendored is there already):")
         _show_downloads(console, data["downloads"], verbose=verbose)
@@ -175,26 +178,26 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def _show_downloads(console: Console, downloads: Sequence[Mapping[str, Any]], *, verbose: bool) -> None:
+def _show_downloads(console: Console, downloads: Sequence[Download], *, verbose: bool) -> None:
     shown = downloads if verbose else downloads[:SHOWN]
     for item in shown:
-        console.print(f"   {escape(item['file'])}:{item['line']}  {escape(item['how'])}  {escape(item['what'])}")
+        console.print(f"   {escape(item.file)}:{item.line}  {escape(item.how)}  {escape(item.what)}")
     if len(shown) < len(downloads):
         console.print(f"   and {len(downloads) - len(shown)} more (-v)", style="dim")
 
 
-def show_attempts(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_attempts(console: Console, attempts: Sequence[Attempt], *, verbose: bool) -> None:
     """Print which steps asked for the network, for what, and which places of their sources may have."""
-    for row in data.get("reached_out", []):
-        named = ", ".join(row["addresses"][:SHOWN])
+    for row in attempts:
+        named = ", ".join(row.addresses[:SHOWN])
         told = (
             f"asked for {named}, which was not fetched for it"
             if named
             else "asked for the network without naming an address"
         )
-        prose(console, "   ", f"{row['step']} {told}", first=" [yellow]![/] ")
-        if row["may_download"]:
+        prose(console, "   ", f"{row.step} {told}", first=" [yellow]![/] ")
+        if row.may_download:
             console.print("   places in its source that may have:", style="dim")
-        _show_downloads(console, row["may_download"], verbose=verbose)
-    if data.get("reached_out"):
+        _show_downloads(console, row.may_download, verbose=verbose)
+    if attempts:
         prose(console, "   ", VENDOR)

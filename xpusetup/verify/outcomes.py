@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from xpusetup.base.document import read_as
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 
@@ -288,7 +288,7 @@ def make_table(proofs: Sequence[Proof]) -> CheckTable:
     devices = []
     for number, proof in enumerate(proofs):
         count = Counter[str](check.states[number] for check in checks)
-        devices.append(CountedDevice(**vars(identify(proof)), counts={state: count[state] for state in SIGNS}))
+        devices.append(CountedDevice(**fields_of(identify(proof)), counts={state: count[state] for state in SIGNS}))
     return CheckTable(devices=devices, checks=checks)
 
 
