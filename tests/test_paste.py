@@ -72,7 +72,8 @@ def judge(tmp_path: Path, *texts: str, **asked: Any) -> dict[str, Any]:
     files = [tmp_path / f"{number}.txt" for number, _ in enumerate(texts)]
     for file, text in zip(files, texts, strict=True):
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
-    return examine_machine(Where(), DoctorOptions(paste=tuple(map(str, files)), **asked)).data
+    found: dict[str, Any] = examine_machine(Where(), DoctorOptions(paste=tuple(map(str, files)), **asked)).data
+    return found
 
 
 def levels(data: dict[str, Any]) -> dict[str, str]:

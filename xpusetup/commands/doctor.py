@@ -128,7 +128,7 @@ def _save(facts: Facts, path: Path) -> None:
     files.write_text(path, json.dumps(told, indent=2) + "\n")
 
 
-def _report(facts: Facts, name: str) -> Result:
+def _report(facts: Facts, name: str) -> Result[Any]:
     """Give the report for an issue upstream, or write it into a file; without what names people and machines."""
     text = redactor_of(facts).text(make_report(facts, gpu_table()))
     if name != STDIN:

@@ -8,10 +8,11 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import untold_parts
-from xpusetup.explain.scan import explain as explain_chunks
+from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.run.tables import gpu_table
@@ -70,7 +71,8 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[dict[str, Any], ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures())
-    return tuple(each for each in found.document(families=families)["causes"] if not each["caused_by"])
+    told = found.describe(families=families).causes
+    return tuple(fields_of(each) for each in told if not each.caused_by)
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> Iterable[dict[str, Any]]:
