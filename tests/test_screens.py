@@ -120,7 +120,7 @@ RESULTS: list[tuple[str, str, Any, bool]] = [
     ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
     ("build-airgap", "build", replace(screens.BUILT, reached_out=screens.REACHED_OUT), False),
     ("bisect", "bisect", screens.BISECTED, False),
-    ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
+    ("bisect-nightlies", "bisect", replace(screens.BISECTED, nightlies=screens.NIGHTLIES, inside=None), True),
     ("bisect-verbose", "bisect", screens.BISECTED, True),
     ("report", "report", screens.REPORTED, False),
     ("build-airgap-failed", "build", replace(screens.FAILED, reached_out=screens.REACHED_OUT[:1]), False),

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING, Any
 from data.targets import plan_for
 from xpusetup.base.document import fields_of
 from xpusetup.base.model import Wheel
+from xpusetup.bisect.io import Commit
+from xpusetup.bisect.search import Trial
 from xpusetup.bundle.contents import Download
 from xpusetup.bundle.offline import Attempt
+from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
 from xpusetup.commands.build_result import (
     BuildResult,
     InstallResult,
@@ -23,10 +26,14 @@ from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
+from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
+from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
+from xpusetup.machine.parsers import LibraryOwner
+from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate
 from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
@@ -34,6 +41,7 @@ from xpusetup.verify.runner import DeviceCheck
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
+    from xpusetup.bisect.search import Verdict
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -591,107 +599,114 @@ PRUNED = PrunedCache(
 )
 
 
-def _commit(rev: str, subject: str) -> dict[str, str]:
-    return {"rev": rev * 8, "parent": "0" * 40, "date": "2026-10-02", "author": "A. Developer", "subject": subject}
+def _commit(rev: str, subject: str) -> Commit:
+    return Commit(rev=rev * 8, parent="0" * 40, date="2026-10-02", author="A. Developer", subject=subject)
 
 
-def _trial(rev: str, verdict: str, why: str) -> dict[str, Any]:
-    return {"rev": rev * 8, "verdict": verdict, "why": why, "seconds": 400.0, "cached": [800, 200]}
+def _trial(rev: str, verdict: Verdict, why: str) -> Trial:
+    return Trial(rev=rev, verdict=verdict, why=why, seconds=400.0, cached=(800, 200))
 
 
-BISECTED: dict[str, Any] = {
-    "profile": "main",
-    "root": "/home/me/.local/share/xpusetup/main-bisect",
-    "component": "torch",
-    "good": "11111" * 8,
-    "bad": "99999" * 8,
-    "culprit": _commit("abcde", "Update torch-xpu-ops commit pin"),
-    "suspects": [],
-    "trials": [_trial("22222", "good", "exit code 0"), _trial("33333", "skip", "torch.build failed")],
-    "inside": {
-        "component": "torch-xpu-ops",
-        "good": "44444" * 8,
-        "bad": "55555" * 8,
-        "culprit": None,
-        "suspects": [_commit("77777", "Faster sum [1/2]"), _commit("88888", "Faster sum [2/2]")],
-        "trials": [_trial("77777", "skip", "torch.build failed")],
-    },
-    "builds": 3,
-    "skipped": 2,
-    "cached": [2400, 600],
-}
-NIGHTLIES: dict[str, Any] = {
-    "good": "2.13.0.dev20260503+xpu",
-    "bad": "2.13.0.dev20260505+xpu",
-    "index": "https://download.pytorch.org/whl/nightly/xpu",
-    "trials": [
-        {**_trial("", "good", "exit code 0"), "rev": "2.13.0.dev20260503+xpu"},
-        {**_trial("", "skip", "No matching distribution found for triton-xpu"), "rev": "2.13.0.dev20260504+xpu"},
-        {**_trial("", "bad", "exit code 1"), "rev": "2.13.0.dev20260505+xpu"},
+BISECTED = Bisection(
+    profile="main",
+    root="/home/me/.local/share/xpusetup/main-bisect",
+    component="torch",
+    good="11111" * 8,
+    bad="99999" * 8,
+    culprit=_commit("abcde", "Update torch-xpu-ops commit pin"),
+    suspects=[],
+    trials=[_trial("22222" * 8, "good", "exit code 0"), _trial("33333" * 8, "skip", "torch.build failed")],
+    inside=CommitSearch(
+        component="torch-xpu-ops",
+        good="44444" * 8,
+        bad="55555" * 8,
+        culprit=None,
+        suspects=[_commit("77777", "Faster sum [1/2]"), _commit("88888", "Faster sum [2/2]")],
+        trials=[_trial("77777" * 8, "skip", "torch.build failed")],
+    ),
+    builds=3,
+    skipped=2,
+    cached=(2400, 600),
+    nightlies=None,
+)
+NIGHTLIES = NightlySearch(
+    good="2.13.0.dev20260503+xpu",
+    bad="2.13.0.dev20260505+xpu",
+    index="https://download.pytorch.org/whl/nightly/xpu",
+    trials=[
+        _trial("2.13.0.dev20260503+xpu", "good", "exit code 0"),
+        _trial("2.13.0.dev20260504+xpu", "skip", "No matching distribution found for triton-xpu"),
+        _trial("2.13.0.dev20260505+xpu", "bad", "exit code 1"),
     ],
-}
-REPORTED: dict[str, Any] = {
-    "profile": "torch-2.5",
-    "root": "~/.local/share/xpusetup/torch-2.5",
-    "file": "/home/me/.local/share/xpusetup/torch-2.5/report.html",
-    "opened": False,
-    "steps": [
-        {"step": "torch.build", "seconds": 8380.0, "jobs": 14, "heaviest": 9 << 30, "cached": [2100, 5461]},
-        {"step": "torch.fetch", "seconds": 72.0, "jobs": None, "heaviest": None, "cached": None},
+)
+WORK = Material(
+    root="~/.local/share/xpusetup/torch-2.5",
+    manifest={"profile": "torch-2.5"},
+    spans=(
+        Span(step="torch.fetch", lane="network", state="ran", began=0.0, seconds=72.0),
+        Span(
+            step="torch.build",
+            lane="work",
+            state="ran",
+            began=72.0,
+            seconds=8380.0,
+            jobs=14,
+            heaviest=9 << 30,
+            cached=(2100, 5461),
+        ),
+    ),
+    edges={"torch.build": (Edge(output="a/b/Flash[1].cpp.o", began=0.0, seconds=612.0),)},
+    memory=[],
+    memory_total=None,
+    sizes={},
+)
+REPORTED = WrittenReport(
+    **fields_of(make_report(WORK)), file="/home/me/.local/share/xpusetup/torch-2.5/report.html", opened=False
+)
+WHEEL = WheelVerification(
+    wheel="/home/me/torch-2.14.1+xpu-cp312-cp312-linux_x86_64.whl",
+    name="torch",
+    version="2.14.1+xpu",
+    profile="torch-2.14",
+    sha256=SHA * 4,
+    size=1_288_490_188,
+    tags=["cp312-cp312-linux_x86_64"],
+    requires=["intel-sycl-rt==2026.1.0"],
+    libraries=[
+        WheelLibrary(
+            path="torch/lib/libtorch_xpu.so",
+            size=3_221_225_472,
+            soname="libtorch_xpu.so",
+            needed=["libsycl.so.9", "libc10_xpu.so"],
+            rpath=["$ORIGIN"],
+            targets=["pvc"],
+        )
     ],
-    "longest": [{"step": "torch.build", "output": "a/b/Flash[1].cpp.o", "seconds": 612.0}],
-}
-WHEEL: dict[str, Any] = {
-    "wheel": "/home/me/torch-2.14.1+xpu-cp312-cp312-linux_x86_64.whl",
-    "name": "torch",
-    "version": "2.14.1+xpu",
-    "profile": "torch-2.14",
-    "sha256": SHA * 4,
-    "size": 1_288_490_188,
-    "tags": ["cp312-cp312-linux_x86_64"],
-    "requires": ["intel-sycl-rt==2026.1.0"],
-    "libraries": [
-        {
-            "path": "torch/lib/libtorch_xpu.so",
-            "size": 3_221_225_472,
-            "soname": "libtorch_xpu.so",
-            "needed": ["libsycl.so.9", "libc10_xpu.so"],
-            "rpath": ["$ORIGIN"],
-            "targets": ["pvc"],
-        }
+    checks=[
+        WheelCheck(id="wheel.xpu", title="XPU", level="ok", seen="libtorch_xpu.so needs libsycl.so.9", why="", fix=""),
+        WheelCheck(
+            id="wheel.arch",
+            title="GPUs",
+            level="fail",
+            seen="812 device images, for pvc; none for bmg",
+            limit="pvc,bmg",
+            why="Code for other GPUs is compiled again at every first use, or cannot run.",
+            fix="build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
+        ),
     ],
-    "checks": [
-        {
-            "id": "wheel.xpu",
-            "title": "XPU",
-            "level": "ok",
-            "seen": "libtorch_xpu.so needs libsycl.so.9",
-            "limit": None,
-            "why": "",
-            "fix": "",
-        },
-        {
-            "id": "wheel.arch",
-            "title": "GPUs",
-            "level": "fail",
-            "seen": "812 device images, for pvc; none for bmg",
-            "limit": "pvc,bmg",
-            "why": "Code for other GPUs is compiled again at every first use, or cannot run.",
-            "fix": "build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
-        },
+    ok=False,
+)
+CLOSURE = LibraryClosure(
+    prefix="/home/me/venv",
+    looked=2,
+    conflicts=[],
+    packages=[
+        LibraryOwner(owner="intel-sycl-rt 2026.1.0", own=True, libraries=5, size=278_000_000, linked=14_000_000),
+        LibraryOwner(owner="umf 1.1.0", own=True, libraries=1, size=322_232, linked=322_232),
+        LibraryOwner(owner="libc6", own=False, libraries=6, size=3_145_728, linked=3_145_728),
+        LibraryOwner(owner="", own=False, libraries=1, size=1024, linked=0),
     ],
-    "ok": False,
-}
-CLOSURE: dict[str, Any] = {
-    "prefix": "/home/me/venv",
-    "looked": 2,
-    "conflicts": [],
-    "packages": [
-        {"owner": "intel-sycl-rt 2026.1.0", "own": True, "libraries": 5, "size": 278_000_000, "linked": 14_000_000},
-        {"owner": "umf 1.1.0", "own": True, "libraries": 1, "size": 322_232, "linked": 322_232},
-        {"owner": "libc6", "own": False, "libraries": 6, "size": 3_145_728, "linked": 3_145_728},
-        {"owner": "", "own": False, "libraries": 1, "size": 1024, "linked": 0},
-    ],
-    "libraries": [],
-    "missing": ["libimf.so", "libsvml.so"],
-}
+    missing=["libimf.so", "libsvml.so"],
+    system_packages=["libc6"],
+    fix="xpusetup doctor --for run",
+)

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from xpusetup.commands.bisect import Bisection
     from xpusetup.commands.cache import PrunedCache
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
@@ -57,11 +58,11 @@ def _loaded(data: DeviceList) -> str:
     return f"{DONE}nothing breaks `import torch` here" if data.checked else ""
 
 
-def _found(data: Mapping[str, Any]) -> str:
-    found = data["inside"] if data["inside"] and data["inside"]["culprit"] else data
-    if not found["culprit"]:
+def _found(data: Bisection) -> str:
+    found = data.inside if data.inside and data.inside.culprit else data
+    if not found.culprit:
         return ""
-    return f"{DONE}{found['component']} {found['culprit']['rev']} {escape(found['culprit']['subject'])}"
+    return f"{DONE}{found.component} {found.culprit.rev} {escape(found.culprit.subject)}"
 
 
 def _prepared(data: Mapping[str, Any]) -> str:
@@ -87,21 +88,21 @@ def _file(data: Mapping[str, Any]) -> str:
 BRIEF: dict[str, Callable[..., str]] = {
     "BuildResult": lambda data: in_one_line(data, "built"),
     "InstallResult": lambda data: in_one_line(data, "installed"),
+    "Bisection": _found,
     "DeviceList": _loaded,
     "DeviceVerification": _verified,
     "Emitted": _emitted,
     "PrunedCache": _pruned,
     "Removed": _removed,
     "SuiteResult": _tested,
+    "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
+    "WrittenReport": lambda data: f"{DONE}{escape(short_path(data.file))}",
 }
 """The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "bisect": _found,
     "setup": _prepared,
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
-    "report": _file,
     "profiles new": _file,
     "profiles lock": _file,
-    "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
 }

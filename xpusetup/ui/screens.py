@@ -111,6 +111,10 @@ SCREENS = {
     "Comparison": "verify:show_comparison",
     "DeviceTable": "verify:show_table",
     "DeviceList": "devices:show_devices",
+    "Bisection": "bisect:show_bisect",
+    "WrittenReport": "bisect:show_report",
+    "LibraryClosure": "devices:show_closure",
+    "WheelVerification": "devices:show_wheel",
 }
 """The screen of each type of result, as module:function; a test holds them against the types that commands return.
 
@@ -137,10 +141,6 @@ def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Conso
 
 
 SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
-    "bisect": _screen("bisect", "show_bisect"),
-    "report": _screen("bisect", "show_report", told=False),
-    "env --closure": _screen("devices", "show_closure"),
-    "verify-wheel": _screen("devices", "show_wheel"),
     "doctor": _screen("doctor", "show_doctor"),
     "setup": _screen("doctor", "show_setup", told=False),
     "xpusetup": _screen("doctor", "show_way"),
