@@ -58,7 +58,11 @@ def results() -> dict[str, type]:
     functions = [each for module in modules for _, each in inspect.getmembers(module, inspect.isfunction)]
     told = {each: str(each.__annotations__.get("return")) for each in functions}
     names = {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
-    found = {each: eval(text, {**names, "Any": Any}) for each, text in told.items() if text.startswith("Result[")}  # noqa: S307 - our own
+    found = {
+        each: eval(text, {**names, "Any": Any})
+        for each, text in told.items()
+        if text.startswith("Result[") and text != "Result[T]"
+    }
     types = [each for returned in found.values() for kind in get_args(returned) for each in get_args(kind) or (kind,)]
     return {each.__name__: each for each in types if isinstance(each, type) and is_dataclass(each)}
 

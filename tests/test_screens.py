@@ -15,7 +15,7 @@ from golden import hold_one
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.base.model import Event
 from xpusetup.base.text import render_duration
-from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks
+from xpusetup.commands.doctor import Comparison, DoctorOptions, examine_machine, list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.result import Result
 from xpusetup.run import preflight
@@ -207,7 +207,8 @@ def test_golden_differences(console: Console, tmp_path: Path) -> None:
     files = tuple(str(tmp_path / f"{name}.json") for name in names)
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=files, goal="run"))
     assert result.code == 1
-    assert result.data["machines"] == names
+    assert isinstance(result.data, Comparison)
+    assert result.data.machines == names
     show.show_data(console, "doctor", result.data, False)
     hold_one("screens/doctor-differs.txt", text_of(console))
 
@@ -218,7 +219,8 @@ def test_machines_of_one_name_go_by_their_files(tmp_path: Path) -> None:
         file.parent.mkdir()
         file.write_text(machine(WELL).model_dump_json(by_alias=True))
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=tuple(map(str, files))))
-    assert (result.code, result.data["differs"], result.data["machines"]) == (0, [], [str(file) for file in files])
+    assert isinstance(result.data, Comparison)
+    assert (result.code, result.data.differs, result.data.machines) == (0, [], [str(file) for file in files])
 
 
 def test_golden_lists(console: Console) -> None:

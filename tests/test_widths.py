@@ -112,7 +112,7 @@ def test_machines(name: str) -> None:
     hold(lambda console: show.show_data(console, "xpusetup", way, False), way)
     for goal in ("run", "build"):
         options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
-        data = {**show_setup(prepare_setup(options)).data, "file": None}
+        data = show_setup(prepare_setup(options)).data
         hold(lambda console, data=data: show.show_data(console, "setup", data, False), data)  # type: ignore[misc]
     assert screen_of_setup(data)
 

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.test import SuiteResult
     from xpusetup.commands.verify import DeviceVerification
 
@@ -65,8 +66,8 @@ def _found(data: Bisection) -> str:
     return f"{DONE}{found.component} {found.culprit.rev} {escape(found.culprit.subject)}"
 
 
-def _prepared(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{len(data['ran'])} steps are done" if data["ran"] and not data["stopped"] else ""
+def _prepared(data: SetupResult) -> str:
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
 
 
 def _pruned(data: PrunedCache) -> str:
@@ -94,13 +95,13 @@ BRIEF: dict[str, Callable[..., str]] = {
     "Emitted": _emitted,
     "PrunedCache": _pruned,
     "Removed": _removed,
+    "SetupResult": _prepared,
     "SuiteResult": _tested,
     "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
     "WrittenReport": lambda data: f"{DONE}{escape(short_path(data.file))}",
 }
 """The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "setup": _prepared,
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
     "profiles new": _file,

@@ -97,6 +97,12 @@ SCREENS = {
     "ExplainResult": "explain:show_explained",
     "InstallResult": "build:show_install",
     "PlanResult": "build:show_plan",
+    "CheckList": "doctor:show_checks",
+    "Comparison": "doctor:show_comparison",
+    "Diagnosis": "doctor:show_doctor",
+    "Overview": "doctor:show_way",
+    "SetupResult": "doctor:show_setup",
+    "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",
     "Environment": "screens:show_env",
     "CacheSize": "storage:show_size",
@@ -141,9 +147,6 @@ def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Conso
 
 
 SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
-    "doctor": _screen("doctor", "show_doctor"),
-    "setup": _screen("doctor", "show_setup", told=False),
-    "xpusetup": _screen("doctor", "show_way"),
     "bundle create": _screen("storage", "show_created"),
     "bundle verify": _screen("storage", "show_verified"),
     "profiles list": _screen("profiles", "show_list", told=False),
