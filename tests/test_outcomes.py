@@ -59,7 +59,7 @@ def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose:
     build(tmp_path, monkeypatch, MANIFEST)
     result = diff(Where(), files(tmp_path, STATUS))
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    screens.show_data(console, "status diff", result.data, verbose)
+    screens.show_data(console, result.data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 

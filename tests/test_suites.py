@@ -20,10 +20,10 @@ from xpusetup.commands.test import AffectedOperator, OperatorTable, SuiteResult,
 from xpusetup.suites.known import (
     Against,
     ChangedPackage,
-    Difference,
     Exclusion,
     HeardMessage,
     SuiteCounts,
+    SuiteDifference,
     SuiteRow,
     Suites,
     SuiteVersions,
@@ -231,11 +231,11 @@ def test_differences_by_test() -> None:
         "d/a.py::6": "passed",
     }
     against = compare_tests("x.json", there, here, frozenset({"d"}))
-    assert against.better == (Difference("d/a.py::2", "failed", "passed"),)
+    assert against.better == (SuiteDifference("d/a.py::2", "failed", "passed"),)
     assert against.worse == (
-        Difference("d/a.py::1", "passed", "crashed"),
-        Difference("d/a.py::3", "passed", "not run"),
-        Difference("d/a.py::5", "not there", "failed"),
+        SuiteDifference("d/a.py::1", "passed", "crashed"),
+        SuiteDifference("d/a.py::3", "passed", "not run"),
+        SuiteDifference("d/a.py::5", "not there", "failed"),
     )
     direct = compare_tests("x.json", there, here, frozenset({"d/*.py"}))
     assert direct == against
@@ -254,7 +254,7 @@ def test_differences_by_row(known: Suites) -> None:
     found = compare_counts("p", published.rows, here)
     assert [one.name for one in found.better] == ["tests/models"]
     assert found.worse == (
-        Difference("tests/trainer", "16 failed, 196 passed, 48 skipped", "17 failed, 196 passed, 48 skipped"),
+        SuiteDifference("tests/trainer", "16 failed, 196 passed, 48 skipped", "17 failed, 196 passed, 48 skipped"),
     )
     fewer = compare_counts("p", published.rows, {"tests/utils": SuiteCounts(failed=0, passed=369, skipped=102)})
     assert [one.name for one in fewer.worse] == ["tests/utils"]
@@ -331,8 +331,8 @@ RESULT = SuiteResult(
 )
 AGAINST = Against(
     "old.json",
-    better=(Difference("t::b", "failed", "passed"),),
-    worse=tuple(Difference(f"t::{number}[x]", "passed", "failed") for number in range(12)),
+    better=(SuiteDifference("t::b", "failed", "passed"),),
+    worse=tuple(SuiteDifference(f"t::{number}[x]", "passed", "failed") for number in range(12)),
 )
 
 

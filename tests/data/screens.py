@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from data.targets import plan_for
 from xpusetup.base.document import fields_of
@@ -22,14 +22,17 @@ from xpusetup.commands.build_result import (
     RemovedPackage,
     UnverifiedOrigin,
 )
+from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
+from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
 from xpusetup.machine.parsers import LibraryOwner
@@ -393,44 +396,39 @@ EMIT_IMAGE = Emitted(
 )
 
 
-LOCKED: dict[str, Any] = {
-    "profile": "torch-2.14",
-    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
-    "file": None,
-    "revs": {"torch": "main"},
-    "components": [
-        {
-            "name": "torch",
-            "was": "v2.14.1 5c4886908",
-            "now": "main aaaaaaaaa",
-            "version": "2.16.0a0+xpu.gitaaaaaaaaa",
-            "source": "main of https://github.com/pytorch/pytorch, 2026-11-21",
-        },
-        {
-            "name": "torch-xpu-ops",
-            "was": "as the file says",
-            "now": "bbbbbbbbb",
-            "version": "",
-            "source": "third_party/xpu.txt of aaaaaaaaa",
-        },
-        {
-            "name": "triton",
-            "was": "3.8.0",
-            "now": "3.9.0+gitcccccccc",
-            "version": "3.9.0+gitcccccccc",
-            "source": ".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
-        },
-        {
-            "name": "sycl-tla",
-            "was": "v0.9",
-            "now": "v0.9",
-            "version": "",
-            "source": "torch-xpu-ops cmake/SYCLTLA.cmake",
-        },
+LOCKED = LockedProfile(
+    profile="torch-2.14",
+    root="/home/me/.local/share/xpusetup/torch-2.14-torch-main",
+    file=None,
+    revs={"torch": "main"},
+    components=[
+        PinChange(
+            name="torch",
+            was="v2.14.1 5c4886908",
+            now="main aaaaaaaaa",
+            version="2.16.0a0+xpu.gitaaaaaaaaa",
+            source="main of https://github.com/pytorch/pytorch, 2026-11-21",
+        ),
+        PinChange(
+            name="torch-xpu-ops",
+            was="as the file says",
+            now="bbbbbbbbb",
+            version="",
+            source="third_party/xpu.txt of aaaaaaaaa",
+        ),
+        PinChange(
+            name="triton",
+            was="3.8.0",
+            now="3.9.0+gitcccccccc",
+            version="3.9.0+gitcccccccc",
+            source=".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
+        ),
+        PinChange(name="sycl-tla", was="v0.9", now="v0.9", version="", source="torch-xpu-ops cmake/SYCLTLA.cmake"),
     ],
-    "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
-    "next": "xpusetup build --profile torch-2.14 --rev torch=main",
-}
+    notes=["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
+    next="xpusetup build --profile torch-2.14 --rev torch=main",
+)
+NEW_PROFILE = NewProfile(profile="mine", from_="torch-2.14", file="mine.toml")
 
 
 PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
@@ -535,29 +533,29 @@ DOWNLOADS = [
         ),
     )
 ]
-BUNDLE: dict[str, Any] = {
-    "unverified": [],
-    "profile": "torch-2.14",
-    "revs": {"torch": "main"},
-    "parts": ["torch", "triton", "vision"],
-    "python": "3.11.7",
-    "machine": "x86_64",
-    "created_by": "0.1.0",
-    "repositories": [
-        {"address": f"https://github.com/{name}", "commits": ["0" * 40] * count}
+CONTENTS = BundleContents(
+    profile="torch-2.14",
+    revs={"torch": "main"},
+    parts=["torch", "triton", "vision"],
+    python="3.11.7",
+    machine="x86_64",
+    created_by="0.1.0",
+    repositories=[
+        BundledRepository(f"https://github.com/{name}", ["0" * 40] * count)
         for name, count in (("pytorch/pytorch", 1), ("google/googletest", 3), ("pytorch/vision", 1))
     ],
-    "wheels": ["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
-    "program": ["xpusetup-0.1.0-py3-none-any.whl"],
-    "toolkit": "toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
-    "downloads": DOWNLOADS,
-    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
-    "file": "/home/me/torch 2.14.tar",
-    "bytes": 4_123_456_789,
-    "sha256": SHA * 4,
-    "files": 61,
-    "missing": [],
-}
+    wheels=["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
+    program=["xpusetup-0.1.0-py3-none-any.whl"],
+    toolkit="toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
+    downloads=DOWNLOADS,
+    file="/home/me/torch 2.14.tar",
+    bytes=4_123_456_789,
+    sha256=SHA * 4,
+)
+BUNDLE = CreatedBundle(
+    **fields_of(CONTENTS), root="/home/me/.local/share/xpusetup/torch-2.14-torch-main", unverified=[]
+)
+WHOLE_BUNDLE = VerifiedBundle(**fields_of(CONTENTS), files=61, missing=[])
 LACKING = [
     f"https://github.com/google/googletest {'1' * 40}",
     "a wheel of ninja==1.13.2 for Python 3.11.7 on x86_64",

@@ -58,7 +58,7 @@ class IdentityRow:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Comparison:
+class ProofComparison:
     """Results side by side. `rows` are their checks, `markdown` all of it as one table.
 
     `here`: the first of two is that of this build.
@@ -71,14 +71,14 @@ class Comparison:
     here: bool
 
 
-def diff(where: Where, others: Sequence[str]) -> Result[Comparison]:
+def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
     """Compare this build with one saved result, or several saved results with each other, for which nothing is built.
 
     Raises UsageError for a file that holds no verification, NotReadyError where this build was never verified.
     """
     saved = [_read_proof(name) for name in others]
     proofs = [_here(where), *saved] if len(saved) == 1 else saved
-    found = Comparison(
+    found = ProofComparison(
         results=list(map(identify, proofs)),
         identity=[IdentityRow(label, values) for label, values in identity_rows(proofs)],
         rows=compare(proofs),

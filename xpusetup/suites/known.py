@@ -68,7 +68,7 @@ class Baseline:
 
 
 @dataclass(frozen=True)
-class Difference:
+class SuiteDifference:
     """A test or a row of tests that came to something else than in the baseline."""
 
     name: str
@@ -81,8 +81,8 @@ class Against:
     """What differs from a baseline. A test that failed there and fails here is no difference."""
 
     baseline: str
-    better: tuple[Difference, ...]
-    worse: tuple[Difference, ...]
+    better: tuple[SuiteDifference, ...]
+    worse: tuple[SuiteDifference, ...]
 
 
 def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, str], rows: frozenset[str]) -> Against:
@@ -90,7 +90,7 @@ def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, st
 
     Worse is what passed and does not any more, was skipped and fails, or is new and fails.
     """
-    found: dict[Verdict, list[Difference]] = {"better": [], "worse": []}
+    found: dict[Verdict, list[SuiteDifference]] = {"better": [], "worse": []}
     for name in sorted({*there, *here}):
         if name not in here and not _is_in(name, rows):
             continue
@@ -98,7 +98,7 @@ def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, st
         if before is None and RANK.get(now, 0):
             continue
         if verdict := _judge(RANK.get(before or "skipped", 0), RANK.get(now, 0)):
-            found[verdict].append(Difference(name, before or "not there", now))
+            found[verdict].append(SuiteDifference(name, before or "not there", now))
     return Against(baseline, tuple(found["better"]), tuple(found["worse"]))
 
 
@@ -120,14 +120,16 @@ def compare_counts(baseline: str, there: Mapping[str, SuiteCounts], here: Mappin
     return Against(baseline, better, tuple(one for verdict, one in rows if verdict == "worse"))
 
 
-def _rows(there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]) -> Iterator[tuple[Verdict, Difference]]:
+def _rows(
+    there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]
+) -> Iterator[tuple[Verdict, SuiteDifference]]:
     for name in (name for name in there if name in here):
         before, now = there[name], here[name]
         more = now.bad - before.bad
         fewer = before.passed - now.passed
         if more or fewer:
             verdict: Verdict = "worse" if more > 0 or fewer > 0 else "better"
-            yield verdict, Difference(name, str(before), str(now))
+            yield verdict, SuiteDifference(name, str(before), str(now))
 
 
 # The device file that Transformers and diffusers read: which device, and how it is seeded, emptied and counted.

@@ -16,15 +16,18 @@ from xpusetup.ui.build import in_one_line
 from xpusetup.ui.storage import show_attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rich.console import Console
 
     from xpusetup.commands.bisect import Bisection
+    from xpusetup.commands.bundle import CreatedBundle
     from xpusetup.commands.cache import PrunedCache
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.profiles import LockedProfile, NewProfile
     from xpusetup.commands.remove import Removed
+    from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.test import SuiteResult
@@ -36,7 +39,7 @@ DONE = "[green]✓[/] "
 
 def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     """Print the result of work in one line; False where the whole screen has to be shown."""
-    render = BRIEF.get(type(data).__name__) or LINES.get(result.command)
+    render = BRIEF.get(type(data).__name__)
     line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
@@ -82,8 +85,8 @@ def _removed(data: Removed) -> str:
     return storage.in_one_line(data) if data.removed else ""
 
 
-def _file(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{escape(short_path(data['file']))}" if data["file"] else ""
+def _file(data: CreatedBundle | LockedProfile | NewProfile | WrittenReport) -> str:
+    return f"{DONE}{escape(short_path(data.file))}" if data.file else ""
 
 
 BRIEF: dict[str, Callable[..., str]] = {
@@ -98,12 +101,10 @@ BRIEF: dict[str, Callable[..., str]] = {
     "SetupResult": _prepared,
     "SuiteResult": _tested,
     "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
-    "WrittenReport": lambda data: f"{DONE}{escape(short_path(data.file))}",
+    "CreatedBundle": _file,
+    "LockedProfile": _file,
+    "NewProfile": _file,
+    "VerifiedBundle": lambda data: f"{DONE}{escape(short_path(data.file))} is whole",
+    "WrittenReport": _file,
 }
 """The line of each type of result that has one."""
-LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "bundle create": _file,
-    "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
-    "profiles new": _file,
-    "profiles lock": _file,
-}

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.devices import Comparison, DeviceTable
+    from xpusetup.commands.devices import DeviceTable, ProofComparison
     from xpusetup.commands.test import SuiteList, SuiteResult
     from xpusetup.commands.verify import DeviceCheckList, DeviceVerification, FallbackTables
     from xpusetup.verify.fallbacks import Operator
@@ -36,7 +36,7 @@ STATE_MARKS = {
 LABEL, COLUMN = 22, 36
 
 
-def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> None:
+def show_comparison(console: Console, data: ProofComparison, *, verbose: bool) -> None:
     """Print what two results differ in, or the table of several."""
     if not data.here:
         console.out(data.markdown, end="")

@@ -49,7 +49,7 @@ IMPORT = 900
 """Seconds that torch may take to be imported, or not to be, from a slow file system."""
 
 
-class Environment(NamedTuple):
+class SeenInterpreter(NamedTuple):
     """An environment before it is verified. `python` is empty where its interpreter does not run; `why` says why."""
 
     python: tuple[int, ...]
@@ -92,13 +92,13 @@ def list_checks() -> list[DeviceCheck]:
     return read_as(list[DeviceCheck], _parse(run_process(command(sys.executable, "--list"), seconds=60), []))
 
 
-def look_at(python: Path) -> Environment:
+def look_at(python: Path) -> SeenInterpreter:
     """Ask an interpreter what it is, without importing torch."""
     output = run_process((str(python), "-c", LOOK), seconds=60)
     words = output.out.split()
     if output.code != 0 or not words:
-        return Environment((), torch=False, why=output.why or output.err.strip())
-    return Environment(tuple(map(int, words[:-1])), torch=words[-1] == "True")
+        return SeenInterpreter((), torch=False, why=output.why or output.err.strip())
+    return SeenInterpreter(tuple(map(int, words[:-1])), torch=words[-1] == "True")
 
 
 def find_device(python: Path, env: Mapping[str, str]) -> ChosenDevice | None:
