@@ -17,7 +17,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli import status
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import Environment
+from xpusetup.commands.status import ShellEnvironment
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console, plain, write_text
 from xpusetup.ui.live import BuildView
@@ -118,6 +118,6 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    change = Environment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
+    change = ShellEnvironment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
     screens.show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"

@@ -29,7 +29,7 @@ from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFail
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, ShellEnvironment, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.config.lock import PinChange
@@ -87,7 +87,6 @@ FAILED = replace(
     wheels=[],
     verified=None,
     failure=StepFailure(
-        compared=None,
         step="torch.build",
         log=f"{ROOT}/logs/torch.build.log",
         causes=[],
@@ -123,7 +122,6 @@ CAUSES = [
     )
 ]
 EXPLAINED = ExplainResult(
-    compared=None,
     log="torch.build.log",
     causes=[
         *CAUSES,
@@ -321,7 +319,7 @@ HALF = replace(
     left=["wheels.install", "guard"],
     sources={},
 )
-ENV = Environment(
+ENV = ShellEnvironment(
     {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     ["PYTHONPATH", "BASH_FUNC_module%%"],
 )

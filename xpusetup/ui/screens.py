@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import ProfileSchema
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.status import Environment
+    from xpusetup.commands.status import ShellEnvironment
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -58,7 +58,7 @@ def show_error(error: XpuError) -> None:
             console.print(f"{label}{escape(line.strip())}")
 
 
-def show_env(console: Console, data: Environment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what a shell evaluates."""
     for name in filter(VARIABLE.fullmatch, data.unset):
         console.out(f"unset {name}")
@@ -96,7 +96,7 @@ SCREENS = {
     "SetupResult": "doctor:show_setup",
     "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",
-    "Environment": "screens:show_env",
+    "ShellEnvironment": "screens:show_env",
     "CacheSize": "storage:show_size",
     "PrunedCache": "storage:show_prune",
     "Removed": "storage:show_removed",
