@@ -12,7 +12,7 @@ from functools import cache
 from importlib import import_module
 from pkgutil import walk_packages
 from types import NoneType, UnionType
-from typing import Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
@@ -20,24 +20,48 @@ from pydantic import BaseModel
 import xpusetup
 from xpusetup.base.document import key_of
 
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
 RESULTS: dict[str, str] = {
+    "bisect": "Bisection",
     "build": "BuildResult",
+    "bundle create": "CreatedBundle",
+    "bundle verify": "VerifiedBundle",
     "cache prune": "PrunedCache",
     "cache size": "CacheSize",
+    "devices check": "DeviceList",
+    "devices list": "DeviceList",
+    "devices table": "DeviceTable",
     "doctor": "Diagnosis | Comparison | CheckList | UpstreamReport",
     "emit": "Emitted",
     "env": "ShellEnvironment",
+    "env --closure": "LibraryClosure",
     "explain": "ExplainResult",
     "install": "InstallResult",
     "plan": "PlanResult",
+    "profiles check": "CheckedProfile",
+    "profiles list": "ProfileList",
+    "profiles lock": "LockedProfile",
+    "profiles new": "NewProfile",
+    "profiles schema": "ProfileSchema",
+    "profiles show": "ShownProfile",
     "remove": "Removed",
+    "report": "WrittenReport",
     "run": "CommandRun",
     "setup": "SetupResult",
     "status": "BuildStatus | BuildList",
+    "status diff": "ProofComparison",
     "status log": "StepLog",
+    "test": "SuiteResult | SuiteList",
+    "verify": "DeviceVerification | DeviceCheckList",
+    "verify --fallbacks": "FallbackTables",
+    "verify-wheel": "WheelVerification",
     "xpusetup": "Overview",
 }
 """The types of each command's result."""
+PARTS: dict[str, type] = {}
+"""The types that stand in the schema, by name."""
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 ERROR = {
     "type": "object",
@@ -59,7 +83,7 @@ def names() -> dict[str, Any]:
         name: each
         for module in map(modules.__getitem__, commands_last)
         for name, each in vars(module).items()
-        if isinstance(each, type) or get_origin(each) is Literal
+        if get_origin(each) is Literal or (isinstance(each, type) and each.__module__.startswith("xpusetup."))
     }
 
 
@@ -86,10 +110,13 @@ def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:
     if hint.__name__ not in defs:
         defs[hint.__name__] = {}
         defs[hint.__name__] = _object(hint, defs)
+    assert PARTS.setdefault(hint.__name__, hint) is hint, f"two types are called {hint.__name__}"
     return {"$ref": f"#/$defs/{hint.__name__}"}
 
 
 def _generic(origin: Any, arguments: Sequence[Any], defs: dict[str, Any]) -> dict[str, Any]:
+    if origin is Annotated:
+        return schema_of(arguments[0], defs)
     if origin is Literal:
         return {"enum": list(arguments)}
     if origin in {Union, UnionType}:
@@ -102,13 +129,20 @@ def _generic(origin: Any, arguments: Sequence[Any], defs: dict[str, Any]) -> dic
 def _object(kind: type, defs: dict[str, Any]) -> dict[str, Any]:
     said = (kind.__doc__ or "").strip().splitlines()[0]
     if issubclass(kind, BaseModel):
-        told = {name: schema_of(each.annotation, defs) for name, each in kind.model_fields.items()}
+        told = {each.alias or name: schema_of(each.annotation, defs) for name, each in kind.model_fields.items()}
+        needed = [each.alias or name for name, each in kind.model_fields.items() if _is_always_said(kind, each)]
     else:
         assert is_dataclass(kind), kind
         hints = hints_of(kind)
         told = {key_of(each.name): schema_of(hints[each.name], defs) for each in fields(kind)}
-    closed = {"required": list(told), "additionalProperties": False}
+        needed = list(told)
+    closed = {"required": needed, "additionalProperties": False}
     return {"type": "object", "description": said, "properties": told, **closed}
+
+
+def _is_always_said(kind: type[BaseModel], field: FieldInfo) -> bool:
+    """Say whether a key is always there: a model that writes itself may leave out what has its default."""
+    return field.is_required() or not kind.__pydantic_decorators__.model_serializers
 
 
 @cache
@@ -161,7 +195,7 @@ def render_page() -> str:
     parts.append("\n## Parts\n")
     shown = {kind.__name__ for command in RESULTS for kind in types_of(command)}
     for name in sorted(set(make_schema()["$defs"]) - shown - {"Error"}):
-        parts.extend(_paragraph(names()[name]))
+        parts.extend(_paragraph(PARTS[name]))
     return "\n".join(parts).rstrip("\n") + "\n"
 
 

@@ -59,15 +59,15 @@ def put(value: Any, path: tuple[Any, ...], text: str) -> Any:
     return type(value)(changed)
 
 
-@pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
+@pytest.mark.parametrize(("name", "data", "verbose"), RESULTS)
 def test_no_text_of_a_result_reaches_the_terminal_raw(
-    name: str, command: str, data: Any, verbose: bool, capsys: pytest.CaptureFixture[str]
+    name: str, data: Any, verbose: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried = 0
     for path in places(data):
         changed = put(copy.deepcopy(data), path, EVIL)
         try:
-            screens.show_result(Result(command, changed), verbose=verbose)
+            screens.show_result(Result(name, changed), verbose=verbose)
         except (KeyError, ValueError, StopIteration, IndexError):  # a word of a list: a mark, a number
             capsys.readouterr()
             continue
