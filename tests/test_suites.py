@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections import Counter
 from pathlib import Path
 from typing import Any
@@ -29,11 +28,8 @@ from xpusetup.ui.verify import show_suites
 from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
-sys.path.append(str(PACKAGE / "helpers/suites"))
-counts: Any = importlib.import_module("suite_counts")
-shards: Any = importlib.import_module("suite_shards")
-shard: Any = importlib.import_module("suite_shard")
-sys.path.pop()
+counts: Any = importlib.import_module("helperlib.suites.counts")
+shards: Any = importlib.import_module("helperlib.suites.shards")
 
 DATA = (PACKAGE / "data/suites.toml").read_text()
 SEGMENT = """Fatal Python error: Segmentation fault
@@ -115,7 +111,7 @@ def test_how_a_process_ended(text: str, said: str) -> None:
     ],
 )
 def test_codes_of_processes(code: int, said: str) -> None:
-    assert said in shard.describe_code(code)
+    assert said in shards.describe_code(code)
 
 
 JOURNAL = [

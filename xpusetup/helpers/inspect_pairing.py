@@ -17,17 +17,15 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from conflict_rules import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
-from elf_file import NEEDED, Elf, NotElfError
-from elf_symbols import read_symbols
-from file_owners import libraries_of, read_distributions
+from helperlib.elf.conflicts import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
+from helperlib.elf.file import NEEDED, Elf, NotElfError, read_symbols
+from helperlib.env.distributions import libraries_of, read_distributions
+from helperlib.output import count, fail, say_summary, write_json
 from makers_installer import begins, installed_version
-from summary import count, say_summary
-from wheel_files import fail
-from whole_file import write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 PUBLIC = re.compile(r"(?:cpu|cu\d+|xpu|rocm[\d.]+)?")
 """What stands after the + in the versions of PyTorch's own wheels. A fork's says its maker or its commit."""

@@ -18,9 +18,8 @@ import urllib.request
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from origins import hash_file, write_sums
-from wheel_files import fail
-from whole_file import whole, write_json
+from helperlib.env.pins import hash_file, write_sums
+from helperlib.output import fail, whole, write_json
 
 RELEASE = re.compile(r"(?<![\d.])\d+\.\d+(?:\.\d+)*")
 PATIENCE = 60
