@@ -41,7 +41,6 @@ DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.s
 """What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""
 TRITON = ("triton-xpu", "pytorch-triton-xpu")
 """They compile against the libsycl that the shell offers, and load it beside torch's."""
-OF_PYTHON = ("Py", "_Py")
 SPREAD = ("extend_path", "declare_namespace")
 """What the __init__.py of a folder says that several distributions fill on purpose."""
 

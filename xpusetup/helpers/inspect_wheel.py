@@ -154,7 +154,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return 0 if document["ok"] else 1
 
 
-# The checks of inspect_wheel.py: pure functions of what a wheel holds and what was wanted of it.
+# The checks: pure functions of what a wheel holds and what was wanted of it.
 
 
 SIGNATURES = ("RECORD", "RECORD.jws", "RECORD.p7s")

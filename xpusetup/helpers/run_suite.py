@@ -17,11 +17,10 @@ import signal
 import sys
 import time
 from dataclasses import dataclass, field
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from helperlib.env.distributions import look_at_torch
+from helperlib.env.distributions import AUTOLOAD, find_version, look_at_torch
 from helperlib.output import write_json
 from helperlib.suites.counts import KINDS
 from helperlib.suites.shards import GRACE, RESERVE, Outcome, Shard, Terms, find_tests, make_shards, run_shard
@@ -30,7 +29,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 NOT_READY, REPLACED = 3, 5
 NEEDED = ("pytest",)
 TELLING = (
@@ -210,14 +208,6 @@ def describe_row(name: str, parts: list[Outcome]) -> dict[str, Any]:
     whys = [one.why if len(parts) == 1 else f"{one.name}: {one.why}" for one in parts if one.why]
     notes += [f"{len(kept)} of {len(parts)} parts from an earlier run (--again runs them anew)"] if kept else []
     return {"name": name, **counts, "seconds": round(sum(one.seconds for one in parts), 1), "why": whys, "notes": notes}
-
-
-def find_version(name: str) -> str | None:
-    """Give the version of a distribution; None where it is not there."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
 
 
 # Where a suite runs: a tree of links to its files with the device file in it.

@@ -19,11 +19,13 @@ import sys
 import tempfile
 from contextlib import closing, suppress
 from dataclasses import asdict, dataclass, field, replace
-from importlib.metadata import PackageNotFoundError, entry_points, version
+from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from helperlib.env.distributions import AUTOLOAD, find_version
 from helperlib.output import count, say_summary, write_json, write_text
+from helperlib.verify.bench import FRAME
 from helperlib.verify.verdicts import (
     CHECKS,
     FAILING,
@@ -100,14 +102,14 @@ def explain(result: Result, extensions: dict[str, str], *, expected: bool) -> Re
 def make_document(device: str, results: list[Result], extensions: dict[str, str]) -> dict[str, Any]:
     facts = {key: value for one in results for key, value in one.facts.items()}
     devices, device = facts.get("devices", []), facts.get("device", device)
-    versions = {"python": platform.python_version(), "torch": facts.get("torch") or package_version("torch")}
+    versions = {"python": platform.python_version(), "torch": facts.get("torch") or find_version("torch")}
     skipped = [one.id for one in results if one.level == "skip"]
     ran = {one.id for one in results}
     others = [f"{device}:{one['index']}" for one in devices[1:]]
     return {
         "device": f"{device}:0" if devices and device != "cpu" else device,
         "devices": devices,
-        "versions": {**versions, "numpy": package_version("numpy"), "extensions": extensions},
+        "versions": {**versions, "numpy": find_version("numpy"), "extensions": extensions},
         "checks": [describe(one) for one in results],
         "verified": is_verified(results),
         "not_checked": [*skipped, *(one.id for one in CHECKS if one.id not in ran), *others, *NOT_CHECKED],
@@ -127,13 +129,6 @@ def summarise(document: dict[str, Any]) -> tuple[str, ...]:
     return (f"{bad} of {checks} failed" if bad else checks, *names)
 
 
-def package_version(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
-
-
 def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None:
     if options.out:
         write_json(options.out, document)
@@ -144,7 +139,7 @@ def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None
 def verify(order: Order, terms: Terms) -> dict[str, Any]:
     extensions = find_extensions()
     results: list[Result] = []
-    torch = package_version("torch") or ""
+    torch = find_version("torch") or ""
     with closing(run_checks(order)) as found:
         for result in found:
             torch = result.facts.get("torch", torch)
@@ -240,10 +235,8 @@ def main() -> int:
 # Runs the checks in child processes: one that hangs or kills its process is a finding, and the next one goes on.
 
 
-AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
 GRACE = 15
 """Seconds that a child has beyond its own watchdog, and for its end. One that needs more hangs inside the kernel."""
-FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
 DEEP = 12
 TOO_LONG = b"Timeout"
 """How the stacks of a watchdog begin; for a child whose own could not end it."""

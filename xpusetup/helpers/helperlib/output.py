@@ -73,3 +73,17 @@ def fail(message: str, fix: str, code: int = 1) -> NoReturn:
     """Say on stderr what happened and what mends it, and end."""
     sys.stderr.write(f"xpusetup: {message}\n  {fix}\n")
     raise SystemExit(code)
+
+
+LONGEST = 300
+"""Characters of an error that are passed on."""
+
+
+def words_of(error: BaseException) -> str:
+    """Give an error and what it came from, the innermost last."""
+    texts = []
+    here: BaseException | None = error
+    while here is not None:
+        texts.append(f"{type(here).__name__}: {' '.join(str(here).split())}"[:LONGEST])
+        here = here.__cause__ or here.__context__
+    return "; because ".join(texts)

@@ -18,7 +18,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from helperlib.verify.bench import Absent, Bench, Check, Outcome
+from helperlib.verify.bench import FRAME, Absent, Bench, Check, Outcome
 
 RANKS = 2
 START, EACH, ALL = 120, 60, 280
@@ -30,7 +30,6 @@ SINCE = {"xccl": "2.8"}
 SHARING, ALONE = ("gloo", "simccl"), ("nccl", "hccl")
 """Back ends whose ranks can, and cannot, use one device together. Of others it is found out."""
 LOOPBACK = {"GLOO_SOCKET_IFNAME": "lo", "NCCL_SOCKET_IFNAME": "lo", "OMP_NUM_THREADS": "1"}
-FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
 ERROR = re.compile(r"^\S*(?:Error|Exception): .+$", re.MULTILINE)
 SCRIPT = Path(__file__).parents[2] / "collective_rank.py"
 FATAL = "Fatal Python error: "

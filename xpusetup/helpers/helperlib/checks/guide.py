@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
 
-# The training examples of PyTorch's Intel GPU guide, on any device, and whether a model learns there.
-#
-# The same ResNet-50 as for inference; its loss step by step against float64 on the CPU.
+# Training, and whether a model learns: the same ResNet-50 as for inference, its loss step by step against float64.
 
 
 RATE = 1e-3
@@ -183,9 +181,8 @@ def check_learning(bench: Bench) -> Outcome:
     return Outcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
 
 
-# What is left of PyTorch's Intel GPU guide: its own model and data, and how fast the device is at it.
-#
-# Both are for level full: the one fetches 270 MB where torchvision is installed, the other takes its time.
+# The guide's own model and data, and speed. Both are for level full: the one fetches 270 MB where torchvision is
+# installed, the other takes its time.
 
 
 FETCHING = 180

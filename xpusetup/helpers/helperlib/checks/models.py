@@ -199,9 +199,7 @@ def refuse_missing_compiler(error: BaseException) -> None:
         raise Absent("no C++ compiler here (CXX, g++ or clang++), which torch.compile needs") from error
 
 
-# The inference examples of PyTorch's Intel GPU guide, on any device, each against float64 on the CPU.
-#
-# ResNet-50 of our own with random weights and synthetic pictures: execution and numbers are checked, accuracy is not.
+# The examples.
 
 
 NOTE = "random weights, synthetic data"

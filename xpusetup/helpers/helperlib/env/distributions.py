@@ -27,6 +27,8 @@ WRITES_RECORD = {"", "pip", "uv"}
 """Installers whose last act is the list of files. What has no list, and no installer, stopped before it had either."""
 PINNED = re.compile(r"([A-Za-z0-9][A-Za-z0-9._-]*) *\(?==(?!=)")
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]*")
+AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+"""The variable that says whether torch loads the extensions of devices by itself: only the exact text 1 does."""
 GUARDED = re.compile(r"(torch|torchvision|torchaudio|triton|triton-xpu|pytorch-triton(-.+)?|torch-.+)")
 """torch and what belongs to it."""
 
@@ -71,6 +73,14 @@ def _name(one: metadata.Distribution) -> str:
     """Give the name; nothing for what an interrupted installer left behind, also under a name with a tilde."""
     folder = Path(str(getattr(one, "_path", "")))
     return "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
+
+
+def find_version(name: str) -> str | None:
+    """Give the version of a distribution that this interpreter sees; None where there is none."""
+    try:
+        return metadata.version(name)
+    except metadata.PackageNotFoundError:
+        return None
 
 
 def cut_off(folder: Path) -> bool:

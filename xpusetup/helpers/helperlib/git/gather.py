@@ -200,11 +200,7 @@ def has_commit(git: Git, place: Path, rev: str) -> bool:
     return found is not None and found.strip() == rev
 
 
-# Gathers all objects of a tree: many repositories at a time, each from a store where it is kept, else from its
-# server.
-#
-# What one repository fails for, the others do not: they come to their end, and the next run begins with what is
-# missing.
+# All repositories of a tree.
 
 
 AT_ONCE = 8

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helperlib.git.process import inside, say
-from helperlib.output import write_text
+from helperlib.output import whole, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -207,10 +207,9 @@ def link(file: Path, to: Path) -> None:
         except FileExistsError:
             raise
         except OSError:  # another file system, one without links, or a file of someone else's
-            copied = to.with_name(f"tmp_{to.name}")
-            shutil.copyfile(file, copied)
-            copied.chmod(0o444)
-            copied.replace(to)
+            with whole(to) as draft:
+                shutil.copyfile(file, draft)
+                draft.chmod(0o444)
 
 
 def read_lines(path: Path) -> set[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping
 
 
-# What the checks of verify_device.py are written with: a device, an outcome, the distance from the right numbers.
+# A device, an outcome, the distance from the right numbers.
 
 
 LIMITS = {"float32": 1e-5, "float16": 2e-3, "bfloat16": 1.6e-2}
@@ -29,6 +29,8 @@ DEEP_LIMIT = 1e-4
 """Several float32 operators in a row, Winograd convolutions among them."""
 AMP_LIMIT = 2e-2
 COSINE = 0.9999
+FRAME = re.compile(r'^  File "(.+)", line (\d+) in (.+)$')
+"""A call in a stack that faulthandler writes: file, line, function."""
 
 
 @dataclass(frozen=True)

@@ -38,9 +38,7 @@ CHECKS = (
 """All of them, in the order in which they run."""
 
 
-# What a result is worth: the level of a verdict, what it follows from, and whether the device is verified.
-#
-# Verdicts: ok, wrong, unsupported (the device lacks it), absent (this torch or this machine lacks it).
+# What a result is worth, and what it follows from.
 
 
 FAILING = ("fail", "crash")

@@ -104,7 +104,7 @@ def parse_version(text: str) -> tuple[int, ...]:
     return tuple(int(part) for part in text.split("."))
 
 
-# Reads a wheel in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata.
+# The wheel, read in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata.
 
 
 CHUNK = 1 << 20

@@ -97,7 +97,7 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
     return {normpath(join(dirname(installed(path)), ORIGIN.sub("", folder))) for path, folder in found}
 
 
-# Those checks of inspect_wheel.py that look at the ELF files of a wheel.
+# The checks.
 
 
 BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
