@@ -5,6 +5,7 @@ docs/json-schema.json holds it, and docs/json.md says it for people; real runs a
 
 from __future__ import annotations
 
+import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
@@ -156,6 +157,15 @@ def make_schema() -> dict[str, Any]:
         "anyOf": commands,
         "$defs": {"Error": ERROR, **dict(sorted(defs.items()))},
     }
+
+
+def render_schema() -> str:
+    """Give the schema with a line for each command and each type."""
+    whole = make_schema()
+    commands = ",\n".join(json.dumps(each) for each in whole["anyOf"])
+    types = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in whole["$defs"].items())
+    head = json.dumps({key: whole[key] for key in ("$schema", "title")})[1:-1]
+    return f'{{{head},\n"anyOf": [\n{commands}\n],\n"$defs": {{\n{types}\n}}}}\n'
 
 
 def _envelope(command: str, defs: dict[str, Any]) -> dict[str, Any]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from collections import Counter
 from dataclasses import replace
 from io import StringIO
@@ -37,10 +36,8 @@ from xpusetup.verify.fallbacks import (
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 TEXT = (PACKAGE / "data/fallbacks.toml").read_text()
 KNOWN = parse_known(TEXT)
-PATTERNS = parse_patterns((PACKAGE / "helpers/fallback_messages.json").read_text())
-sys.path.append(str(PACKAGE / "helpers"))
-fallback_messages: Any = importlib.import_module("fallback_messages")
-sys.path.pop()
+PATTERNS = parse_patterns((PACKAGE / "helpers/helperlib/fallbacks/messages.json").read_text())
+fallbacks_messages: Any = importlib.import_module("helperlib.fallbacks.messages")
 PUBLISHED = {name: how for table in KNOWN.table for name, how in table.rows}
 
 
@@ -167,7 +164,7 @@ def test_pieces_of_any_size(size: int) -> None:
 
 def test_helpers_find_what_the_program_finds() -> None:
     for text in (LOG, ASCEND, *(example for one in PATTERNS for example in one.examples)):
-        assert Counter(fallback_messages.find_messages(text)) == scan([text.encode()], PATTERNS)
+        assert Counter(fallbacks_messages.find_messages(text)) == scan([text.encode()], PATTERNS)
 
 
 def test_a_log_as_a_table() -> None:

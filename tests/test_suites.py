@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
@@ -39,11 +38,8 @@ from xpusetup.ui.verify import show_suite_list, show_suites
 from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
-sys.path += [str(PACKAGE / "helpers/suites"), str(PACKAGE / "helpers")]
-counts: Any = importlib.import_module("suite_counts")
-shards: Any = importlib.import_module("suite_shards")
-shard: Any = importlib.import_module("suite_shard")
-del sys.path[-2:]
+counts: Any = importlib.import_module("helperlib.suites.counts")
+shards: Any = importlib.import_module("helperlib.suites.shards")
 
 DATA = (PACKAGE / "data/suites.toml").read_text()
 SEGMENT = """Fatal Python error: Segmentation fault
@@ -125,7 +121,7 @@ def test_how_a_process_ended(text: str, said: str) -> None:
     ],
 )
 def test_codes_of_processes(code: int, said: str) -> None:
-    assert said in shard.describe_code(code)
+    assert said in shards.describe_code(code)
 
 
 JOURNAL = [

@@ -279,7 +279,7 @@ def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
     from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
-    patterns = parse_patterns(package_text("helpers/fallback_messages.json"))
+    patterns = parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
     return [
         log_table(
             known,

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 # them.
 
 
-FOLDER = "helpers/suites"
+FOLDER = "helpers"
 VERSION = """
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -118,7 +118,7 @@ def install_needs(
     python: Path, names: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
 ) -> tuple[Output, str]:
     """Install requirements that must replace no torch; give how that ended and the last line of what was said."""
-    script = files.package_file(FOLDER) / "install_needs.py"
+    script = files.package_file(FOLDER) / "install_suite_needs.py"
     last = [""]
 
     def hear(line: str) -> None:

@@ -164,7 +164,7 @@ class Message(NamedTuple):
 
 
 class Pattern(Strict):
-    """One wording, as helpers/fallback_messages.json explains it."""
+    """One wording, as helpers/helperlib/fallbacks/messages.json explains it."""
 
     kind: Kind
     pattern: str
@@ -184,7 +184,7 @@ class _PatternFile(Strict):
 
 
 def parse_patterns(text: str) -> tuple[Pattern, ...]:
-    """Read helpers/fallback_messages.json."""
+    """Read helpers/helperlib/fallbacks/messages.json."""
     return tuple(_PatternFile.model_validate(json.loads(text)).messages)
 
 
