@@ -223,6 +223,7 @@ DEVICES: list[Case] = [
     ("fw.gpu_hang", {"kernel": {"messages": ["i915: [drm] GPU HANG: ecode 12"]}}, "", "warn: 1, the last: i915"),
     ("fw.gpu_hang", {"kernel": {"messages": None}}, "", ""),
     ("kmd.pvc_needs_backports", {}, "", ""),
+    ("kmd.pvc_needs_backports", gpu({**CARD, "device": "56c0", "driver": None}), "", "fail: Data Center GPU Flex 170"),
     (
         "kmd.pvc_needs_backports",
         {**gpu(MAX), "kernel": {"modules": {"i915": "1.25.2"}}},

@@ -271,6 +271,8 @@ AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (((6, 18), 34666, "warn")
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 XE_ON_ALCHEMIST = (6, 9)
+FLEX = ("56c0", "56c1", "56c2")
+"""Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
 
 
 def _kernel(question: Question) -> Kernel | None:
@@ -328,7 +330,8 @@ def check_hang(question: Question) -> Answer | None:
 
 def check_max_driver(question: Question) -> Answer | None:
     """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
-    kernel, cards = _kernel(question), of_family(question, "pvc")
+    kernel = _kernel(question)
+    cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
     lost = [gpu for gpu in cards if gpu.driver not in DRIVERS]
     if kernel is None or not cards:
         return None
