@@ -12,11 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
 from data.texts import GPUS
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
-from xpusetup.commands.doctor import DoctorOptions, examine_machine
+from xpusetup.commands.doctor import DoctorOptions, UpstreamReport, examine_machine
 from xpusetup.commands.paste import read_paste
 from xpusetup.doctor.known import FROM_ABSENCE, TELLS
 from xpusetup.doctor.registry import CHECKS
@@ -26,9 +27,10 @@ from xpusetup.machine.pasted_facts import PARTS, facts_from_paste
 from xpusetup.machine.probe import TOLD
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
-from xpusetup.ui.doctor import show_doctor
+from xpusetup.ui.doctor import show_doctor, show_report
 
 if TYPE_CHECKING:
+    from xpusetup.commands.doctor import Diagnosis
     from xpusetup.machine.pasted_facts import PasteReport
 
 MACHINES = Path(__file__).parent / "machines"
@@ -68,27 +70,34 @@ def read(*texts: str) -> tuple[Facts, PasteReport]:
     return facts_from_paste(texts, "2026-11-22", GPUS, TOLD)
 
 
-def judge(tmp_path: Path, *texts: str, **asked: Any) -> dict[str, Any]:
+def judge(tmp_path: Path, *texts: str, **asked: Any) -> Any:
     files = [tmp_path / f"{number}.txt" for number, _ in enumerate(texts)]
     for file, text in zip(files, texts, strict=True):
         file.write_bytes(text.encode("utf-8", "surrogatepass"))
     return examine_machine(Where(), DoctorOptions(paste=tuple(map(str, files)), **asked)).data
 
 
-def levels(data: dict[str, Any]) -> dict[str, str]:
-    return {each["id"]: each["level"] for each in data["findings"]}
+def levels(data: Diagnosis) -> dict[str, str]:
+    return {each.id: each.level for each in data.findings}
 
 
-def screen(data: dict[str, Any], *, verbose: bool = False) -> str:
+def screen(data: Diagnosis, *, verbose: bool = False) -> str:
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
     show_doctor(console, data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     return console.file.getvalue()
 
 
+def report(data: UpstreamReport) -> str:
+    console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
+    show_report(console, data, verbose=False)
+    assert isinstance(console.file, StringIO)
+    return console.file.getvalue()
+
+
 def test_a_post_names_its_cause(tmp_path: Path) -> None:
     data = judge(tmp_path, DENIED)
-    assert data["root_causes"] == ["perm.render_group"]
+    assert data.root_causes == ["perm.render_group"]
     assert "belongs to group render" in screen(data)
 
 
@@ -98,14 +107,14 @@ def test_what_is_not_told_is_not_known(tmp_path: Path) -> None:
     assert {found[name] for name in ("fw.guc_missing", "umd.ze_loader", "torch.is_xpu_build", "runtime.ur_mixed")} == {
         "unknown"
     }
-    asked = {row["paste"]: row["checks"] for row in data["pasted"]["unknown"]}
+    asked = {row.paste: row.checks for row in data.pasted.unknown}
     assert "fw.guc_missing" in asked["sudo dmesg | grep -iE 'i915|xe |guc|drm'"]
     assert "Not known" in screen(data)
 
 
 def test_one_line_of_a_post_makes_nothing_well(tmp_path: Path) -> None:
     data = judge(tmp_path, "Linux box 6.14.0-33-generic #33-Ubuntu SMP x86_64 GNU/Linux\n")
-    assert data["root_causes"] == []
+    assert data.root_causes == []
     assert "ok" not in levels(data).values()
     assert "nothing that was told speaks against it" in screen(data)
     assert "nothing is wrong" not in screen(data)
@@ -252,8 +261,8 @@ def test_a_hostile_line_takes_no_time(piece: str) -> None:
 
 def test_of_too_much_the_beginning_is_read(tmp_path: Path) -> None:
     data = judge(tmp_path, LSPCI + "x\n" * MOST_TEXT)
-    assert data["pasted"]["cut"]
-    assert data["pasted"]["lines"] <= MOST_LINES
+    assert data.pasted.cut
+    assert data.pasted.lines <= MOST_LINES
     assert "only the first 4 MiB" in screen(data)
 
 
@@ -268,16 +277,16 @@ def test_nothing_that_is_known_is_said_so(tmp_path: Path) -> None:
 def test_errors_in_a_post_are_explained(tmp_path: Path) -> None:
     text = "$ python t.py\nImportError: libsycl.so.8: cannot open shared object file: No such file or directory\n"
     data = judge(tmp_path, text)
-    assert data["pasted"]["causes"]
+    assert data.pasted.causes
     assert "Its errors" in screen(data)
     assert levels(data)["torch.import"] == "fail"
 
 
 def test_what_was_not_recognised_is_shown(tmp_path: Path) -> None:
     data = judge(tmp_path, "it broke yesterday, no idea why\n" + SEES)
-    assert data["pasted"]["unread_lines"] == ["it broke yesterday, no idea why"]
+    assert data.pasted.unread_lines == ["it broke yesterday, no idea why"]
     assert "it broke yesterday" in screen(data, verbose=True)
-    assert data["pasted"]["kinds"] == {"sycl-ls": 1}
+    assert data.pasted.kinds == {"sycl-ls": 1}
 
 
 def test_every_part_is_asked_for_and_every_check_is_there() -> None:
@@ -299,9 +308,9 @@ def saved(name: str) -> Facts:
 def test_a_report_that_is_pasted_names_no_cause_that_the_machine_has_not(name: str, tmp_path: Path) -> None:
     facts = saved(name)
     data = judge(tmp_path, make_report(facts, GPUS))
-    own = examine_machine(Where(), DoctorOptions(goal="run", facts=(str(MACHINES / f"{name}.json"),))).data
-    amiss = {each["id"] for each in own["findings"] if each["level"] in ("fail", "skip")}
-    assert set(data["root_causes"]) <= amiss
+    own = diagnose(Where(), DoctorOptions(goal="run", facts=(str(MACHINES / f"{name}.json"),)))
+    amiss = {each.id for each in own.findings if each.level in ("fail", "skip")}
+    assert set(data.root_causes) <= amiss
     assert "crash" not in levels(data).values()
 
 
@@ -318,7 +327,9 @@ def test_a_report_has_what_pytorchs_own_lacks(tmp_path: Path) -> None:
         assert line in text.splitlines()
     file = tmp_path / "report.txt"
     asked = DoctorOptions(facts=(str(MACHINES / "b580-ubuntu-24.04.json"),), collect_env=str(file))
-    assert f"the report is in {file}" in screen(examine_machine(Where(), asked).data)
+    told = examine_machine(Where(), asked).data
+    assert isinstance(told, UpstreamReport)
+    assert f"the report is in {file}" in report(told)
     assert file.read_text() == text.replace("/home/me", "/home/<user>")
 
 
@@ -326,7 +337,9 @@ def test_a_report_is_of_any_facts_and_hides_what_it_must(tmp_path: Path) -> None
     document = {"schema": 1, "taken": "x", "environment": {"LD_LIBRARY_PATH": "/home/jo/lib", "CC": "ghp_" + "a" * 36}}
     (tmp_path / "f.json").write_text(json.dumps(document))
     asked = DoctorOptions(facts=(str(tmp_path / "f.json"),), collect_env="-")
-    text = screen(examine_machine(Where(), asked).data)
+    told = examine_machine(Where(), asked).data
+    assert isinstance(told, UpstreamReport)
+    text = report(told)
     assert "PyTorch version: N/A" in text
     assert "jo" not in text
     assert "ghp_" not in text

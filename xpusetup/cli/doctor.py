@@ -12,7 +12,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import Prepared
 
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.recommend import show_way
 
         return show_way()
@@ -43,7 +43,7 @@ def setup(
 ) -> None:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.base.errors import UsageError
         from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 
@@ -57,7 +57,7 @@ def setup(
     finish("setup", work, json=json, quiet=quiet)
 
 
-def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> Result:
+def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> AnyResult:
     from rich.markup import escape
 
     from xpusetup.base.errors import UsageError
@@ -115,7 +115,7 @@ def doctor(
 ) -> None:
     """Say what is wrong here, and the command that mends it."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
 
         if listed:
@@ -148,7 +148,7 @@ def explain(
 ) -> None:
     """Say which line of a log matters, why, and what to do."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.explain import explain as make
 
         return make(log, good)

@@ -6,12 +6,12 @@ import datetime as dt
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import untold_parts
-from xpusetup.explain.scan import explain as explain_chunks
+from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.run.tables import gpu_table
@@ -21,7 +21,32 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.base.model import Finding
+    from xpusetup.explain.explanation import Cause
     from xpusetup.machine.facts import Facts
+
+
+@dataclass(frozen=True)
+class Untold:
+    """What to paste, and the checks that it would answer."""
+
+    paste: str
+    checks: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PasteSummary:
+    """From what was judged: how many outputs of which kind, how many lines and how many of no known kind, and some.
+
+    `cut`: there was more than is read; `causes`: what its error lines mean; `unknown`: what to paste to know more.
+    """
+
+    kinds: dict[str, int]
+    lines: int
+    unread: int
+    unread_lines: list[str]
+    cut: bool
+    causes: list[Cause]
+    unknown: list[Untold]
 
 
 @dataclass(frozen=True)
@@ -30,21 +55,21 @@ class Paste:
 
     facts: Facts
     report: PasteReport
-    causes: tuple[dict[str, Any], ...]
+    causes: tuple[Cause, ...]
     cut: bool
 
-    def document(self, findings: Sequence[Finding]) -> dict[str, Any]:
-        """Give it as JSON values, with what is not known and what to paste so that it is."""
+    def describe(self, findings: Sequence[Finding]) -> PasteSummary:
+        """Give what is told of it, with what is not known and what to paste so that it is."""
         report = self.report
-        return {
-            "kinds": dict(report.kinds),
-            "lines": report.lines,
-            "unread": report.unread,
-            "unread_lines": list(report.examples),
-            "cut": self.cut,
-            "causes": list(self.causes),
-            "unknown": list(_unknown(self.facts, findings)),
-        }
+        return PasteSummary(
+            kinds=dict(report.kinds),
+            lines=report.lines,
+            unread=report.unread,
+            unread_lines=list(report.examples),
+            cut=self.cut,
+            causes=list(self.causes),
+            unknown=_unknown(self.facts, findings),
+        )
 
 
 def read_paste(names: Sequence[str]) -> Paste:
@@ -66,14 +91,14 @@ def _read(name: str) -> bytes:
     return b"".join(islice(chunks, MOST_TEXT // CHUNK))[:MOST_TEXT]
 
 
-def _causes(texts: Iterable[str], facts: Facts) -> tuple[dict[str, Any], ...]:
+def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures())
-    return tuple(each for each in found.document(families=families)["causes"] if not each["caused_by"])
+    return tuple(each for each in found.describe(families=families).causes if not each.caused_by)
 
 
-def _unknown(facts: Facts, findings: Iterable[Finding]) -> Iterable[dict[str, Any]]:
+def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
     """Give what to paste, with the checks that it would answer; what answers most stands first."""
     wanted: dict[str, list[str]] = {}
     for finding in findings:
@@ -81,4 +106,4 @@ def _unknown(facts: Facts, findings: Iterable[Finding]) -> Iterable[dict[str, An
             for part in untold_parts(finding.id, facts):
                 wanted.setdefault(PARTS[part], []).append(finding.id)
     rows = sorted(wanted.items(), key=lambda pair: -len(pair[1]))
-    return [{"paste": paste, "checks": list(dict.fromkeys(checks))} for paste, checks in rows]
+    return [Untold(paste, list(dict.fromkeys(checks))) for paste, checks in rows]
