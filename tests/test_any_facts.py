@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
 import pytest
 from pydantic import BaseModel
 
+from data.diagnosis import diagnose
 from data.profiles import device, shipped
 from data.texts import GPUS, TEXTS
 from xpusetup.base.text import Redactor
-from xpusetup.commands.doctor import DoctorOptions, examine_machine
-from xpusetup.commands.recommend import way_of
+from xpusetup.commands.doctor import Diagnosis, DoctorFinding, DoctorOptions, Fix
+from xpusetup.commands.recommend import Recommendation, way_of
 from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 from xpusetup.doctor.differences import differing_facts, differing_findings
 from xpusetup.doctor.question import Question
@@ -149,20 +150,23 @@ def test_any_facts_are_shown_compared_and_hidden() -> None:
     redactor = Redactor(user="me", host="node", home="/home/me")
     for each in facts.values():
         assert Facts.model_validate(redactor.document(each.model_dump(mode="json", by_alias=True)))
-    rows = [{**vars(each), "fix": {"say": "", "commands": []}} for each in found["node3"]]
-    data = {
-        "machine": "[x]",
-        "profile": "p",
-        "chosen_by": "",
-        "findings": rows,
-        "root_causes": [],
-        "stops": {},
-        "way": {"commands": []},
-        "can_build": [],
-    }
+    rows = [DoctorFinding(**{**vars(each), "fix": Fix("", [])}) for each in found["node3"]]
+    data = Diagnosis(
+        profile="p",
+        chosen_by="",
+        machine="[x]",
+        findings=rows,
+        root_causes=[],
+        way=Recommendation(route="none", profile="p", commands=[], why=""),
+        can_build=[],
+        can_run=[],
+        stops={},
+        saved=None,
+        pasted=None,
+    )
     screen = StringIO()
     show_doctor(Terminal(file=screen, width=100), data, verbose=True)
-    assert screen.getvalue().count("\n") > len([row for row in rows if row["level"] != "skip"])
+    assert screen.getvalue().count("\n") > len([row for row in rows if row.level != "skip"])
 
 
 def test_the_generator_reaches_every_section() -> None:
@@ -177,9 +181,11 @@ def test_any_facts_give_all_three_answers(tmp_path: Path) -> None:
         file = tmp_path / f"{seed}.json"
         file.write_text(facts.model_dump_json(by_alias=True))
         console = Terminal(file=StringIO(), width=100)
-        show_doctor(console, examine_machine(Where(), DoctorOptions(facts=(str(file),))).data, verbose=bool(seed % 2))
+        show_doctor(console, diagnose(Where(), DoctorOptions(facts=(str(file),))), verbose=bool(seed % 2))
         show_way(console, way_of(facts).data, verbose=bool(seed % 2))
         for root in (True, False):
-            show_setup_screen(console, show_setup(prepare_setup(SetupOptions(facts=str(file), root=root))).data)
+            show_setup_screen(
+                console, show_setup(prepare_setup(SetupOptions(facts=str(file), root=root))).data, verbose=False
+            )
         assert isinstance(console.file, StringIO)
         assert "to build torch-" in console.file.getvalue()

@@ -241,9 +241,7 @@ def test_the_places_that_fit_an_address() -> None:
     ]
 
     def lines(*addresses: str) -> list[int]:
-        told = Attempt("torch.build", 1, addresses).document(may)["may_download"]
-        assert isinstance(told, list)
-        return [item["line"] for item in told]
+        return [item.line for item in Attempt("torch.build", 1, addresses).with_places(may).may_download]
 
     assert lines("https://b.invalid/z") == [1]
     assert lines("a.invalid", "https://c.invalid") == [0]

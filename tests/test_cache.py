@@ -42,13 +42,13 @@ def test_what_is_there(store: Path) -> None:
 
 def test_what_no_tree_uses_goes(store: Path) -> None:
     told = cache.prune(everything=False).data
-    assert ([one["name"] for one in told["removed"]], told["freed"]) == (["pybind-pybind11"], 2000)
+    assert ([one.name for one in told.removed], told.freed) == (["pybind-pybind11"], 2000)
     assert [path.name for path in store.iterdir()] == [NAMES["used"]]
 
 
 def test_all_goes_and_a_tree_keeps_its_objects(store: Path, tmp_path: Path) -> None:
     told = cache.prune(everything=True).data
-    assert (len(told["removed"]), told["freed"]) == (2, 2000)
+    assert (len(told.removed), told.freed) == (2, 2000)
     assert list(store.iterdir()) == []
     assert (tmp_path / "a-tree.pack").stat().st_size == 3000
 
@@ -57,7 +57,7 @@ def test_what_a_fetch_writes_to_stays(store: Path) -> None:
     with (store / NAMES["idle"] / module.LOCK).open("ab") as held:
         fcntl.flock(held, fcntl.LOCK_EX)
         told = cache.prune(everything=False).data
-    assert (told["removed"], [one["name"] for one in told["busy"]]) == ([], ["pybind-pybind11"])
+    assert (told.removed, [one.name for one in told.busy]) == ([], ["pybind-pybind11"])
     assert (store / NAMES["idle"]).is_dir()
 
 
@@ -69,12 +69,13 @@ def test_the_store_of_the_place_goes_only_when_asked(
     (packs / "pack-1.pack").write_bytes(b"x" * 500)
     settings = Settings(network=NetworkSettings(git_store=str(tmp_path / "site")))
     monkeypatch.setattr(cache, "load_settings", lambda: settings)
-    told = cache.size().data["site"]
-    assert ([one["name"] for one in told["repositories"]], told["bytes"]) == (["numpy"], 500)
+    told = cache.size().data.site
+    assert told
+    assert ([one.name for one in told.repositories], told.bytes) == (["numpy"], 500)
     cache.prune(everything=True)
     assert list(store.iterdir()) == []
     assert packs.is_dir()
-    assert [one["name"] for one in cache.prune(everything=False, site=True).data["removed"]] == ["numpy"]
+    assert [one.name for one in cache.prune(everything=False, site=True).data.removed] == ["numpy"]
     monkeypatch.setattr(cache, "load_settings", Settings)
     with pytest.raises(UsageError, match="names no git store"):
         cache.prune(everything=False, site=True)

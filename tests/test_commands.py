@@ -12,10 +12,11 @@ import pytest
 from data.machines import LAPTOP, machine
 from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout
 from xpusetup.commands.plan import _row
-from xpusetup.commands.status import env, status
+from xpusetup.commands.status import env, status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate
@@ -59,11 +60,11 @@ def make_root(workspace: Workspace) -> Path:
 
 def test_status(workspace: Workspace) -> None:
     root = make_root(workspace)
-    result = status(Where(profile="sim"))
-    assert (result.code, result.data["verified"], result.data["damaged"]) == (0, True, {})
-    assert result.data["skipped"] == ["simxpu.build", "venv"]
-    assert [wheel["name"] for wheel in result.data["wheels"]] == ["simxpu"]
-    assert result.data["wheels"][0]["path"] == str(root / "wheels/simxpu-1.0.0-cp311.whl")
+    result = status_of_one(Where(profile="sim"))
+    assert (result.code, result.data.verified, result.data.damaged) == (0, True, {})
+    assert result.data.skipped == ["simxpu.build", "venv"]
+    assert [wheel.name for wheel in result.data.wheels] == ["simxpu"]
+    assert result.data.wheels[0].path == str(root / "wheels/simxpu-1.0.0-cp311.whl")
 
 
 @pytest.mark.parametrize("proven", [None, {}, {"simxpu.build": ["0" * 64]}, {"torch.install": ["0" * 64]}, "x"])
@@ -72,8 +73,8 @@ def test_a_proof_is_of_what_was_verified(workspace: Workspace, proven: object) -
     root = make_root(workspace)
     document = {"schema": 1, "verified": True, "proven": proven, "failed": None}
     (root / "manifest.json").write_text(json.dumps(document))
-    result = status(Where(profile="sim"))
-    assert (result.data["verified"], result.data["void"]) == (None, True)
+    result = status_of_one(Where(profile="sim"))
+    assert (result.data.verified, result.data.void) == (None, True)
 
 
 def test_a_proof_ends_with_a_change_that_set_the_times_back(workspace: Workspace) -> None:
@@ -81,10 +82,10 @@ def test_a_proof_ends_with_a_change_that_set_the_times_back(workspace: Workspace
     seen = wheel.stat()
     wheel.write_text("A wheel")
     os.utime(wheel, ns=(seen.st_atime_ns, seen.st_mtime_ns))
-    result = status(Where(profile="sim"))
-    assert list(result.data["damaged"]) == ["simxpu.build"]
-    assert (result.data["verified"], result.data["void"]) == (None, True)
-    assert result.data["wheels"][0]["intact"] is False
+    result = status_of_one(Where(profile="sim"))
+    assert list(result.data.damaged) == ["simxpu.build"]
+    assert (result.data.verified, result.data.void) == (None, True)
+    assert result.data.wheels[0].intact is False
 
 
 @pytest.mark.parametrize("change", ["missing", "changed", "touched"])
@@ -96,9 +97,9 @@ def test_status_sees_damage(workspace: Workspace, change: str) -> None:
         wheel.write_text("another")
     else:
         os.utime(wheel, (1, 1))
-    result = status(Where(profile="sim"))
+    result = status_of_one(Where(profile="sim"))
     why = {"missing": f"{wheel} is missing", "changed": f"{wheel} was changed after it was made"}
-    assert result.data["damaged"] == ({"simxpu.build": why[change]} if change in why else {})
+    assert result.data.damaged == ({"simxpu.build": why[change]} if change in why else {})
     assert result.code == (1 if change in why else 0)
 
 
@@ -108,17 +109,15 @@ def test_environment_of_the_result(workspace: Workspace, monkeypatch: pytest.Mon
     monkeypatch.setenv("PYTHONPATH", "/mine")
     monkeypatch.delenv("PYTHONHOME", raising=False)
     data = env(Where(profile="sim"), build=False).data
-    assert data == {
-        "set": {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"},
-        "unset": ["PYTHONPATH"],
-    }
+    assert data.set_ == {"VIRTUAL_ENV": str(root / "venv"), "PATH": f"{root}/venv/bin:/usr/bin"}
+    assert data.unset == ["PYTHONPATH"]
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"schema": 2}', '{"schema": 1}', '{"schema": 1, "target": {"x": 1}}'])
 def test_a_lock_that_cannot_be_used(workspace: Workspace, text: str) -> None:
     (make_root(workspace) / "profile.lock.json").write_text(text)
     with pytest.raises(NotReadyError, match="nothing is built in") as caught:
-        status(Where(profile="sim"))
+        status_of_one(Where(profile="sim"))
     assert caught.value.fix == "xpusetup build --profile sim"
 
 
@@ -141,7 +140,7 @@ def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_rows_of_a_plan_name_real_places() -> None:
     plan = plan_for("torch-2.5")
-    text = json.dumps([_row(step, Status(step.id, "todo"), plan.target, "/r") for step in plan.steps])
+    text = json.dumps([to_json(_row(step, Status(step.id, "todo"), plan.target, "/r")) for step in plan.steps])
     assert "@ROOT@" not in text
     assert "/r/venv/bin/python" in text
 

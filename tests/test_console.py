@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import re
-from dataclasses import replace
+from dataclasses import fields, is_dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,12 +17,13 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli import status
 from xpusetup.commands.result import Result
+from xpusetup.commands.status import Environment
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console, plain, write_text
 from xpusetup.ui.live import BuildView
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable, Iterator
 
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 EVIL = "[b]Q[/b][/x]\x1b[2J\x1b]0;owned\x07\x9b31m\u202e\x08\rE"
@@ -35,9 +36,15 @@ def places(value: Any, path: tuple[Any, ...] = ()) -> Iterator[tuple[Any, ...]]:
     if isinstance(value, str):
         yield path
     first = list(value[:1]) if isinstance(value, list | tuple) else []
-    pairs = value.items() if isinstance(value, dict) else enumerate(first)
+    pairs = enumerate(first) if isinstance(value, list | tuple) else items_of(value)
     for key, each in pairs:
         yield from places(each, (*path, key))
+
+
+def items_of(value: Any) -> Iterable[tuple[Any, Any]]:
+    if is_dataclass(value):
+        return [(field.name, getattr(value, field.name)) for field in fields(value)]
+    return value.items() if isinstance(value, dict) else ()
 
 
 def put(value: Any, path: tuple[Any, ...], text: str) -> Any:
@@ -46,13 +53,15 @@ def put(value: Any, path: tuple[Any, ...], text: str) -> Any:
     key, *rest = path
     if isinstance(value, dict):
         return {name: put(each, tuple(rest), text) if name == key else each for name, each in value.items()}
+    if is_dataclass(value) and not isinstance(value, type):
+        return replace(value, **{key: put(getattr(value, key), tuple(rest), text)})
     changed = [put(each, tuple(rest), text) if number == key else each for number, each in enumerate(value)]
     return type(value)(changed)
 
 
 @pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
 def test_no_text_of_a_result_reaches_the_terminal_raw(
-    name: str, command: str, data: dict[str, Any], verbose: bool, capsys: pytest.CaptureFixture[str]
+    name: str, command: str, data: Any, verbose: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried = 0
     for path in places(data):
@@ -109,7 +118,6 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    screens._show_env(
-        make_console(), {"set": {"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, "unset": ["F;G", "H"]}, False
-    )
+    change = Environment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
+    screens.show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"

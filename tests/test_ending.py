@@ -10,11 +10,16 @@ import pytest
 from data.targets import plan_for
 from xpusetup.base.model import Request
 from xpusetup.commands.build import BuildOptions, render_options
-from xpusetup.commands.build_result import describe_elsewhere, describe_going_on, describe_proof
+from xpusetup.commands.build_result import (
+    OtherEnvironment,
+    Verification,
+    describe_elsewhere,
+    describe_proof,
+    render_command,
+)
 from xpusetup.run.preflight import INSTALL
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root
-from xpusetup.run.runner import Outcome
 from xpusetup.run.workspace import Where, open_workspace
 
 if TYPE_CHECKING:
@@ -24,12 +29,12 @@ if TYPE_CHECKING:
 @pytest.mark.parametrize(("name", "needs"), [("torch-2.5", "oneAPI 2024.1.4"), ("torch-2.14", ""), ("sim", "")])
 def test_elsewhere(tmp_path: Path, name: str, needs: str) -> None:
     prepared = Prepared(root=Root(tmp_path), plan=plan_for(name), scripts={}, identities={})
-    assert describe_elsewhere(prepared) == {"command": f"pip install {tmp_path}/wheels/*.whl", "needs": needs}
+    assert describe_elsewhere(prepared) == OtherEnvironment(f"pip install {tmp_path}/wheels/*.whl", needs)
 
 
 def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
     prepared = Prepared(root=Root(tmp_path), plan=plan_for("sim"), scripts={}, identities={}, purpose=INSTALL)
-    assert describe_elsewhere(prepared)["command"] == f"pip install {tmp_path}/published/*.whl"
+    assert describe_elsewhere(prepared).command == f"pip install {tmp_path}/published/*.whl"
 
 
 @pytest.mark.parametrize(
@@ -48,16 +53,14 @@ def test_elsewhere_after_an_installation(tmp_path: Path) -> None:
     ],
 )
 def test_going_on(where: Where, request_: Request, options: BuildOptions, command: str) -> None:
-    outcome = Outcome(failed="b", took={"a": 1.0, "b": 2.5}, reached=(3, 9), seconds=4.0)
-    told = describe_going_on(open_workspace(where), request_, outcome, tuned=render_options(options))
-    assert told == {"command": command, "reached": [3, 9], "seconds": 2.5}
+    assert render_command(open_workspace(where), request_, tuned=render_options(options)) == command
 
 
 def test_proof(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    assert describe_proof(Root(tmp_path)) == {"device": "", "checks": 0}
+    assert describe_proof(Root(tmp_path)) == Verification("", 0)
     seen = {"device": "xpu:0", "devices": [{"name": "Max 1100"}, {"name": "other"}], "checks": [{}, {}]}
     (tmp_path / "results/verify.json").write_text(json.dumps(seen))
-    assert describe_proof(Root(tmp_path)) == {"device": "Max 1100", "checks": 2}
+    assert describe_proof(Root(tmp_path)) == Verification("Max 1100", 2)
     (tmp_path / "results/verify.json").write_text(json.dumps({**seen, "devices": []}))
-    assert describe_proof(Root(tmp_path))["device"] == "xpu:0"
+    assert describe_proof(Root(tmp_path)).device == "xpu:0"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from data.targets import plan_for
+from xpusetup.base.document import to_json
 from xpusetup.base.model import Need, Step
 from xpusetup.machine.jobs import Load
 from xpusetup.run.manifest import read_history
@@ -62,7 +63,7 @@ def estimate(todo: str, seconds: dict[str, float], *, jobs: int = 14) -> Estimat
 
 
 def test_an_estimate() -> None:
-    assert estimate("bc", SECONDS).document() == {
+    assert to_json(estimate("bc", SECONDS)) == {
         "seconds": 1050.0,
         "bytes": 0,
         "disk": 9 * GIB,

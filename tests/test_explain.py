@@ -76,12 +76,12 @@ def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> 
     ],
 )
 def test_git_is_told_of_the_folder_that_it_names_and_of_no_other(line: str, folder: str) -> None:
-    (cause,) = explained(f"Cloning\n{line}\nmake: *** [all] Error 1\n").document()["causes"]
-    assert cause["commands"] == [f"git config --global --add safe.directory {folder}"]
+    (cause,) = explained(f"Cloning\n{line}\nmake: *** [all] Error 1\n").describe().causes
+    assert cause.commands == [f"git config --global --add safe.directory {folder}"]
 
 
 @pytest.mark.parametrize("signature", signatures(), ids=lambda signature: signature.id)
 def test_a_command_names_only_what_a_pattern_finds(signature: Signature) -> None:
-    causes = explained(signature.example).document()["causes"]
-    commands = next(cause["commands"] for cause in causes if cause["id"] == signature.id)
+    causes = explained(signature.example).describe().causes
+    commands = next(cause.commands for cause in causes if cause.id == signature.id)
     assert not re.search(r"<[a-z_]+>", " ".join(commands))

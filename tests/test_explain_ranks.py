@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from logs import explained, ids, signatures
-from xpusetup.explain.scan import explain
+from xpusetup.base.document import fields_of
+from xpusetup.explain.explanation import explain
 
 REFUSED = "fatal: unable to access 'https://github.com/pytorch/kineto.git/': Could not resolve host: github.com"
 SUBMODULE = "fatal: clone of 'https://github.com/pytorch/kineto.git' into submodule path 'third_party/kineto' failed"
@@ -130,26 +131,26 @@ def test_what_nobody_complains_of(line: str) -> None:
 
 def test_later_errors_are_counted() -> None:
     found = explained(f"a\ng++: fatal error: Killed signal terminated program cc1plus\n{UNKNOWN}\n{UNKNOWN}\n{NINJA}\n")
-    assert (found.causes[0].line, found.later, found.document()["later_errors_more"]) == (2, 3, False)
+    assert (found.causes[0].line, found.later, found.describe().later_errors_more) == (2, 3, False)
 
 
 def test_many_errors_are_not_all_counted() -> None:
     found = explained("\n".join([UNKNOWN] * 2500 + ["x: No space left on device"]))
     assert ids(found) == ["compile.disk_full"]
-    assert explained("\n".join([UNKNOWN] * 2500)).document()["later_errors_more"] is True
+    assert explained("\n".join([UNKNOWN] * 2500)).describe().later_errors_more is True
 
 
 def test_document() -> None:
-    document = explained(f"{REFUSED}\n{SUBMODULE}\n").document()
-    assert [(cause["id"], cause["caused_by"]) for cause in document["causes"]] == [
+    document = explained(f"{REFUSED}\n{SUBMODULE}\n").describe()
+    assert [(cause.id, cause.caused_by) for cause in document.causes] == [
         ("clone.url_error", None),
         ("submodule.clone_failed", "clone.url_error"),
     ]
-    assert {"id", "phase", "line", "text", "cause", "fix", "source", "confidence"} <= set(document["causes"][0])
-    assert (document["first_error_line"], document["lines"]) == (1, 2)
+    assert {"id", "phase", "line", "text", "cause", "fix", "source", "confidence"} <= set(fields_of(document.causes[0]))
+    assert (document.first_error_line, document.lines) == (1, 2)
 
 
 def test_the_command_that_builds_is_offered() -> None:
     log = b"g++: fatal error: Killed signal terminated program cc1plus\n"
-    document = explain([log], signatures()).document("xpusetup build --profile sim")
-    assert document["causes"][0]["commands"] == ["xpusetup build --profile sim --jobs 2"]
+    document = explain([log], signatures()).describe("xpusetup build --profile sim")
+    assert document.causes[0].commands == ["xpusetup build --profile sim --jobs 2"]

@@ -10,14 +10,14 @@ import pytest
 
 from logs import HERE, explained, ids
 from xpusetup.base.values import parse_toml
+from xpusetup.explain.explanation import LogLine, explain, fill_commands
 from xpusetup.explain.news import LISTED, find_news, read_known
-from xpusetup.explain.scan import explain, fill_commands
 from xpusetup.explain.systems import find_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from xpusetup.explain.scan import Explanation
+    from xpusetup.explain.explanation import Explanation
 
 
 def _table(name: str, kind: str) -> list[dict[str, Any]]:
@@ -127,12 +127,12 @@ def test_nothing_known_shows_the_best_line_and_the_last() -> None:
     found = explained("start\nthe flux capacitor could not be charged\nbye\n")
     assert found.first_error
     assert (found.first_error.line, found.first_error.sure) == (2, False)
-    assert found.document()["last"] == [
-        {"line": 1, "text": "start"},
-        {"line": 2, "text": "the flux capacitor could not be charged"},
-        {"line": 3, "text": "bye"},
+    assert found.describe().last == [
+        LogLine(1, "start"),
+        LogLine(2, "the flux capacitor could not be charged"),
+        LogLine(3, "bye"),
     ]
-    assert explained("a\nb\n").document()["last"][-1] == {"line": 2, "text": "b"}
+    assert explained("a\nb\n").describe().last[-1] == LogLine(2, "b")
 
 
 def test_what_a_good_log_says_too_counts_for_nothing() -> None:
@@ -162,7 +162,7 @@ def test_many_new_lines_are_counted() -> None:
     ],
 )
 def test_commands_are_for_this_system_and_safe_to_paste(log: str, command: str) -> None:
-    commands = explained(log).document()["causes"][0]["commands"]
+    commands = explained(log).describe().causes[0].commands
     assert command in commands
 
 

@@ -213,7 +213,7 @@ def screen(asked: FallbackOptions, *, terminal: bool) -> str:
         width=100, no_color=True, force_terminal=terminal, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
     result = show_fallbacks(Where(), asked)
-    screens.SHOWN[result.command](console, json.loads(json.dumps(result.data)), False)
+    screens.show_data(console, result.command, json.loads(json.dumps(result.data)), False)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 

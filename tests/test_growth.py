@@ -15,8 +15,8 @@ from xpusetup.base.text import Redactor
 from xpusetup.commands.explain import known_signatures
 from xpusetup.config.load import parse_profile
 from xpusetup.emit.script import fetching
+from xpusetup.explain.explanation import explain
 from xpusetup.explain.finder import Signature
-from xpusetup.explain.scan import explain
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.steps import make_plan
 

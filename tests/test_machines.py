@@ -6,11 +6,12 @@ import json
 from functools import cache
 from io import StringIO
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 import pytest
 
 from data.ailing import MACHINES
+from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES, Outcome
 from golden import hold, hold_one
 from xpusetup.commands.doctor import DoctorOptions, examine_machine
@@ -27,6 +28,9 @@ from xpusetup.ui.doctor import show_setup as show_setup_screen
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xpusetup.commands.doctor import Diagnosis
+    from xpusetup.commands.setup import SetupResult
+
 HERE = Path(__file__).parent / "machines"
 NAMES = sorted(OUTCOMES)
 SOMETIMES = {"torch", "tree"}
@@ -34,19 +38,19 @@ SOMETIMES = {"torch", "tree"}
 
 
 @cache
-def doctor(name: str) -> dict[str, Any]:
-    return examine_machine(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),))).data
+def doctor(name: str) -> Diagnosis:
+    return diagnose(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),)))
 
 
-def screen(show: Callable[..., None], data: dict[str, Any], *, verbose: bool = False) -> str:
+def screen(show: Callable[..., None], data: object, *, verbose: bool = False) -> str:
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
     show(console, data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 
 
-def screen_of_setup(data: dict[str, Any]) -> str:
-    return screen(lambda console, told, **_verbose: show_setup_screen(console, told), {**data, "file": None})
+def screen_of_setup(data: SetupResult) -> str:
+    return screen(show_setup_screen, data)
 
 
 def test_golden_machines_are_what_their_parts_make() -> None:
@@ -73,14 +77,14 @@ def test_a_machine_was_looked_at_as_a_whole(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_causes_and_way(name: str) -> None:
     data, wanted = doctor(name), OUTCOMES[name]
-    way = data["way"]
-    stops = {goal: tuple(causes) for goal, causes in data["stops"].items()}
+    way = data.way
+    stops = {goal: tuple(causes) for goal, causes in data.stops.items()}
     assert stops == {"run": wanted.run} | ({} if wanted.build is None else {"build": wanted.build})
-    assert (way["route"], way["profile"]) == wanted.way
+    assert (way.route, way.profile) == wanted.way
     usual = "is here and holds code for" if wanted.kept else "published wheels of torch-"
-    assert (wanted.why or usual) in way["why"]
-    assert any("nothing to install" in step["title"] for step in way.get("steps", ())) == wanted.kept
-    levels = {finding["id"]: finding["level"] for finding in data["findings"]}
+    assert (wanted.why or usual) in way.why
+    assert any("nothing to install" in step.title for step in way.steps) == wanted.kept
+    levels = {finding.id: finding.level for finding in data.findings}
     assert {levels.get(each) for each in wanted.told} <= {"info", "warn"}
     assert "crash" not in levels.values()
 
@@ -88,7 +92,7 @@ def test_causes_and_way(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_the_exit_code_follows_the_way(name: str) -> None:
     """What a build lacks is no fault of a machine whose way needs none; it is told, and after what matters."""
-    stops, route = doctor(name)["stops"], doctor(name)["way"]["route"]
+    stops, route = doctor(name).stops, doctor(name).way.route
     code = examine_machine(Where(profile=OUTCOMES[name].asked), DoctorOptions(facts=(str(HERE / f"{name}.json"),))).code
     amiss = stops["run"] if route in ("wheel", "image") else [*stops["run"], *stops.get("build", ())]
     assert code == (1 if amiss else 0)
@@ -105,14 +109,14 @@ def test_setup_says_that_nothing_is_missing_only_where_nothing_is(name: str, goa
     options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
     prepared = prepare_setup(options)
     data = show_setup(prepared).data
-    mended = {check for row in (*data["commands"], *data["notes"]) for check in MENDS.get(row.get("id", ""), ())}
+    mended = {check for row in (*data.commands, *data.notes) for check in MENDS.get(getattr(row, "id", ""), ())}
     asked = DoctorOptions(goal=goal, facts=(str(HERE / f"{name}.json"),), only=about_machine())
-    amiss = set(examine_machine(Where(profile=prepared.named), asked).data["stops"][goal])
-    told = {row["id"] for row in data["left"]}
+    amiss = set(diagnose(Where(profile=prepared.named), asked).stops[goal])
+    told = {row.id for row in data.left}
     if goal == "run":
         assert amiss - told - mended <= {check for note in prepared.setup.notes for check in MENDS.get(note.id, ())}
-    assert not amiss or data["commands"] or data["notes"] or told
-    assert ("nothing is missing" in screen_of_setup(data)) == (not (data["commands"] or data["notes"] or told))
+    assert not amiss or data.commands or data.notes or told
+    assert ("nothing is missing" in screen_of_setup(data)) == (not (data.commands or data.notes or told))
 
 
 def test_what_was_saved_is_said(tmp_path: Path) -> None:
@@ -124,9 +128,9 @@ def test_what_was_saved_is_said(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_one_step_of_the_way_mends_each_cause(name: str) -> None:
-    way = doctor(name)["way"]
-    mended = [each for step in way.get("steps", ()) for each in step["mends"]]
-    if way["route"] != "none" and "steps" in way:  # one that was asked for and is no release has commands alone
+    way = doctor(name).way
+    mended = [each for step in way.steps for each in step.mends]
+    if way.route != "none" and way.collected:  # one that was asked for and is no release has commands alone
         assert {cause: mended.count(cause) for cause in OUTCOMES[name].run} == dict.fromkeys(OUTCOMES[name].run, 1)
 
 
@@ -135,7 +139,7 @@ def test_both_commands_lead_the_same_way(name: str) -> None:
     if OUTCOMES[name].asked:
         return
     facts = Facts.model_validate_json((HERE / f"{name}.json").read_text())
-    assert way_of(facts).data["way"] == doctor(name)["way"]
+    assert way_of(facts).data.way == doctor(name).way
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -148,10 +152,10 @@ def test_golden_screens(name: str) -> None:
 def test_every_cause_of_the_table_is_said_in_full() -> None:
     """Nothing that stops a machine is left without words on what to do."""
     for name in NAMES:
-        findings = {each["id"]: each for each in doctor(name)["findings"]}
+        findings = {each.id: each for each in doctor(name).findings}
         for cause in {*(OUTCOMES[name].build or ()), *OUTCOMES[name].run}:
-            assert findings[cause]["why"], (name, cause)
-            assert findings[cause]["fix"]["say"] or findings[cause]["fix"]["commands"], (name, cause)
+            assert findings[cause].why, (name, cause)
+            assert findings[cause].fix.say or findings[cause].fix.commands, (name, cause)
 
 
 def test_a_well_machine_has_no_cause() -> None:

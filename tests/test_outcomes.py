@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
+from data.screens import STATUS as STATUS_OF_A_BUILD
 from golden import hold_one
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.devices import diff
@@ -20,6 +22,8 @@ from xpusetup.verify.outcomes import Proof, compare, describe_machine, make_proo
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from xpusetup.commands.status import BuildStatus
 
 
 def proof(document: dict[str, Any]) -> Proof:
@@ -56,20 +60,23 @@ def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose: bool) -> None:
-    monkeypatch.setattr("xpusetup.commands.devices.status", lambda _where: show_data(MANIFEST))
+    monkeypatch.setattr("xpusetup.commands.devices.status_of_one", lambda _where: status_with(MANIFEST))
     result = diff(Where(), files(tmp_path, STATUS))
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    screens.SHOWN["status diff"](console, result.data, verbose)
+    screens.show_data(console, "status diff", result.data, verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 
 
-def show_data(document: dict[str, Any]) -> Result:
-    return Result("status", {**document, "root": "/r"})
+def status_with(manifest: dict[str, Any]) -> Result[BuildStatus]:
+    """Give the status of a root with such a manifest."""
+    machine, seen = describe_machine(manifest.get("facts", {})), manifest.get("verification")
+    told = replace(STATUS_OF_A_BUILD, profile=manifest["profile"], root="/r", machine=machine, verification=seen)
+    return Result("status", told)
 
 
 def test_a_build_that_was_never_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.commands.devices.status", lambda _where: show_data({"profile": "sim"}))
+    monkeypatch.setattr("xpusetup.commands.devices.status_of_one", lambda _where: status_with({"profile": "sim"}))
     with pytest.raises(NotReadyError, match="sim in /r was never verified"):
         diff(Where(), files(tmp_path, STATUS))
 

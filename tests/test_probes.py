@@ -144,7 +144,7 @@ def test_userland_where_nothing_is(slash: Path, said: dict[str, Output]) -> None
     assert facts.userland is not None
     assert facts.userland.level_zero is not None
     assert facts.userland.level_zero.error == "libze_loader.so.1 is not here"
-    assert facts.notes == {"userland.packages": "neither dpkg's status file nor rpm is here"}
+    assert facts.notes == {"userland.packages": "neither dpkg's status file nor pacman nor rpm is here"}
 
 
 @pytest.mark.parametrize(

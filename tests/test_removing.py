@@ -16,6 +16,7 @@ from test_standing import make_root
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout
 from xpusetup.commands import remove as removing
+from xpusetup.commands.remove import Kept
 from xpusetup.run.keys import Made, Stamp, render_stamp
 from xpusetup.run.removal import forget_constraint, measure
 from xpusetup.run.root import lock_document
@@ -24,8 +25,10 @@ from xpusetup.ui.console import Terminal
 from xpusetup.ui.storage import show_before, show_removed
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
     from pathlib import Path
+
+    from xpusetup.commands.remove import Removed
 
 
 @pytest.fixture(autouse=True)
@@ -43,15 +46,18 @@ def make(path: Path, layout: Layout) -> Path:
     return root
 
 
-def screen(data: Mapping[str, object], *, before: bool) -> str:
+def screen(data: Removed, *, before: bool) -> str:
     """Give what is shown, as words."""
     file = StringIO()
     console = Terminal(width=100, no_color=True, file=file, highlight=False, soft_wrap=True, _environ={})
-    (show_before if before else show_removed)(console, data)
+    if before:
+        show_before(console, data)
+    else:
+        show_removed(console, data, verbose=False)
     return " ".join(file.getvalue().split())
 
 
-def remove(root: Path) -> dict[str, object]:
+def remove(root: Path) -> Removed:
     return removing.remove(removing.look(Where(root=str(root))), lambda _text: None).data
 
 
@@ -64,9 +70,9 @@ def test_a_build_goes_whole(here: Path) -> None:
         (root / name).touch()
     (root / "lock.owner").unlink()
     told = remove(root)
-    assert (told["gone"], told["left"], told["environment"]) == (True, [], None)
-    assert isinstance(told["freed"], int)
-    assert told["freed"] >= 100_000
+    assert (told.gone, told.left, told.environment) == (True, [], None)
+    assert isinstance(told.freed, int)
+    assert told.freed >= 100_000
     assert not root.exists()
     assert here.is_dir()
 
@@ -80,7 +86,7 @@ def test_what_nobody_of_us_wrote_stays(here: Path) -> None:
     (root / "src/link").symlink_to(here / "elsewhere")
     (root / "wheels").symlink_to(here / "elsewhere")
     told = remove(root)
-    assert told["left"] == [{"path": str(root / "notes.txt"), "why": "no command of this program wrote it"}]
+    assert told.left == [Kept(str(root / "notes.txt"), "no command of this program wrote it")]
     assert [path.name for path in root.iterdir()] == ["notes.txt"]
     assert (here / "elsewhere/mine").exists()
     assert "is removed, but for what is not ours: " in screen(told, before=False)
@@ -95,7 +101,7 @@ def test_folders_elsewhere_go_as_far_as_the_build_made_them(here: Path) -> None:
     root = make(here / "r", layout)
     made = Made("0", 0, "0", str(here / "env/pyvenv.cfg"), "0", 0)
     (root / "stamps/venv").write_text(render_stamp(Stamp("key", (made,))))
-    assert remove(root)["gone"] is True
+    assert remove(root).gone is True
     assert sorted(path.name for path in here.iterdir()) == ["scratch", "two"]
     assert [path.name for path in (here / "scratch").iterdir()] == ["other"]
     remove(make(here / "r2", replace(layout, venv=str(here / "two/env"))))  # no step of it made that one
@@ -117,10 +123,10 @@ def test_an_environment_of_somebodys_loses_what_is_ours_alone(here: Path) -> Non
     assert removing.look(Where(root=str(root))).environment == ""  # another build guards it
     removing.remove(removing.look(Where(root=str(other))), lambda _text: None)
     found = removing.look(Where(root=str(root)))
-    assert "goes helpers" not in screen(found.data, before=True)
+    assert "goes helpers" not in screen(found.describe(removed=False), before=True)
     told = removing.remove(found, lambda _text: None).data
-    assert (told["environment"], told["uninstall"]) == (str(env), f"{env}/bin/python -m pip uninstall torch")
-    assert f"its packages go with: {told['uninstall']}" in screen(found.data, before=True)
+    assert (told.environment, told.uninstall) == (str(env), f"{env}/bin/python -m pip uninstall torch")
+    assert f"its packages go with: {told.uninstall}" in screen(found.describe(removed=False), before=True)
     assert sorted(path.name for path in env.iterdir()) == ["bin", "lib", "pip.conf", "share"]
     said = (env / "pip.conf").read_text().split()
     assert said == ["[global]", "timeout", "=", "60", "[install]", "constraint", "=", "/site/all.txt"]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -12,7 +12,7 @@ from data.profiles import shipped
 from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.status import env, status
+from xpusetup.commands.status import env, status_of_one
 from xpusetup.plan.install import make_install_plan
 from xpusetup.run.guard import list_replaced
 from xpusetup.run.preflight import INSTALL
@@ -80,9 +80,10 @@ def test_rows(root: Root) -> None:
     old.rmdir()
     put(root / "packages", "torch", "2.9.0", INSTALLER="pip\n", REQUESTED="")
     (row,) = list_replaced(root)
-    assert list(row) == ["name", "was", "now", "when", "by", "culprit", "why"]
-    assert (row["name"], row["was"], row["now"], row["by"]) == ("torch", "2.14.1+xpu", "2.9.0", "pip")
-    assert row["when"][4] == row["when"][7] == "-"
+    assert [each.name for each in fields(row)] == ["name", "was", "now", "when", "by", "culprit", "why"]
+    assert (row.name, row.was, row.now, row.by) == ("torch", "2.14.1+xpu", "2.9.0", "pip")
+    assert row.when
+    assert row.when[4] == row.when[7] == "-"
 
 
 def test_status_and_variables(root: Root) -> None:
@@ -91,13 +92,13 @@ def test_status_and_variables(root: Root) -> None:
     (root / "profile.lock.json").write_text(lock_document(shipped("sim"), SIM, layout, {}))
     (root / "manifest.json").write_text(json.dumps({"made_by": "install", "verified": True}))
     (root / "packages/umf-1.1.0.dist-info").rename(root / "packages/umf-2.dist-info")
-    result = status(where)
-    assert (result.code, [row["name"] for row in result.data["replaced"]]) == (1, ["umf"])
-    assert result.data["fix"].startswith(f"xpusetup install {open_workspace(where).options}")
-    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]
+    result = status_of_one(where)
+    assert (result.code, [row.name for row in result.data.replaced]) == (1, ["umf"])
+    assert result.data.fix.startswith(f"xpusetup install {open_workspace(where).options}")
+    assert "UV_CONSTRAINT" not in env(where, build=False).data.set_
     (root / "venv/xpusetup-constraints.txt").touch()
-    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"
-    assert "UV_CONSTRAINT" not in env(where, build=True).data["set"]
+    assert env(where, build=False).data.set_["UV_CONSTRAINT"] == f"{root.path}/venv/xpusetup-constraints.txt"
+    assert "UV_CONSTRAINT" not in env(where, build=True).data.set_
 
 
 def test_constraints_for_uv_are_added_to_those_that_are_set(root: Root, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -106,6 +107,6 @@ def test_constraints_for_uv_are_added_to_those_that_are_set(root: Root, monkeypa
     ours.touch()
     where = Where(profile="sim", root=str(root.path))
     monkeypatch.setenv("UV_CONSTRAINT", f"{ours} mine.txt")
-    assert env(where, build=False).data["set"]["UV_CONSTRAINT"] == f"mine.txt {ours}"
+    assert env(where, build=False).data.set_["UV_CONSTRAINT"] == f"mine.txt {ours}"
     monkeypatch.setenv("UV_CONSTRAINT", f"mine.txt {ours}")
-    assert "UV_CONSTRAINT" not in env(where, build=False).data["set"]
+    assert "UV_CONSTRAINT" not in env(where, build=False).data.set_

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any
 
@@ -9,13 +10,12 @@ import pytest
 
 from data import screens
 from data.machines import LAPTOP, WORKSTATION, machine
-from data.profiles import shipped
 from data.well import CARD, KERNEL, LADDER, REPORT, TORCH, USERLAND, WELL
 from golden import hold_one
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.base.model import Event
 from xpusetup.base.text import render_duration
-from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks
+from xpusetup.commands.doctor import Comparison, DoctorOptions, examine_machine, list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.result import Result
 from xpusetup.run import preflight
@@ -57,54 +57,54 @@ def text_of(console: Console) -> str:
 
 STEPS_OF_AUDIO = [step for step in screens.STEPS if step.startswith("audio.")]
 LEFT_OUT = [step for step in screens.STEPS if step.partition(".")[0] in {"torch", "vision"}]
-RESULTS: list[tuple[str, str, dict[str, Any], bool]] = [
+RESULTS: list[tuple[str, str, Any, bool]] = [
     ("build-done", "build", screens.BUILT, False),
     ("build-done-verbose", "build", screens.BUILT, True),
-    ("build-not-verified", "build", {**screens.BUILT, "verified": None}, False),
-    ("build-nothing-to-do", "build", {**screens.BUILT, "ran": [], "skipped": screens.STEPS}, False),
-    ("build-until", "build", {**screens.BUILT, "left": screens.STEPS[4:], "wheels": [], "verified": None}, False),
-    ("build-until-a-wheel", "build", {**screens.BUILT, "left": screens.STEPS[-3:], "verified": None}, False),
+    ("build-not-verified", "build", replace(screens.BUILT, verified=None), False),
+    ("build-nothing-to-do", "build", replace(screens.BUILT, ran=[], skipped=screens.STEPS), False),
+    ("build-until", "build", replace(screens.BUILT, left=screens.STEPS[4:], wheels=[], verified=None), False),
+    ("build-until-a-wheel", "build", replace(screens.BUILT, left=screens.STEPS[-3:], verified=None), False),
     (
         "build-only",
         "build",
-        {**screens.BUILT, "ran": STEPS_OF_AUDIO, "only": ["audio"], "left": LEFT_OUT, "verified": None, "proof": None},
+        replace(screens.BUILT, ran=STEPS_OF_AUDIO, only=["audio"], left=LEFT_OUT, verified=None, proof=None),
         False,
     ),
-    ("build-target", "build", {**screens.BUILT, "wheels": [], "verified": None, "target": screens.TARGET}, False),
-    ("build-editable", "build", {**screens.BUILT, "wheels": [], "editable": {"torch": "/home/me/pytorch"}}, False),
-    ("status-no-wheel", "status", {**screens.HALF, "wheels": [], "made_by": "build"}, False),
-    ("status-half", "status", {**screens.HALF, "failed": "wheels.install"}, False),
-    ("status-at-work", "status", {**screens.HALF, "at_work": ["wheels.install"]}, False),
-    ("status-failed-verification", "status", {**screens.STATUS, "damaged": {}, "verified": False}, False),
+    ("build-target", "build", replace(screens.BUILT, wheels=[], verified=None, target=screens.TARGET), False),
+    ("build-editable", "build", replace(screens.BUILT, wheels=[], editable={"torch": "/home/me/pytorch"}), False),
+    ("status-no-wheel", "status", replace(screens.HALF, wheels=[], made_by="build"), False),
+    ("status-half", "status", replace(screens.HALF, failed="wheels.install"), False),
+    ("status-at-work", "status", replace(screens.HALF, at_work=["wheels.install"]), False),
+    ("status-failed-verification", "status", replace(screens.STATUS, damaged={}, verified=False), False),
     ("build-failed", "build", screens.FAILED, False),
-    ("build-failed-known", "build", {**screens.FAILED, "failure": screens.KILLED_FAILURE}, False),
+    ("build-failed-known", "build", replace(screens.FAILED, failure=screens.KILLED_FAILURE), False),
     ("explain", "explain", screens.EXPLAINED, False),
     ("explain-verbose", "explain", screens.EXPLAINED, True),
     ("explain-unknown", "explain", screens.UNEXPLAINED, False),
-    ("explain-nothing", "explain", {**screens.UNEXPLAINED, "first_error_line": None}, True),
-    ("build-failed-full", "build", {**screens.FAILED, "failure": screens.FULL_FAILURE}, False),
-    ("build-failed-silently", "build", {**screens.FAILED, "failure": screens.UNKNOWN_FAILURE}, False),
+    ("explain-nothing", "explain", replace(screens.UNEXPLAINED, first_error_line=None), True),
+    ("build-failed-full", "build", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),
+    ("build-failed-silently", "build", replace(screens.FAILED, failure=screens.UNKNOWN_FAILURE), False),
     ("plan", "plan", screens.PLAN, False),
-    ("plan-unknown", "plan", {**screens.PLAN, "estimate": screens.UNKNOWN}, False),
-    ("plan-done", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][:4]}, False),
-    ("plan-not-ready", "plan", {**screens.PLAN, "missing": ["oneapi.compiler", "cc.gcc"]}, False),
+    ("plan-unknown", "plan", replace(screens.PLAN, estimate=screens.UNKNOWN), False),
+    ("plan-done", "plan", replace(screens.PLAN, steps=screens.PLAN.steps[:4]), False),
+    ("plan-not-ready", "plan", replace(screens.PLAN, missing=["oneapi.compiler", "cc.gcc"]), False),
     ("profiles-lock", "profiles lock", screens.LOCKED, False),
     ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
     ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
-    ("plan-locked", "plan", {**screens.PLAN, "notes": screens.LOCKED["notes"]}, False),
-    ("plan-explain", "plan", {**screens.PLAN, "explain": True}, False),
-    ("plan-verbose", "plan", {**screens.PLAN, "steps": screens.PLAN["steps"][3:5]}, True),
+    ("plan-locked", "plan", replace(screens.PLAN, notes=screens.LOCKED["notes"]), False),
+    ("plan-explain", "plan", replace(screens.PLAN, explain=True), False),
+    ("plan-verbose", "plan", replace(screens.PLAN, steps=screens.PLAN.steps[3:5]), True),
     ("verify-wrong-numbers", "verify", screens.WRONG, False),
     ("verify-list", "verify", screens.LISTED, False),
     ("verify-failing", "verify", screens.VERIFY, True),
     ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
     ("status-damaged", "status", screens.STATUS, False),
-    ("status", "status", {**screens.STATUS, "damaged": {}, "sources": {}}, False),
-    ("status-replaced", "status", {**screens.STATUS, "replaced": screens.REPLACED, "made_by": "install"}, False),
+    ("status", "status", replace(screens.STATUS, damaged={}, sources={}), False),
+    ("status-replaced", "status", replace(screens.STATUS, replaced=screens.REPLACED, made_by="install"), False),
     ("status-several", "status", screens.SEVERAL, False),
     ("install-done", "install", screens.INSTALLED, False),
-    ("install-not-verified", "install", {**screens.INSTALLED, "verified": None, "orphans": []}, True),
-    ("install-failed", "install", {**screens.INSTALLED, **screens.INSTALL_FAILED}, False),
+    ("install-not-verified", "install", replace(screens.INSTALLED, verified=None, orphans=[]), True),
+    ("install-failed", "install", screens.INSTALL_FAILED, False),
     ("env", "env", screens.ENV, False),
     ("emit", "emit", screens.EMIT, True),
     ("emit-image", "emit", screens.EMIT_IMAGE, False),
@@ -118,18 +118,18 @@ RESULTS: list[tuple[str, str, dict[str, Any], bool]] = [
     ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
     ("bundle-verify", "bundle verify", screens.BUNDLE, False),
     ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
-    ("build-airgap", "build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}, False),
+    ("build-airgap", "build", replace(screens.BUILT, reached_out=screens.REACHED_OUT), False),
     ("bisect", "bisect", screens.BISECTED, False),
     ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
     ("bisect-verbose", "bisect", screens.BISECTED, True),
     ("report", "report", screens.REPORTED, False),
-    ("build-airgap-failed", "build", {**screens.FAILED, "reached_out": screens.REACHED_OUT[:1]}, False),
+    ("build-airgap-failed", "build", replace(screens.FAILED, reached_out=screens.REACHED_OUT[:1]), False),
 ]
 
 
 @pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
 def test_golden_results(console: Console, name: str, command: str, data: dict[str, Any], verbose: bool) -> None:
-    show.SHOWN[command](console, data, verbose)
+    show.show_data(console, command, data, verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
 
 
@@ -139,18 +139,18 @@ def test_golden_results(console: Console, name: str, command: str, data: dict[st
         ("build", screens.BUILT, " ✓ verified on Data Center GPU Max 1100: 14 checks · 3 wheels in "),
         (
             "build",
-            {**screens.BUILT, "verified": None},
+            replace(screens.BUILT, verified=None),
             " ! built, not verified: no device was computed on · 3 wheels in ",
         ),
-        ("build", {**screens.BUILT, "left": screens.STEPS[-3:]}, " ! not finished: 3 steps to come ("),
-        ("build", {**screens.BUILT, "target": screens.TARGET}, " ✓ "),
+        ("build", replace(screens.BUILT, left=screens.STEPS[-3:]), " ! not finished: 3 steps to come ("),
+        ("build", replace(screens.BUILT, target=screens.TARGET), " ✓ "),
         ("install", screens.INSTALLED, " ✓ verified"),
         ("verify", {**screens.VERIFY, "verified": True}, " ✓ verified on "),
         ("bundle create", screens.BUNDLE, " ✓ "),
         ("bundle verify", screens.BUNDLE, " ✓ "),
         ("bisect", screens.BISECTED, " ✓ "),
         ("report", screens.REPORTED, " ✓ "),
-        ("cache prune", {**screens.PRUNED, "busy": []}, " ✓ "),
+        ("cache prune", replace(screens.PRUNED, busy=[]), " ✓ "),
         ("profiles lock", {**screens.LOCKED, "file": "mine.toml"}, " ✓ mine.toml"),
         ("profiles new", {"file": "mine.toml"}, " ✓ mine.toml"),
         ("emit", screens.EMIT, " ✓ "),
@@ -166,7 +166,8 @@ def test_with_quiet_work_that_went_well_is_a_line(
 
 
 def test_with_quiet_what_warns_and_what_failed_is_said(console: Console) -> None:
-    show.show_result(Result("build", {**screens.BUILT, "reached_out": screens.REACHED_OUT}), quiet=True, verbose=False)
+    reached = replace(screens.BUILT, reached_out=screens.REACHED_OUT)
+    show.show_result(Result("build", reached), quiet=True, verbose=False)
     assert " ! torch.build asked for " in text_of(console)
     show.show_result(Result("build", screens.FAILED, code=1), quiet=True, verbose=False)
     assert " failed after " in text_of(console)
@@ -174,7 +175,7 @@ def test_with_quiet_what_warns_and_what_failed_is_said(console: Console) -> None
     assert "torch.build" in text_of(console)
 
 
-def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> dict[str, Any]:
+def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) -> Any:
     path = tmp_path / "facts.json"
     path.write_text(machine(facts).model_dump_json(by_alias=True))
     return examine_machine(Where(profile=profile), DoctorOptions(facts=(str(path),), **asked)).data
@@ -194,7 +195,7 @@ def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) ->
 def test_golden_doctor(
     console: Console, tmp_path: Path, name: str, facts: dict[str, Any], profile: str, verbose: bool
 ) -> None:
-    show.SHOWN["doctor"](console, doctor(tmp_path, facts, profile), verbose)
+    show.show_data(console, "doctor", doctor(tmp_path, facts, profile), verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
 
 
@@ -206,8 +207,9 @@ def test_golden_differences(console: Console, tmp_path: Path) -> None:
     files = tuple(str(tmp_path / f"{name}.json") for name in names)
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=files, goal="run"))
     assert result.code == 1
-    assert result.data["machines"] == names
-    show.SHOWN["doctor"](console, result.data, False)
+    assert isinstance(result.data, Comparison)
+    assert result.data.machines == names
+    show.show_data(console, "doctor", result.data, False)
     hold_one("screens/doctor-differs.txt", text_of(console))
 
 
@@ -217,7 +219,8 @@ def test_machines_of_one_name_go_by_their_files(tmp_path: Path) -> None:
         file.parent.mkdir()
         file.write_text(machine(WELL).model_dump_json(by_alias=True))
     result = examine_machine(Where(profile="torch-2.14"), DoctorOptions(facts=tuple(map(str, files))))
-    assert (result.code, result.data["differs"], result.data["machines"]) == (0, [], [str(file) for file in files])
+    assert isinstance(result.data, Comparison)
+    assert (result.code, result.data.differs, result.data.machines) == (0, [], [str(file) for file in files])
 
 
 def test_golden_lists(console: Console) -> None:
@@ -227,14 +230,14 @@ def test_golden_lists(console: Console) -> None:
         ("doctor-list", list_checks()),
     ):
         console.file = StringIO()
-        show.SHOWN[result.command](console, result.data, False)
+        show.show_data(console, result.command, result.data, False)
         hold_one(f"screens/{name}.txt", text_of(console))
 
 
 def test_golden_rules_of_upstream(console: Console) -> None:
     """What upstream's files say of a build, where it was read, and what of ours follows it."""
     console.file = StringIO()
-    show.SHOWN["profiles show"](console, show_profile("cpu-2.13").data, True)
+    show.show_data(console, "profiles show", show_profile("cpu-2.13").data, True)
     hold_one("screens/profiles-show-verbose.txt", text_of(console))
 
 
@@ -282,46 +285,6 @@ def test_golden_build_as_it_runs(console: Console, verbose: bool) -> None:
         for event in events():
             view.observe(event)
     hold_one(f"screens/build-lines{'-verbose' if verbose else ''}.txt", text_of(console))
-
-
-def test_every_command_has_a_screen() -> None:
-    commands = {
-        "build",
-        "install",
-        "remove",
-        "run",
-        "plan",
-        "verify",
-        "status",
-        "env",
-        "emit",
-        "doctor",
-        "explain",
-        "setup",
-        "test",
-        "xpusetup",
-    }
-    commands |= {
-        "env --closure",
-        "verify-wheel",
-        "verify --fallbacks",
-        "bundle create",
-        "bundle verify",
-        "cache size",
-        "cache prune",
-    }
-    profiles = {f"profiles {name}" for name in ("list", "show", "check", "new", "lock", "schema")}
-    assert set(show.SHOWN) == commands | profiles | {
-        "devices list",
-        "devices check",
-        "devices table",
-        "status diff",
-        "status log",
-        "bisect",
-        "report",
-        "test",
-    }
-    assert shipped("sim").name == "sim"
 
 
 @pytest.mark.parametrize(

@@ -8,13 +8,14 @@ from typing import TYPE_CHECKING
 from data.profiles import shipped
 from data.targets import SIM, TARGETS, plan_for
 from xpusetup.base.model import Layout
-from xpusetup.commands.status import status
-from xpusetup.run.root import lock_document
-from xpusetup.run.workspace import Where
+from xpusetup.commands.status import BuildList, status_of_several
+from xpusetup.run.root import find_roots, lock_document
 from xpusetup.system.files import hash_file
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from xpusetup.commands.result import Result
 
 
 def make_root(folder: Path, name: str) -> Path:
@@ -32,6 +33,10 @@ def stamp(root: Path, step: str, *made: Path) -> None:
     (root / f"stamps/{step}").write_text("\n".join(["key", *lines]) + "\n")
 
 
+def several(folder: Path) -> Result[BuildList]:
+    return status_of_several(str(folder), find_roots(folder))
+
+
 def test_rows(tmp_path: Path) -> None:
     done, failed = make_root(tmp_path, "sim"), make_root(tmp_path, "torch-2.5")
     wheel = done / "wheels/simxpu-1.0.0-py3-none-any.whl"
@@ -42,24 +47,24 @@ def test_rows(tmp_path: Path) -> None:
     (done / "results/verify.json").write_text(json.dumps({"verified": True}))
     (failed / "failed").write_text("torch.build\n")
     (tmp_path / "results").mkdir()
-    result = status(Where(root=str(tmp_path)))
-    one, two = result.data["builds"]
+    result = several(tmp_path)
+    one, two = result.data.builds
     assert result.code == 1
-    assert (one["name"], one["done"], one["steps"], one["verified"], one["failed"]) == ("sim", 3, 10, True, None)
-    assert [wheel["name"] for wheel in one["wheels"]] == ["simxpu"]
-    assert (two["name"], two["done"], two["verified"], two["failed"]) == ("torch-2.5", 0, None, "torch.build")
+    assert (one.name, one.done, one.steps, one.verified, one.failed) == ("sim", 3, 10, True, None)
+    assert [wheel.name for wheel in one.wheels] == ["simxpu"]
+    assert (two.name, two.done, two.verified, two.failed) == ("torch-2.5", 0, None, "torch.build")
     wheel.write_text("another")
-    assert "was changed" in status(Where(root=str(tmp_path))).data["builds"][0]["damaged"]["simxpu.build"]
+    assert "was changed" in several(tmp_path).data.builds[0].damaged["simxpu.build"]
 
 
 def test_a_verification_that_did_not_end_well_is_none(tmp_path: Path) -> None:
     root = make_root(tmp_path, "sim")
     (root / "results/verify.json").write_text(json.dumps({"verified": True}))
-    assert status(Where(root=str(tmp_path))).data["builds"][0]["verified"] is False
+    assert several(tmp_path).data.builds[0].verified is False
 
 
 def test_a_lock_that_cannot_be_read_is_no_row(tmp_path: Path) -> None:
     make_root(tmp_path, "sim")
     (tmp_path / "broken").mkdir()
     (tmp_path / "broken/profile.lock.json").write_text("{")
-    assert [row["name"] for row in status(Where(root=str(tmp_path))).data["builds"]] == ["sim"]
+    assert [row.name for row in several(tmp_path).data.builds] == ["sim"]

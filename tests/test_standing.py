@@ -12,13 +12,14 @@ from data.profiles import shipped, small_text
 from data.targets import SIM, TARGETS
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.build_result import describe_end
-from xpusetup.commands.status import find_built, status
+from xpusetup.commands.build_result import describe_build
+from xpusetup.commands.status import find_built, status, status_of_one
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
 from xpusetup.run.preflight import BUILD, INSTALL, Purpose
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root, lock_document
+from xpusetup.run.runner import Outcome
 from xpusetup.run.workspace import ONLY, Where, open_built, open_workspace
 
 if TYPE_CHECKING:
@@ -60,18 +61,18 @@ def test_an_installation_that_failed_half_way(here: Path) -> None:
     changed = f"{seen.st_mtime_ns // 10**9}.{seen.st_mtime_ns % 10**9:09d}"
     (root / "stamps/torch.download").write_text(f"key\n{'0' * 64} {seen.st_size} {changed} {wheel}\n")
     (root / "stamps/wheels.install").unlink(missing_ok=True)
-    result = status(Where(root=str(root)))
+    result = status_of_one(Where(root=str(root)))
     data = result.data
-    assert (result.code, data["failed"], data["made_by"], data["verified"]) == (1, "wheels.install", "install", None)
-    assert [(wheel["name"], wheel["installed"]) for wheel in data["wheels"]] == [("torch", False)]
-    assert "wheels.install" in data["left"]
-    assert data["fix"] == f"xpusetup install --profile torch-2.14 --root {root}"
+    assert (result.code, data.failed, data.made_by, data.verified) == (1, "wheels.install", "install", None)
+    assert [(wheel.name, wheel.installed) for wheel in data.wheels] == [("torch", False)]
+    assert "wheels.install" in data.left
+    assert data.fix == f"xpusetup install --profile torch-2.14 --root {root}"
 
 
 def test_a_run_that_was_killed_before_its_manifest(here: Path) -> None:
     """The purpose and the steps are in the lock, which is written first."""
-    data = status(Where(root=str(make_root(here / "r", name="torch-2.14", purpose=INSTALL, done=2)))).data
-    assert (data["made_by"], data["failed"], data["left"][0]) == ("install", None, "torch.download")
+    data = status_of_one(Where(root=str(make_root(here / "r", name="torch-2.14", purpose=INSTALL, done=2)))).data
+    assert (data.made_by, data.failed, data.left[0]) == ("install", None, "torch.download")
 
 
 @pytest.mark.parametrize(("done", "left"), [(4, ["simxpu.fetch", "simxpu.build"]), (9, []), (10, [])])
@@ -80,12 +81,14 @@ def test_as_far_as_was_asked(here: Path, done: int, left: list[str]) -> None:
     workspace = open_workspace(Where(profile="sim", root=str(root)))
     plan = BUILD.make(workspace.profile, Request(until="torch.install"), SIM, Layout())
     prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
-    told = describe_end(workspace, prepared, Request(until="torch.install", arch=("pvc",)), ("--jobs", "2"))
-    assert (told["left"][:2], told["verified"]) == (left, None if left else True)
-    assert told["go_on"] == f"xpusetup build --profile sim --root {root} --arch pvc --jobs 2"
-    assert told["only"] == []
-    assert told["verify"] == f"xpusetup verify --profile sim --root {root}"
-    assert status(Where(root=str(root))).data["left"][:2] == left
+    told = describe_build(
+        workspace, prepared, Outcome(), Request(until="torch.install", arch=("pvc",)), ("--jobs", "2")
+    )
+    assert (told.left[:2], told.verified) == (left, None if left else True)
+    assert told.go_on == f"xpusetup build --profile sim --root {root} --arch pvc --jobs 2"
+    assert told.only == []
+    assert told.verify == f"xpusetup verify --profile sim --root {root}"
+    assert status_of_one(Where(root=str(root))).data.left[:2] == left
 
 
 def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
@@ -96,7 +99,7 @@ def test_what_was_asked_for_alone_is_whole(here: Path) -> None:
         request = Request(only=("simxpu",), until=until)
         plan = BUILD.make(workspace.profile, request, SIM, Layout())
         prepared = Prepared(root=Root(root), plan=plan, scripts={}, identities={})
-        assert describe_end(workspace, prepared, request, ())["only"] == only
+        assert describe_build(workspace, prepared, Outcome(), request, ()).only == only
 
 
 def test_a_build_at_work(here: Path) -> None:
@@ -107,13 +110,13 @@ def test_a_build_at_work(here: Path) -> None:
         (root / f"logs/{step}.log").touch()
         os.utime(root / f"logs/{step}.log", (2e9 + when, 2e9 + when))
     os.utime(root / "lock", (2e9 + 5, 2e9 + 5))
-    result = status(Where(root=str(root)))
-    assert (result.code, result.data["at_work"], result.data["failed"]) == (0, ["simxpu.build"], None)
-    assert result.data["verified"] is None
+    result = status_of_one(Where(root=str(root)))
+    assert (result.code, result.data.at_work, result.data.failed) == (0, ["simxpu.build"], None)
+    assert result.data.verified is None
     (root / "venv/bin/python").unlink()
     (root / "stamps/venv").unlink()
     with pytest.raises(NotReadyError, match="a build is at work in") as caught:
-        status(Where(root=str(root)))
+        status_of_one(Where(root=str(root)))
     assert caught.value.fix == f"xpusetup status --profile sim --root {root} --log venv -f"
 
 
@@ -124,7 +127,7 @@ def test_a_failed_verification_ends_with_one(here: Path, *, verified: bool | Non
         here / "roots/sim", done=done, failed=None if verified is not False else "verify.smoke", verified=verified
     )
     (here / "roots/sim/results/verify.json").write_text(json.dumps({"verified": verified}))
-    assert status(Where(root=str(here / "roots/sim"))).code == code
+    assert status_of_one(Where(root=str(here / "roots/sim"))).code == code
     assert status(Where(root=str(here / "roots"))).code == code
 
 

@@ -25,7 +25,7 @@ from xpusetup.ui.console import Terminal
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.recommend.answer import Way
 
 PROFILES = [shipped(name) for name in SHIPPED]
@@ -41,7 +41,7 @@ def refusals(name: str) -> dict[str, tuple[bool, str]]:
 
 @pytest.fixture
 def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
-    def shown(result: Result, *, verbose: bool = False) -> str:
+    def shown(result: AnyResult, *, verbose: bool = False) -> str:
         console = Terminal(
             width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True
         )
@@ -54,7 +54,7 @@ def screen(monkeypatch: pytest.MonkeyPatch) -> Callable[..., str]:
 
 
 @pytest.mark.parametrize("name", PLACES)
-def test_golden_bare(name: str, screen: Callable[[Result], str]) -> None:
+def test_golden_bare(name: str, screen: Callable[[AnyResult], str]) -> None:
     result = way_of(PLACES[name])
     assert result.code == 0
     hold_one(f"way/{name}.txt", screen(result))
@@ -73,7 +73,7 @@ def test_lists_are_read_before_a_package_is_installed(name: str, goal: Goal) -> 
 
 @pytest.mark.parametrize("goal", ["run", "build"])
 @pytest.mark.parametrize("name", PLACES)
-def test_golden_setup(name: str, goal: Goal, screen: Callable[[Result], str]) -> None:
+def test_golden_setup(name: str, goal: Goal, screen: Callable[[AnyResult], str]) -> None:
     profile = shipped(way(name).profile or "torch-2.14")
     setup = with_lists(make_setup(PLACES[name], profile, known(), goal=goal))
     again = f"xpusetup setup --for {goal}"
@@ -234,14 +234,14 @@ def test_whatever_was_not_looked_at(name: str) -> None:
     for section in [key for key in seen if key not in ("schema", "taken", "program", "notes")]:
         facts = Facts.model_validate({**seen, section: None})
         assert make_way(facts, PROFILES, known()).why
-        assert way_of(facts).data["way"]["route"] in get_args(Route)
+        assert getattr(way_of(facts).data.way, "route", "") in get_args(Route)
         for goal in get_args(Goal):
             make_setup(facts, shipped("torch-2.14"), known(), goal=goal)
 
 
 def test_nothing_was_looked_at() -> None:
     facts = Facts.model_validate({"schema": 1, "taken": "2026-11-21T08:00:00+00:00"})
-    assert way_of(facts).data["machine"] == "no accelerator"
+    assert way_of(facts).data.machine == "no accelerator"
     assert make_setup(facts, shipped("torch-2.14"), known(), goal="build").notes
 
 

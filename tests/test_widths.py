@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from dataclasses import replace
 from functools import cache
 from io import StringIO
 from typing import TYPE_CHECKING, Any
@@ -17,6 +18,7 @@ from data.outcomes import OUTCOMES
 from test_advice import commands_in
 from test_machines import HERE, doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.cli import app
 from xpusetup.commands.doctor import list_checks
@@ -62,6 +64,7 @@ def told(data: Any, *, advice: bool = False) -> Iterator[str]:
     """Give the commands of a result: those of its steps, fixes and tasks."""
     if isinstance(data, str) and advice:
         yield data
+    data = to_json(data)
     for key, each in data.items() if isinstance(data, dict) else enumerate(data if isinstance(data, list) else ()):
         if key == "argv":
             yield shlex.join(each)
@@ -92,36 +95,36 @@ def _is_one(line: str, commands: list[str]) -> bool:
 @pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))
 def test_results(name: str) -> None:
     command, data, more = GOLDEN[name]
-    hold(lambda console: show.SHOWN[command](console, data, more), data)
+    hold(lambda console: show.show_data(console, command, data, more), data)
 
 
 @pytest.mark.parametrize("name", ["verify", "verify-wrong-numbers", "verify-failing", *TABLES])
 def test_columns(name: str) -> None:
     command, data, more = GOLDEN[name]
-    hold(lambda console: show.SHOWN[command](console, data, more), words=False)
+    hold(lambda console: show.show_data(console, command, data, more), words=False)
 
 
 @pytest.mark.parametrize("name", sorted(OUTCOMES))
 def test_machines(name: str) -> None:
     for more in (False, True):
-        hold(lambda console, more=more: show.SHOWN["doctor"](console, doctor(name), more), doctor(name))  # type: ignore[misc]
+        hold(lambda console, more=more: show.show_data(console, "doctor", doctor(name), more), doctor(name))  # type: ignore[misc]
     way = way_of(facts_of(name)).data
-    hold(lambda console: show.SHOWN["xpusetup"](console, way, False), way)
+    hold(lambda console: show.show_data(console, "xpusetup", way, False), way)
     for goal in ("run", "build"):
         options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
-        data = {**show_setup(prepare_setup(options)).data, "file": None}
-        hold(lambda console, data=data: show.SHOWN["setup"](console, data, False), data)  # type: ignore[misc]
+        data = show_setup(prepare_setup(options)).data
+        hold(lambda console, data=data: show.show_data(console, "setup", data, False), data)  # type: ignore[misc]
     assert screen_of_setup(data)
 
 
 @pytest.mark.parametrize("name", ["sim", "torch-2.14", "gaudi-1.24.1"])
 def test_profiles(name: str) -> None:
-    hold(lambda console: show.SHOWN["profiles show"](console, show_profile(name).data, False))
+    hold(lambda console: show.show_data(console, "profiles show", show_profile(name).data, False))
 
 
 def test_lists() -> None:
-    hold(lambda console: show.SHOWN["profiles list"](console, list_profiles().data, False))
-    hold(lambda console: show.SHOWN["doctor"](console, list_checks().data, False))
+    hold(lambda console: show.show_data(console, "profiles list", list_profiles().data, False))
+    hold(lambda console: show.show_data(console, "doctor", list_checks().data, False))
 
 
 ERRORS: list[XpuError] = [
@@ -169,11 +172,6 @@ def test_wrapped(text: str, width: int, lines: list[str]) -> None:
 
 
 def test_a_long_command_is_one_line() -> None:
-    data: dict[str, Any] = {
-        **screens.STATUS,
-        "damaged": {},
-        "verified": None,
-        "verify": "xpusetup verify " + "--x y " * 30,
-    }
-    text = written(lambda console: show.SHOWN["status"](console, data, False), 60)
-    assert data["verify"].strip() in text
+    data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
+    text = written(lambda console: show.show_data(console, "status", data, False), 60)
+    assert data.verify.strip() in text

@@ -2,195 +2,213 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 from data.targets import plan_for
+from xpusetup.base.document import fields_of
+from xpusetup.base.model import Wheel
+from xpusetup.bundle.contents import Download
+from xpusetup.bundle.offline import Attempt
+from xpusetup.commands.build_result import (
+    BuildResult,
+    InstallResult,
+    NinjaTarget,
+    OtherEnvironment,
+    RemovedPackage,
+    UnverifiedOrigin,
+    Verification,
+)
+from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
+from xpusetup.commands.emit import Emitted
+from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
+from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
 from xpusetup.emit.script import recipe_of
+from xpusetup.explain.explanation import Cause, LogLine
+from xpusetup.run.guard import ReplacedPackage
+from xpusetup.run.time_left import Estimate
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
 WHEELS = [
-    {"name": name, "version": version, "path": f"{ROOT}/wheels/{name}-{version}-x.whl", "sha256": SHA * 4}
+    Wheel(name=name, version=version, path=f"{ROOT}/wheels/{name}-{version}-x.whl", sha256=SHA * 4)
     for name, version in (("torch", "2.5.1+xpu"), ("torchvision", "0.20.1+xpu"), ("torchaudio", "2.5.1+xpu"))
 ]
 STEPS = [step.id for step in plan_for("torch-2.5").steps]
-BUILT: dict[str, Any] = {
-    "profile": "torch-2.5",
-    "root": ROOT,
-    "ran": STEPS[4:],
-    "skipped": STEPS[:4],
-    "failed": None,
-    "wheels": WHEELS,
-    "left": [],
-    "only": [],
-    "go_on": "xpusetup build --profile torch-2.5",
-    "verified": True,
-    "verify": "xpusetup verify --profile torch-2.5",
-    "use": 'eval "$(xpusetup env --profile torch-2.5)"',
-    "elsewhere": {"command": f"pip install {ROOT}/wheels/*.whl", "needs": "oneAPI 2024.1.4"},
-    "report": "xpusetup report --profile torch-2.5 --open",
-    "proof": {"device": "Data Center GPU Max 1100", "checks": 14},
-    "seconds": 9667.2,
-    "took": {"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
-}
-TARGET = {"target": "torch_xpu", "files": [f"{ROOT}/src/torch/build/lib/libtorch_xpu.so"]}
-FAILED: dict[str, Any] = {
-    **BUILT,
-    "ran": STEPS[:5],
-    "skipped": [],
-    "failed": "torch.build",
-    "wheels": [],
-    "verified": None,
-    "failure": {
-        "step": "torch.build",
-        "log": f"{ROOT}/logs/torch.build.log",
-        "causes": [],
-        "first_error_line": 48211,
-        "first_error": "icpx: error: unable to execute command: Killed",
-        "last_lines": [
+BUILT = BuildResult(
+    profile="torch-2.5",
+    root=ROOT,
+    ran=STEPS[4:],
+    skipped=STEPS[:4],
+    failed=None,
+    wheels=WHEELS,
+    left=[],
+    only=[],
+    go_on="xpusetup build --profile torch-2.5",
+    verified=True,
+    verify="xpusetup verify --profile torch-2.5",
+    use='eval "$(xpusetup env --profile torch-2.5)"',
+    elsewhere=OtherEnvironment(command=f"pip install {ROOT}/wheels/*.whl", needs="oneAPI 2024.1.4"),
+    report="xpusetup report --profile torch-2.5 --open",
+    proof=Verification(device="Data Center GPU Max 1100", checks=14),
+    seconds=9667.2,
+    took={"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
+    editable={},
+    target=None,
+    unverified=[],
+    cached={},
+    remote={},
+    sent={},
+)
+TARGET = NinjaTarget(target="torch_xpu", files=[f"{ROOT}/src/torch/build/lib/libtorch_xpu.so"])
+FAILED = replace(
+    BUILT,
+    ran=STEPS[:5],
+    skipped=[],
+    failed="torch.build",
+    wheels=[],
+    verified=None,
+    failure=StepFailure(
+        compared=None,
+        step="torch.build",
+        log=f"{ROOT}/logs/torch.build.log",
+        causes=[],
+        first_error_line=48211,
+        first_error="icpx: error: unable to execute command: Killed",
+        last_lines=[
             "[4121/7561] Building SYCL object BinaryMiscBackwardOpsKernels.cpp.o",
             "FAILED: third_party/torch-xpu-ops/src/ATen/BinaryMiscBackwardOpsKernels.cpp.o [code=254]",
             "icpx: error: unable to execute command: Killed",
             "ninja: build stopped: subcommand failed.",
         ],
-        "again": f"bash {ROOT}/steps/torch.build.sh",
-        "go_on": {"command": "xpusetup build --profile torch-2.5", "reached": [4121, 7561], "seconds": 3731.0},
-        "tried": [],
-        "heaviest": 0,
-        "full": [],
-    },
-}
-CAUSES: list[dict[str, Any]] = [
-    {
-        "id": "compile.oom_kill",
-        "phase": "compile",
-        "level": "error",
-        "line": 48211,
-        "text": "icpx: error: unable to execute command: Killed",
-        "cause": "the kernel killed the compiler: out of memory",
-        "fix": "Fewer jobs, or more memory or swap, or a shorter list of architectures.",
-        "commands": ["xpusetup build --profile torch-2.5 --jobs 2"],
-        "source": "https://github.com/pytorch/pytorch/issues/49078",
-        "confidence": "high",
-        "likely": False,
-        "caused_by": None,
-    }
+        again=f"bash {ROOT}/steps/torch.build.sh",
+        go_on=GoingOn(command="xpusetup build --profile torch-2.5", reached=[4121, 7561], seconds=3731.0),
+        tried=[],
+        heaviest=0,
+        full=[],
+    ),
+)
+CAUSES = [
+    Cause(
+        id="compile.oom_kill",
+        phase="compile",
+        level="error",
+        line=48211,
+        text="icpx: error: unable to execute command: Killed",
+        cause="the kernel killed the compiler: out of memory",
+        fix="Fewer jobs, or more memory or swap, or a shorter list of architectures.",
+        commands=["xpusetup build --profile torch-2.5 --jobs 2"],
+        source="https://github.com/pytorch/pytorch/issues/49078",
+        confidence="high",
+        likely=False,
+        caused_by=None,
+    )
 ]
-EXPLAINED: dict[str, Any] = {
-    "log": "torch.build.log",
-    "causes": [
+EXPLAINED = ExplainResult(
+    compared=None,
+    log="torch.build.log",
+    causes=[
         *CAUSES,
-        {**CAUSES[0], "id": "compile.frontend_signal", "line": 48212, "caused_by": "compile.oom_kill"},
-        {**CAUSES[0], "id": "compile.disk_full", "line": 48300, "cause": "a file system is full: the build folder's"},
+        replace(CAUSES[0], id="compile.frontend_signal", line=48212, caused_by="compile.oom_kill"),
+        replace(CAUSES[0], id="compile.disk_full", line=48300, cause="a file system is full: the build folder's"),
     ],
-    "first_error_line": 48211,
-    "first_error": "icpx: error: unable to execute command: Killed",
-    "context": [
-        {"line": 48210, "text": "/opt/intel/oneapi/compiler/2024.1/bin/icpx -c [x].cpp"},
-        {"line": 48211, "text": "icpx: error: unable to execute command: Killed"},
-        {"line": 48212, "text": "ninja: build stopped: subcommand failed."},
+    first_error_line=48211,
+    first_error="icpx: error: unable to execute command: Killed",
+    context=[
+        LogLine(line=48210, text="/opt/intel/oneapi/compiler/2024.1/bin/icpx -c [x].cpp"),
+        LogLine(line=48211, text="icpx: error: unable to execute command: Killed"),
+        LogLine(line=48212, text="ninja: build stopped: subcommand failed."),
     ],
-    "later_errors": 12,
-    "later_errors_more": False,
-    "first_error_sure": True,
-    "last": [{"line": 203877, "text": "ninja: build stopped: subcommand failed."}],
-    "lines": 203877,
-}
-UNEXPLAINED = {**EXPLAINED, "causes": [], "later_errors": 1}
-FULL_FAILURE = {
-    **FAILED["failure"],
-    "first_error": "",
-    "last_lines": [],
-    "full": [
-        {"path": "/scratch", "free": 0, "total": 1 << 34, "files": None, "says": "/scratch has 0 KiB of 16 GiB left"}
-        | {"lacks": 5 << 30},
-        {"path": "/cache", "free": 4096, "total": 1 << 30, "files": None, "says": "/cache has 4 KiB of 1 GiB left"}
-        | {"lacks": None},
+    later_errors=12,
+    later_errors_more=False,
+    first_error_sure=True,
+    last=[LogLine(line=203877, text="ninja: build stopped: subcommand failed.")],
+    lines=203877,
+)
+UNEXPLAINED = replace(EXPLAINED, causes=[], later_errors=1)
+assert FAILED.failure
+FULL_FAILURE = replace(
+    FAILED.failure,
+    first_error="",
+    last_lines=[],
+    full=[
+        FullDisk(
+            path="/scratch", free=0, total=1 << 34, files=None, says="/scratch has 0 KiB of 16 GiB left", lacks=5 << 30
+        ),
+        FullDisk(
+            path="/cache", free=4096, total=1 << 30, files=None, says="/cache has 4 KiB of 1 GiB left", lacks=None
+        ),
     ],
-}
-KILLED_FAILURE = {**FAILED["failure"], "causes": CAUSES, "tried": [14, 7], "heaviest": 18 << 30}
-UNKNOWN_FAILURE = {
-    **FAILED["failure"],
-    "first_error_line": None,
-    "first_error": "",
-    "last_lines": [],
-    "go_on": {**FAILED["failure"]["go_on"], "reached": [0, 0]},
-}
+)
+KILLED_FAILURE = replace(FAILED.failure, causes=CAUSES, tried=[14, 7], heaviest=18 << 30)
+UNKNOWN_FAILURE = replace(
+    FAILED.failure,
+    first_error_line=None,
+    first_error="",
+    last_lines=[],
+    go_on=replace(FAILED.failure.go_on, reached=[0, 0]),
+)
 
 
 CHANGED = ("env USE_XCCL 0 → 1", "tools: /usr/bin/g++ g++ 12.2.0 → /usr/bin/g++ g++ 13.1.0")
 
 
-def step_rows() -> list[dict[str, Any]]:
+def step_rows() -> list[PlannedStep]:
     """Give the rows of a plan that is half done."""
     states = {"torch.build": ("stale", f"{CHANGED[0]} and 1 more")}
     states |= dict.fromkeys(STEPS[:4], ("done", ""))
     states |= dict.fromkeys(STEPS[5:], ("stale", "after torch.build")) | {"verify.smoke": ("todo", "")}
-    rows = []
     plan = plan_for("torch-2.5")
-    for step in plan.steps:
-        state, why = states[step.id]
-        rows.append(
-            {
-                "id": step.id,
-                "title": step.title,
-                "needs": list(step.needs),
-                "run": [list(argv) for argv in step.run],
-                "env": dict(step.env),
-                "recipe": list(recipe_of(step, plan.target)),
-                "state": state,
-                "why": why,
-                "changed": list(CHANGED) if " more" in why else [],
-            }
+    return [
+        PlannedStep(
+            id=step.id,
+            title=step.title,
+            needs=list(step.needs),
+            after=list(step.after),
+            run=[list(argv) for argv in step.run],
+            env=dict(step.env),
+            recipe=list(recipe_of(step, plan.target)),
+            makes=list(step.makes),
+            state=states[step.id][0],
+            why=states[step.id][1],
+            changed=list(CHANGED) if " more" in states[step.id][1] else [],
         )
-    return rows
+        for step in plan.steps
+    ]
 
 
-PLAN: dict[str, Any] = {
-    "fix": "xpusetup doctor --profile torch-2.5 --for build",
-    "explain": False,
-    "notes": [],
-    "profile": "torch-2.5",
-    "root": ROOT,
-    "steps": step_rows(),
-    "missing": [],
-    "unverified": [{"name": "triton-xpu==3.8.0", "sha256": None}],
-    "estimate": {
-        "seconds": 9612.5,
-        "bytes": None,
-        "disk": 9_771_050_598,
-        "memory": 14 * (4 << 30),
-        "jobs": 14,
-        "unknown": [],
-    },
-    "savings": [
-        {
-            "id": "arch",
-            "on": False,
-            "what": "device code for all 8 targets",
-            "saves": "the device compiler runs once for each target",
-            "gives_up": "other GPUs compile it when it is first used",
-            "how": "--arch TARGET, or --arch auto on the machine with the GPU",
-        },
-        {
-            "id": "cache",
-            "on": True,
-            "what": "ccache before each compile",
-            "saves": "what was compiled once, in any root",
-            "gives_up": "room for its files",
-            "how": "",
-        },
-    ],
-    "chosen_by": {"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
-}
-UNKNOWN: dict[str, Any] = {
-    "seconds": None,
-    "bytes": None,
-    "disk": None,
-    "memory": None,
-    "jobs": None,
-    "unknown": STEPS[4:],
-}
+PLAN = PlanResult(
+    fix="xpusetup doctor --profile torch-2.5 --for build",
+    explain=False,
+    notes=[],
+    profile="torch-2.5",
+    root=ROOT,
+    steps=step_rows(),
+    missing=[],
+    unverified=[UnverifiedOrigin(name="triton-xpu==3.8.0", sha256=None)],
+    estimate=Estimate(seconds=9612.5, bytes=None, disk=9771050598, memory=14 * (4 << 30), jobs=14, unknown=()),
+    savings=(
+        Saving(
+            id="arch",
+            on=False,
+            what="device code for all 8 targets",
+            saves="the device compiler runs once for each target",
+            gives_up="other GPUs compile it when it is first used",
+            how="--arch TARGET, or --arch auto on the machine with the GPU",
+        ),
+        Saving(
+            id="cache",
+            on=True,
+            what="ccache before each compile",
+            saves="what was compiled once, in any root",
+            gives_up="room for its files",
+            how="",
+        ),
+    ),
+    chosen_by={"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+)
+UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, unknown=tuple(STEPS[4:]))
 
 
 def check(name: str, level: str, seen: str, caused_by: str | None = None) -> dict[str, Any]:
@@ -246,77 +264,124 @@ LISTED: dict[str, Any] = {
         {"id": "api.mem_get_info", "area": "api", "title": "mem_get_info", "level": "smoke"},
     ]
 }
-STATUS: dict[str, Any] = {
-    **BUILT,
-    "void": False,
-    "checked": False,
-    "ran": [],
-    "skipped": STEPS,
-    "seconds": 0.0,
-    "wheels": [{**wheel, "intact": wheel["name"] == "torchaudio", "installed": True} for wheel in WHEELS],
-    "steps": len(STEPS),
-    "at_work": None,
-    "follow": "xpusetup status --profile torch-2.5",
-    "fix": "xpusetup build --profile torch-2.5",
-    "made_by": "build",
-    "replaced": [],
-    "damaged": {
-        "torch.build": f"{WHEELS[0]['path']} is missing",
-        "vision.build": f"{WHEELS[1]['path']} was changed after it was made",
+STATUS = BuildStatus(
+    profile=BUILT.profile,
+    chosen_by="--profile",
+    root=ROOT,
+    ran=[],
+    skipped=STEPS,
+    left=[],
+    steps=len(STEPS),
+    at_work=None,
+    failed=None,
+    wheels=[InstalledWheel(**fields_of(each), intact=each.name == "torchaudio", installed=True) for each in WHEELS],
+    damaged={
+        "torch.build": f"{WHEELS[0].path} is missing",
+        "vision.build": f"{WHEELS[1].path} was changed after it was made",
     },
-    "sources": {
-        "torch": {"rev": "a8d6afb511a69687bbb2b7e88a3cf67917e1697e", "changed": True, "own": False},
-        "vision": {"rev": "3ac97aa9120137381ed1060f37237e44485ac2aa", "changed": False, "own": False},
+    checked=False,
+    replaced=[],
+    made_by="build",
+    fix="xpusetup build --profile torch-2.5",
+    verified=True,
+    void=False,
+    verify=BUILT.verify,
+    follow="xpusetup status --profile torch-2.5",
+    verification=None,
+    machine="",
+    seconds=0.0,
+    sources={
+        "torch": SourceTree("a8d6afb511a69687bbb2b7e88a3cf67917e1697e", changed=True, own=False, editable=False),
+        "vision": SourceTree("3ac97aa9120137381ed1060f37237e44485ac2aa", changed=False, own=False, editable=False),
     },
-}
-HALF: dict[str, Any] = {
-    **STATUS,
-    "damaged": {},
-    "made_by": "install",
-    "verified": None,
-    "fix": "xpusetup install --profile torch-2.5",
-    "wheels": [{**wheel, "intact": True, "installed": False} for wheel in WHEELS],
-    "skipped": ["venv", "survey"],
-    "left": ["wheels.install", "guard"],
-    "sources": {},
-}
-ENV: dict[str, Any] = {
-    "set": {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
-    "unset": ["PYTHONPATH", "BASH_FUNC_module%%"],
-}
-SEVERAL: dict[str, Any] = {
-    "root": "/cluster/out",
-    "builds": [
-        {"name": "torch-2.5", "profile": "torch-2.5", "python": "3.11", "arch": ["pvc", "ats-m150"], "steps": 17}
-        | {"done": 17, "failed": None, "damaged": {}, "wheels": [{}, {}, {}], "verified": True},
-        {"name": "torch-2.14-py3.12", "profile": "torch-2.14", "python": "3.12", "arch": ["pvc"], "steps": 20}
-        | {"done": 7, "failed": "torch.build", "damaged": {}, "wheels": [{}], "verified": None},
-        {"name": "sim", "profile": "sim", "python": "3.11", "arch": [], "steps": 10}
-        | {
-            "done": 3,
-            "failed": None,
-            "damaged": {"torch.fetch": "torch.whl is missing"},
-            "wheels": [],
-            "verified": False,
-        },
-        {"name": "main", "profile": "main", "python": "3.11", "arch": [], "steps": 10}
-        | {"done": 3, "failed": None, "damaged": {}, "wheels": [], "verified": None},
+    patches=[],
+    pins=[],
+    unverified=[],
+)
+HALF = replace(
+    STATUS,
+    damaged={},
+    made_by="install",
+    verified=None,
+    fix="xpusetup install --profile torch-2.5",
+    wheels=[replace(wheel, intact=True, installed=False) for wheel in STATUS.wheels],
+    skipped=["venv", "survey"],
+    left=["wheels.install", "guard"],
+    sources={},
+)
+ENV = Environment(
+    {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
+    ["PYTHONPATH", "BASH_FUNC_module%%"],
+)
+SEVERAL = BuildList(
+    root="/cluster/out",
+    checked=False,
+    builds=[
+        BuildSummary(
+            name="torch-2.5",
+            profile="torch-2.5",
+            python="3.11",
+            arch=["pvc", "ats-m150"],
+            steps=17,
+            done=17,
+            failed=None,
+            damaged={},
+            wheels=WHEELS,
+            verified=True,
+        ),
+        BuildSummary(
+            name="torch-2.14-py3.12",
+            profile="torch-2.14",
+            python="3.12",
+            arch=["pvc"],
+            steps=20,
+            done=7,
+            failed="torch.build",
+            damaged={},
+            wheels=WHEELS[:1],
+            verified=None,
+        ),
+        BuildSummary(
+            name="sim",
+            profile="sim",
+            python="3.11",
+            arch=[],
+            steps=10,
+            done=3,
+            failed=None,
+            damaged={"torch.fetch": "torch.whl is missing"},
+            wheels=[],
+            verified=False,
+        ),
+        BuildSummary(
+            name="main",
+            profile="main",
+            python="3.11",
+            arch=[],
+            steps=10,
+            done=3,
+            failed=None,
+            damaged={},
+            wheels=[],
+            verified=None,
+        ),
     ],
-}
-EMIT: dict[str, Any] = {
-    "kind": "shell",
-    "files": ["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
-    "start": "bash 'my out'/build.sh",
-    "notes": [],
-}
-EMIT_IMAGE: dict[str, Any] = {
-    "kind": "dockerfile",
-    "files": ["out/Dockerfile", "out/steps/venv.sh"],
-    "start": "docker build -t torch-2.14 out",
-    "notes": [
-        "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
-    ],
-}
+)
+BASE_MOVES = (
+    "the base docker.io/library/ubuntu:24.04 is named by its tag, which moves: --base IMAGE@sha256:... holds it"
+)
+EMIT = Emitted(
+    kind="shell",
+    files=["my out/build.sh", "my out/helpers/step.sh", "my out/steps/venv.sh"],
+    start="bash 'my out'/build.sh",
+    notes=[],
+)
+EMIT_IMAGE = Emitted(
+    kind="dockerfile",
+    files=["out/Dockerfile", "out/steps/venv.sh"],
+    start="docker build -t torch-2.14 out",
+    notes=[BASE_MOVES],
+)
 
 
 LOCKED: dict[str, Any] = {
@@ -360,82 +425,87 @@ LOCKED: dict[str, Any] = {
 
 
 PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
-INSTALLED: dict[str, Any] = {
-    "profile": "torch-2.14",
-    "root": PUBLISHED,
-    "ran": ["wheels.install", "guard", "verify.smoke"],
-    "skipped": ["venv", "survey", "torch.download"],
-    "failed": None,
-    "wheels": [{"name": "torch", "version": "2.14.1+xpu", "path": f"{PUBLISHED}/published/t.whl", "sha256": SHA * 4}],
-    "left": [],
-    "go_on": "xpusetup install --profile torch-2.14",
-    "verified": True,
-    "verify": "xpusetup verify --profile torch-2.14",
-    "use": f"source {PUBLISHED}/venv/bin/activate",
-    "elsewhere": {"command": f"pip install {PUBLISHED}/published/*.whl", "needs": ""},
-    "report": "xpusetup report --profile torch-2.14 --open",
-    "proof": {"device": "Arc B580", "checks": 14},
-    "seconds": 71.3,
-    "took": {"wheels.install": 64.2, "guard": 0.4, "verify.smoke": 6.1},
-    "removed": [
-        {
-            "name": "triton",
-            "version": "3.5.0",
-            "why": "it owns the package folder triton, as triton-xpu does",
-        },
-        {
-            "name": "torch",
-            "version": "2.15.0a0",
-            "why": "torch 2.14.1+xpu takes its place; it was editable, and its sources stay in /home/me/pytorch",
-        },
+INSTALLED = InstallResult(
+    profile="torch-2.14",
+    root=PUBLISHED,
+    ran=["wheels.install", "guard", "verify.smoke"],
+    skipped=["venv", "survey", "torch.download"],
+    failed=None,
+    wheels=[Wheel(name="torch", version="2.14.1+xpu", path=f"{PUBLISHED}/published/t.whl", sha256=SHA * 4)],
+    left=[],
+    go_on="xpusetup install --profile torch-2.14",
+    verified=True,
+    verify="xpusetup verify --profile torch-2.14",
+    use=f"source {PUBLISHED}/venv/bin/activate",
+    elsewhere=OtherEnvironment(command=f"pip install {PUBLISHED}/published/*.whl", needs=""),
+    report="xpusetup report --profile torch-2.14 --open",
+    proof=Verification(device="Arc B580", checks=14),
+    seconds=71.3,
+    took={"wheels.install": 64.2, "guard": 0.4, "verify.smoke": 6.1},
+    removed=[
+        RemovedPackage(name="triton", version="3.5.0", why="it owns the package folder triton, as triton-xpu does"),
+        RemovedPackage(
+            name="torch",
+            version="2.15.0a0",
+            why="torch 2.14.1+xpu takes its place; it was editable, and its sources stay in /home/me/pytorch",
+        ),
     ],
-    "orphans": ["nvidia-cublas-cu12", "nvidia-cudnn-cu12"],
-    "tidy": f"{PUBLISHED}/venv/bin/python -m pip uninstall nvidia-cublas-cu12 nvidia-cudnn-cu12",
-}
-INSTALL_FAILED: dict[str, Any] = {
-    "failed": "wheels.install",
-    "failure": {
-        **FAILED["failure"],
-        "go_on": {"command": "xpusetup install --profile torch-2.14", "reached": [0, 0], "seconds": 60.0},
-        "step": "wheels.install",
-        "log": f"{PUBLISHED}/logs/wheels.install.log",
-        "first_error_line": None,
-        "first_error": "",
-        "last_lines": ["xpusetup: what the wheels require cannot be installed: nowhere is there pyzes==0.1.2"],
-        "again": f"bash {PUBLISHED}/steps/wheels.install.sh",
-    },
-}
+    orphans=["nvidia-cublas-cu12", "nvidia-cudnn-cu12"],
+    tidy=f"{PUBLISHED}/venv/bin/python -m pip uninstall nvidia-cublas-cu12 nvidia-cudnn-cu12",
+    only=[],
+    editable={},
+    target=None,
+    unverified=[],
+    cached={},
+    remote={},
+    sent={},
+)
+assert FAILED.failure
+INSTALL_FAILED = replace(
+    INSTALLED,
+    failed="wheels.install",
+    failure=replace(
+        FAILED.failure,
+        go_on=GoingOn("xpusetup install --profile torch-2.14", [0, 0], 60.0),
+        step="wheels.install",
+        log=f"{PUBLISHED}/logs/wheels.install.log",
+        first_error_line=None,
+        first_error="",
+        last_lines=["xpusetup: what the wheels require cannot be installed: nowhere is there pyzes==0.1.2"],
+        again=f"bash {PUBLISHED}/steps/wheels.install.sh",
+    ),
+)
 REPLACED = [
-    {
-        "name": "torch",
-        "was": "2.14.1+xpu",
-        "now": "2.9.0",
-        "when": "2026-11-21T12:03:09+01:00",
-        "by": "pip",
-        "culprit": "needs-old-torch 1.2.3",
-        "why": "needs-old-torch 1.2.3 (installed at the same time) requires torch==2.9.0; this one is built for CUDA",
-    },
-    {
-        "name": "triton",
-        "was": None,
-        "now": "3.5.0",
-        "when": "2026-11-21T12:03:11+01:00",
-        "by": "pip",
-        "culprit": "torch 2.9.0",
-        "why": "it owns the package folder triton, as triton-xpu does; torch 2.9.0 requires triton==3.5.0",
-    },
-    {
-        "name": "intel-sycl-rt",
-        "was": "2026.1.0",
-        "now": None,
-        "when": None,
-        "by": "",
-        "culprit": "",
-        "why": "nothing that is left says who removed it",
-    },
+    ReplacedPackage(
+        name="torch",
+        was="2.14.1+xpu",
+        now="2.9.0",
+        when="2026-11-21T12:03:09+01:00",
+        by="pip",
+        culprit="needs-old-torch 1.2.3",
+        why="needs-old-torch 1.2.3 (installed at the same time) requires torch==2.9.0; this one is built for CUDA",
+    ),
+    ReplacedPackage(
+        name="triton",
+        was=None,
+        now="3.5.0",
+        when="2026-11-21T12:03:11+01:00",
+        by="pip",
+        culprit="torch 2.9.0",
+        why="it owns the package folder triton, as triton-xpu does; torch 2.9.0 requires triton==3.5.0",
+    ),
+    ReplacedPackage(
+        name="intel-sycl-rt",
+        was="2026.1.0",
+        now=None,
+        when=None,
+        by="",
+        culprit="",
+        why="nothing that is left says who removed it",
+    ),
 ]
-DOWNLOADS: list[dict[str, Any]] = [
-    {"file": f"torch/{file}", "line": line, "how": how, "what": what}
+DOWNLOADS = [
+    Download(file=f"torch/{file}", line=line, how=how, what=what)
     for file, line, how, what in (
         ("setup.py", 412, "subprocess.check_call", "git submodule"),
         ("caffe2/CMakeLists.txt", 1092, "execute_process", "https://github.com/intel/torch-xpu-ops.git"),
@@ -457,6 +527,7 @@ DOWNLOADS: list[dict[str, Any]] = [
     )
 ]
 BUNDLE: dict[str, Any] = {
+    "unverified": [],
     "profile": "torch-2.14",
     "revs": {"torch": "main"},
     "parts": ["torch", "triton", "vision"],
@@ -482,42 +553,41 @@ LACKING = [
     f"https://github.com/google/googletest {'1' * 40}",
     "a wheel of ninja==1.13.2 for Python 3.11.7 on x86_64",
 ]
-REACHED_OUT: list[dict[str, Any]] = [
-    {
-        "step": "torch.build",
-        "times": 4,
-        "addresses": ["https://pypi.python.org/packages/six.tar.gz"],
-        "may_download": DOWNLOADS[5:6],
-    },
-    {"step": "vision.build", "times": 1, "addresses": [], "may_download": DOWNLOADS},
+REACHED_OUT = [
+    Attempt(
+        step="torch.build",
+        times=4,
+        addresses=("https://pypi.python.org/packages/six.tar.gz",),
+        may_download=tuple(DOWNLOADS[5:6]),
+    ),
+    Attempt(step="vision.build", times=1, addresses=(), may_download=tuple(DOWNLOADS)),
 ]
 
 
-def _repository(name: str, size: int, *, used: bool) -> dict[str, Any]:
-    return {"name": name, "path": f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", "bytes": size, "used": used}
+def _repository(name: str, size: int, *, used: bool) -> Repository:
+    return Repository(name, f"/home/me/.cache/xpusetup/git/{name}-0123456789ab.git", size, used)
 
 
-CACHE: dict[str, Any] = {
-    "store": "/home/me/.cache/xpusetup/git",
-    "site": {"store": "/sw/xpusetup/git", "repositories": [_repository("pytorch-pytorch", 800 << 20, used=False)]}
-    | {"bytes": 800 << 20},
-    "repositories": [
+CACHE = CacheSize(
+    store="/home/me/.cache/xpusetup/git",
+    site=Store("/sw/xpusetup/git", [_repository("pytorch-pytorch", 800 << 20, used=False)], 800 << 20),
+    repositories=[
         _repository("pytorch-pytorch", 210 << 20, used=True),
         _repository("intel-torch-xpu-ops", 3 << 20, used=False),
     ],
-    "bytes": 213 << 20,
-    "freed": 3 << 20,
-    "roots": [
-        {"name": "sim", "path": "/home/me/r/sim", "parts": {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}},
-        {"name": "torch-2.5", "path": ROOT, "parts": {"src": 21 << 30, "venv": None, "wheels": 0}},
+    bytes=213 << 20,
+    freed=3 << 20,
+    roots=[
+        RootSize("sim", "/home/me/r/sim", {"src": 4 << 20, "venv": 969 << 20, "wheels": 183 << 20}),
+        RootSize("torch-2.5", ROOT, {"src": 21 << 30, "venv": None, "wheels": 0}),
     ],
-}
-PRUNED: dict[str, Any] = {
-    "store": CACHE["store"],
-    "removed": [_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
-    "busy": [_repository("pybind-pybind11", 1 << 20, used=False)],
-    "freed": 3 << 20,
-}
+)
+PRUNED = PrunedCache(
+    store=CACHE.store,
+    removed=[_repository("intel-torch-xpu-ops", 3 << 20, used=False)],
+    busy=[_repository("pybind-pybind11", 1 << 20, used=False)],
+    freed=3 << 20,
+)
 
 
 def _commit(rev: str, subject: str) -> dict[str, str]:

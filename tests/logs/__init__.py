@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.values import parse_toml
+from xpusetup.explain.explanation import Explanation, explain
 from xpusetup.explain.finder import Signature, parse_signatures
-from xpusetup.explain.scan import Explanation, explain
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -80,7 +80,7 @@ ROOT = "@ROOT@"
 """Stands for the root folder in a plan, so that a plan is the same wherever it is run."""
 
 Need = Literal["network", "compiler", "toolkit", "device", "root"]
-Level = Literal["ok", "info", "warn", "fail", "skip", "crash"]
+Level = Literal["ok", "info", "warn", "fail", "skip", "crash", "unknown"]
 StepState = Literal["done", "stale", "todo"]
 VerifyMode = Literal["auto", "require", "off"]
 Provider = Literal["setvars", "scripts", "modules", "environment"]

@@ -6,12 +6,15 @@ import ipaddress
 import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, TypeVar
 
+from xpusetup.base.document import map_texts
 from xpusetup.base.model import ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
+
+T = TypeVar("T")
 
 
 # Times and sizes as people read them.
@@ -92,16 +95,13 @@ class Redactor:
     def _user(self) -> str:
         return "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
 
-    def document(self, value: Any, *, addresses: bool = True) -> Any:
-        """Give a JSON value in which every text is redacted, those that are keys too."""
-        if isinstance(value, str):
-            return self.text(value, addresses=addresses)
-        if isinstance(value, dict):
-            pairs = ((str(key), each, addresses and key not in VERSIONS) for key, each in value.items())
-            return {self.text(key, addresses=kept): self.document(each, addresses=kept) for key, each, kept in pairs}
-        if isinstance(value, list | tuple):
-            return [self.document(each, addresses=addresses) for each in value]
-        return value
+    def document(self, value: T, *, addresses: bool = True) -> T:
+        """Give a result or a JSON value in which every text is redacted, those that are keys too."""
+
+        def redact(text: str, names: tuple[str, ...]) -> str:
+            return self.text(text, addresses=addresses and VERSIONS.isdisjoint(names))
+
+        return map_texts(value, redact)
 
 
 def _without_addresses(text: str) -> str:
@@ -123,13 +123,9 @@ def hide(text: str) -> str:
     return TOKEN.sub("<token>", QUERY.sub(r"\1***", text))
 
 
-def hide_all(value: Any) -> Any:
-    """Give a JSON value in which no text opens a door."""
-    if isinstance(value, str):
-        return hide(value)
-    if isinstance(value, dict):
-        return {hide(key) if isinstance(key, str) else key: hide_all(each) for key, each in value.items()}
-    return type(value)(map(hide_all, value)) if type(value) in {list, tuple} else value
+def hide_all(value: T) -> T:
+    """Give a result or a JSON value in which no text opens a door."""
+    return map_texts(value, lambda text, _names: hide(text))
 
 
 def _without_user(found: re.Match[str]) -> str:

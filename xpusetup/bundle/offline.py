@@ -7,7 +7,7 @@ import sys
 from collections import deque
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.bundle import without_network
@@ -54,18 +54,19 @@ class Attempt:
     """A step that asked for the network: how often, and the addresses that its log names.
 
     It is counted by the kernel where the network is taken away, else by git alone; 0 where the log tells it otherwise.
+    `may_download`: the places of its source that may have.
     """
 
     step: str
     times: int
     addresses: tuple[str, ...]
 
-    def document(self, may: Sequence[Download]) -> dict[str, object]:
-        """Give it as JSON values; `may` are the downloads that its source names, of which those that fit are given."""
+    may_download: tuple[Download, ...] = ()
+
+    def with_places(self, may: Sequence[Download]) -> Attempt:
+        """Add the downloads that the step's source names: those that fit, or else all."""
         hosts = {_host(address) for address in self.addresses}
-        fitting = [item for item in may if _host(item.what) in hosts]
-        told = [item.model_dump() for item in fitting or may]
-        return {"step": self.step, "times": self.times, "addresses": list(self.addresses), "may_download": told}
+        return replace(self, may_download=tuple([item for item in may if _host(item.what) in hosts] or may))
 
 
 def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Attempt | None:
@@ -99,7 +100,7 @@ def _clean(address: str) -> str:
 # Which steps asked for the network and had none: read from their logs, once a build has ended.
 
 
-def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle | None) -> list[dict[str, Any]]:
+def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle | None) -> list[Attempt]:
     """Give the steps that ran now, have no network and asked for it, and what of their source may have.
 
     From a bundle that is every step. Elsewhere a network may have answered: what git asked for is told all the same,
@@ -113,7 +114,7 @@ def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle |
         if attempt:
             component = step.partition(".")[0]
             places = bundle.downloads if bundle else []
-            told.append(attempt.document([item for item in places if item.file.startswith(f"{component}/")]))
+            told.append(attempt.with_places([item for item in places if item.file.startswith(f"{component}/")]))
     return told
 
 

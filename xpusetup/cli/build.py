@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from xpusetup.base.model import Request
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.run.workspace import Where
 
 
@@ -66,7 +66,7 @@ def emit(
     told |= {"archs": archs, "from": origin, "label": label, "gpu_label": gpu_label, "extension": extension}
     more: dict[str, Any] = {"until": until, "verify": verify, "require_hashes": require_hashes}
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands import emit
 
         request = make_request(only=only, arch=(archs or ["auto"])[0], variables=variables, **more)
@@ -148,7 +148,7 @@ def bisect(
 ) -> None:
     """Build commits to find the one that broke a command, which ends with 0 (works), 125 (cannot tell) or up to 127."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands import bisect, build
         from xpusetup.ui.live import BuildView
 
@@ -195,7 +195,7 @@ def build(
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
     where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
-    def work() -> Result:
+    def work() -> AnyResult:
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}
         request = make_request(**of_it, verify=verify, own=(source, patch), require_hashes=require_hashes)
         run = {"jobs": jobs, "launcher": launcher, "bundle": bundle, "events": events}
@@ -206,7 +206,7 @@ def build(
 
 def _run(
     verb: Literal["build", "install"], where: Where, request: Request, run: dict[str, Any], view_as: dict[str, Any]
-) -> Result:
+) -> AnyResult:
     """Build or install, in a view that says how far it is."""
     from xpusetup.commands import build as command
     from xpusetup.ui.live import BuildView
@@ -234,7 +234,7 @@ def install(
     folders = {"prefix": prefix, "into": into}
     where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
 
-    def work() -> Result:
+    def work() -> AnyResult:
         of_it: dict[str, Any] = {"only": None, "until": "", "arch": "auto", "variables": None}
         request = make_request(**of_it, verify=verify, require_hashes=require_hashes)
         view_as = {"json": json, "quiet": quiet, "verbose": verbose}
@@ -270,7 +270,7 @@ def plan(
     folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
     where = make_where(profile=profile, root=root, name=name, python=python, rev=rev, may_make=True, **folders)
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.plan import plan as make
 
         of_it: dict[str, Any] = {"only": only, "until": until, "arch": arch, "variables": variables, "target": target}

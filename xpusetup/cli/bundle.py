@@ -12,7 +12,7 @@ from xpusetup.cli.finish import request as make_request
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
 
 
 # cache: what is kept on the disk for all builds.
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def cache_size(json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False) -> None:
     """Say what fetched sources and the roots of builds take on the disk."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.cache import size
         from xpusetup.ui.live import waiting
 
@@ -39,7 +39,7 @@ def cache_prune(
 ) -> None:
     """Remove fetched sources that no tree uses any more."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.cache import prune
 
         return prune(everything=everything, site=site)
@@ -71,7 +71,7 @@ def bundle_create(
     """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
     where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.bundle import CreateOptions, create
         from xpusetup.ui.live import BuildView
 
@@ -88,7 +88,7 @@ def bundle_verify(
 ) -> None:
     """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.bundle import verify_bundle
 
         return verify_bundle(file)

@@ -11,7 +11,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
 
 
 File = Annotated[
@@ -32,7 +32,7 @@ def devices_list(
 ) -> None:
     """List accelerators and what `import torch` loads for them, without importing it."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.devices import list_devices
 
         return list_devices(make_where(into=into, profile=profile, root=root, name=name), tuple(device or ()))
@@ -55,7 +55,7 @@ def devices_check(
 ) -> None:
     """Load each extension in a process of its own: what works, and what breaks `import torch`."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.devices import check_devices
         from xpusetup.ui.live import waiting
 
@@ -79,7 +79,7 @@ def devices_table(
 ) -> None:
     """One table of devices and checks: ok, wrong, unsupported, absent, not run."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.devices import tabulate
 
         return tabulate(results, page)

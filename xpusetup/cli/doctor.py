@@ -12,7 +12,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import Prepared
 
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.recommend import show_way
 
         return show_way()
@@ -43,7 +43,7 @@ def setup(
 ) -> None:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.base.errors import UsageError
         from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 
@@ -57,7 +57,7 @@ def setup(
     finish("setup", work, json=json, quiet=quiet)
 
 
-def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> Result:
+def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> AnyResult:
     from rich.markup import escape
 
     from xpusetup.base.errors import UsageError
@@ -78,6 +78,20 @@ def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> Result:
 
 # doctor and explain: what is wrong here, and what went wrong there.
 
+FactFiles = Annotated[
+    list[str] | None,
+    typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
+]
+PasteFiles = Annotated[
+    list[str] | None,
+    typer.Option("--paste", help="Judge what someone posted: outputs of tools; - is stdin.", metavar="FILE"),
+]
+
+ReportFile = Annotated[
+    str,
+    typer.Option("--collect-env", help="A report in the form of PyTorch's collect_env; - is stdout.", metavar="FILE"),
+]
+
 
 def doctor(
     profile: options.Profile = "",
@@ -92,24 +106,23 @@ def doctor(
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
     listed: Annotated[bool, typer.Option("--list", help="List the checks.")] = False,
     save: Annotated[str, typer.Option("--save", help="Write what was seen.", metavar="FILE")] = "",
-    facts: Annotated[
-        list[str] | None,
-        typer.Option("--facts", help="Judge what was seen elsewhere; several: what differs.", metavar="FILE"),
-    ] = None,
+    facts: FactFiles = None,
+    paste: PasteFiles = None,
+    collect_env: ReportFile = "",
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
 ) -> None:
     """Say what is wrong here, and the command that mends it."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
 
         if listed:
             return list_checks()
-        asked = DoctorOptions(
-            goal=goal, only=tuple(only or ()), skip=tuple(skip or ()), save=save, facts=tuple(facts or ())
-        )
+        lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
+        many = {each: tuple(values or ()) for each, values in lists.items()}
+        asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
         folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
         where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
         result = examine_machine(where, asked)
@@ -135,7 +148,7 @@ def explain(
 ) -> None:
     """Say which line of a log matters, why, and what to do."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.explain import explain as make
 
         return make(log, good)

@@ -23,7 +23,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup dockerfile --profile torch-2.14 --from wheels -o DIR",
         "xpusetup dockerfile --profile torch-2.14 --os debian-12 -o DIR",
     ),
-    "doctor": ("xpusetup doctor --for run", "xpusetup doctor --save facts.json"),
+    "doctor": ("xpusetup doctor --for run", "xpusetup doctor --paste post.txt"),
     "explain": ("xpusetup explain build.log", "make 2>&1 | xpusetup explain"),
     "bisect": (
         "xpusetup bisect --profile main --good v2.13.0 --bad main -- python t.py",

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.base.model import Request
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.run.workspace import Where
 
 
@@ -138,7 +138,7 @@ def request(
 
 
 def finish(
-    command: str, work: Callable[[], Result], *, json: bool, quiet: bool = False, verbose: bool = False
+    command: str, work: Callable[[], AnyResult], *, json: bool, quiet: bool = False, verbose: bool = False
 ) -> NoReturn:
     """Do the work, show its result or its error, and end with its exit code: the one place where the program exits."""
     from dataclasses import replace

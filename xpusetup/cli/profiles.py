@@ -11,7 +11,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
 
 
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
@@ -20,7 +20,7 @@ Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complet
 def profiles_list(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """List the profiles that ship with the program."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import list_profiles
 
         return list_profiles()
@@ -33,7 +33,7 @@ def profiles_show(
 ) -> None:
     """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import show_profile
 
         return show_profile(name)
@@ -44,7 +44,7 @@ def profiles_show(
 def profiles_check(name: Name, json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Check a profile: every error of the file at once."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import check_profile
 
         return check_profile(name)
@@ -55,7 +55,7 @@ def profiles_check(name: Name, json: options.Json = False, quiet: options.Quiet 
 def profiles_schema(json: options.Json = False, quiet: options.Quiet = False) -> None:
     """Print the JSON Schema of profile files, for editors."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import make_schema
 
         return make_schema()
@@ -80,7 +80,7 @@ def profiles_new(
 ) -> None:
     """Write a profile of your own: as a copy of one that ships, or for a device that has a file."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import new_profile
 
         if not device:
@@ -111,7 +111,7 @@ def profiles_lock(
 ) -> None:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.profiles import lock
         from xpusetup.ui.live import asking
 

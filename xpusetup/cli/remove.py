@@ -13,7 +13,7 @@ from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.remove import Removal
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
 
 
 def remove(
@@ -27,7 +27,7 @@ def remove(
 ) -> None:
     """Remove a build, after saying what goes and what that frees; never what is not ours."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands import remove
         from xpusetup.ui.live import asking
 
@@ -47,7 +47,7 @@ def _agrees(found: Removal, *, json: bool) -> bool:
     from xpusetup.ui.console import literal, make_console
     from xpusetup.ui.storage import show_before
 
-    show_before(make_console(stderr=True), literal(found.data))
+    show_before(make_console(stderr=True), literal(found.describe(removed=False)))
     if not sys.stdin.isatty():
         raise UsageError("nobody is here to be asked", fix=f"xpusetup remove --root {found.root.path} --yes")
     return typer.confirm(" Remove this?", err=json)

@@ -11,7 +11,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
 
 
 # run, env, status: what was built, and how to use it.
@@ -43,7 +43,7 @@ def run(
     With --json what the command says goes to stderr, and stdout gets how it ended.
     """
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.status import run as become
         from xpusetup.commands.status import run_and_tell
 
@@ -71,7 +71,7 @@ def env(
 ) -> None:
     """Print the environment of the result for eval, or that of a build step."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
         if closure:
             from xpusetup.commands.verify_wheel import closure as list_libraries
@@ -106,7 +106,7 @@ def status(
 ) -> None:
     """Say what is built and from what."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
         if log:
             from xpusetup.commands.status import show_log
@@ -137,7 +137,7 @@ def report(
 ) -> None:
     """Write one HTML page that shows what the hours of a build went into."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.report import report as make
 
         return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), out=out, show=show)

@@ -11,7 +11,7 @@ from xpusetup.cli.finish import finish
 from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.result import AnyResult
     from xpusetup.run.workspace import Where
 
 
@@ -58,7 +58,7 @@ def run_tests(
     finish("test", lambda: _work(where, words, quiet=json or quiet), json=json, quiet=quiet, verbose=verbose)
 
 
-def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> Result:
+def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> AnyResult:
     from xpusetup.commands.test import list_suites, run_suite
     from xpusetup.suites.sources import SuiteOptions
     from xpusetup.ui.live import asking
@@ -86,7 +86,7 @@ def verify_wheel(
 ) -> None:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
 
-    def work() -> Result:
+    def work() -> AnyResult:
         from xpusetup.commands.verify_wheel import WheelOptions
         from xpusetup.commands.verify_wheel import verify_wheel as verify
         from xpusetup.ui.live import waiting
@@ -127,7 +127,7 @@ def verify(
     """Prove that the accelerator computes the right numbers."""
     where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
 
-    def work() -> Result:
+    def work() -> AnyResult:
         if fallbacks or release or log or markdown:
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
             return _fallbacks(where, **tables, whole=verbose, quiet=json or quiet)
@@ -141,13 +141,13 @@ def verify(
     finish("verify", work, json=json, quiet=quiet, verbose=verbose)
 
 
-def _list() -> Result:
+def _list() -> AnyResult:
     from xpusetup.commands.verify import list_checks
 
     return list_checks()
 
 
-def _checks(where: Where, *, quiet: bool, **words: Any) -> Result:
+def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     from xpusetup.commands.verify import VerifyOptions
     from xpusetup.commands.verify import verify as make
     from xpusetup.ui.live import asking
@@ -156,7 +156,7 @@ def _checks(where: Where, *, quiet: bool, **words: Any) -> Result:
         return make(where, VerifyOptions(**words), say)
 
 
-def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> Result:
+def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     from xpusetup.commands.verify import FallbackOptions, show_fallbacks
     from xpusetup.ui.live import waiting
 

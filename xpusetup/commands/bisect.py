@@ -250,11 +250,11 @@ class BisectRun:
         workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
         began = now()
         built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
-        counts = built.data["cached"].values()
+        counts = built.data.cached.values()
         trial = Trial(
             rev=rev,
             verdict="skip",
-            why=f"{built.data['failed']} failed",
+            why=f"{built.data.failed} failed",
             seconds=round(now() - began, 1),
             cached=(sum(hits for hits, _ in counts), sum(misses for _, misses in counts)),
         )
@@ -289,7 +289,7 @@ class Line:
     bad: str
 
 
-def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result:
+def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Any]:
     """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
     if not hunt.command:
         raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
@@ -398,7 +398,9 @@ def _describe(bench: BisectRun, line: Line, answer: Answer) -> dict[str, Any]:
     }
 
 
-def _result(base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None) -> Result:
+def _result(
+    base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None
+) -> Result[Any]:
     found = _describe(bench, line, answer)
     trials = [*found["trials"], *(inside["trials"] if inside else [])]
     data = {

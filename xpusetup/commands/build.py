@@ -3,23 +3,21 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
-from xpusetup.base.model import ROOT, Event
+from xpusetup.base.model import Event
 from xpusetup.base.text import hide_all
 from xpusetup.bundle.offline import describe_attempts
 from xpusetup.commands.build_result import (
-    describe_elsewhere,
-    describe_end,
-    describe_full,
-    describe_going_on,
-    describe_target,
-    describe_time,
-    describe_tried,
-    describe_unverified,
+    BuildResult,
+    InstallResult,
+    RemovedPackage,
+    describe_build,
+    describe_failed,
     record_end,
 )
 from xpusetup.commands.result import Result
@@ -34,7 +32,7 @@ from xpusetup.commands.tuning import (
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.manifest import list_wheels, read_document, read_keys, read_manifest
+from xpusetup.run.manifest import read_document, read_keys, read_manifest
 from xpusetup.run.preflight import BUILD, INSTALL, Purpose, purpose_of_build
 from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
 from xpusetup.run.root import clear_drafts, open_root
@@ -123,7 +121,7 @@ class BuildOptions:
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
-def build(where: Where, request: Request, options: BuildOptions) -> Result:
+def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
     if options.bundle:
         from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
@@ -136,7 +134,7 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result:
 
 def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
-) -> Result:
+) -> Result[BuildResult]:
     """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
     observe = with_file(options.observe, options.events)
     if purpose is BUILD and workspace.revs:
@@ -173,7 +171,7 @@ def run_purpose(
                 observe(_note(text))
     reached = describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
     result = _make_result(workspace, prepared, outcome, request, options)
-    return replace(result, data={**result.data, "reached_out": reached})
+    return replace(result, data=replace(result.data, reached_out=reached))
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:
@@ -258,63 +256,25 @@ def _note(text: str) -> Event:
 
 def _make_result(
     workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, options: BuildOptions
-) -> Result:
-    purpose = prepared.purpose
-    tuned = render_options(options)
-    data: dict[str, Any] = {
-        "profile": workspace.profile.name,
-        "root": str(prepared.root.path),
-        "ran": outcome.ran,
-        "skipped": outcome.skipped,
-        "failed": outcome.failed or None,
-        "wheels": [asdict(wheel) for wheel in list_wheels(prepared.root, workspace.profile, purpose.command)],
-        "editable": {name: folder for name, folder in request.sources if name in request.editable},
-        "target": describe_target(prepared, request),
-        **describe_end(workspace, prepared, request, tuned),
-        "use": _use(workspace, prepared),
-        "elsewhere": describe_elsewhere(prepared),
-        "unverified": describe_unverified(workspace.profile, prepared.root, prepared.plan),
-        **describe_time(outcome),
-        "report": f"xpusetup report {workspace.options} --open",
-        "cached": outcome.cached,
-        "remote": outcome.remote,
-        "sent": outcome.sent,
-    }
+) -> Result[BuildResult]:
+    purpose, tuned = prepared.purpose, render_options(options)
+    told = describe_build(workspace, prepared, outcome, request, tuned)
     if outcome.failed:
-        from xpusetup.commands.explain import describe_failure  # noqa: PLC0415 - failures only
-
-        going_on = describe_going_on(workspace, request, outcome, tuned=tuned, command=purpose.command)
-        told = describe_failure(prepared.root, outcome.failed, going_on)
-        data["failure"] = {**told, **describe_tried(outcome), "full": describe_full(workspace, prepared, told)}
-        return Result(purpose.command, data, code=1)
+        failure = describe_failed(workspace, prepared, outcome, request, tuned)
+        return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"
         raise NoDeviceError(
             f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on",
             fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}",
         )
-    return Result(purpose.command, data)
-
-
-def _use(workspace: Workspace, prepared: Prepared) -> str:
-    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
-    kit = prepared.plan.target.toolkit
-    if kit is not None and kit.at_run_time:
-        return f'eval "$(xpusetup env {workspace.options})"'
-    return use_environment(Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))))
-
-
-def use_environment(venv: Path) -> str:
-    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
-    if (venv / "bin/activate").exists():
-        return f"source {venv}/bin/activate"
-    return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
+    return Result(purpose.command, told)
 
 
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def install(where: Where, request: Request, options: BuildOptions) -> Result:
+def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
     workspace = open_workspace(where)
     if workspace.profile.published is None and workspace.profile.installer is None:
@@ -324,7 +284,11 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result:
         )
     result = run_purpose(workspace, request, options, INSTALL)
     told = read_document(workspace.root / "results/installed.json")
-    result.data["removed"] = told.get("removed", []) if "wheels.install" in result.data["ran"] else []
-    result.data["orphans"] = told.get("orphans", [])
-    result.data["tidy"] = told.get("tidy", "")
-    return result
+    gone = told.get("removed", []) if "wheels.install" in result.data.ran else []
+    installed = InstallResult(
+        **fields_of(result.data),
+        removed=[RemovedPackage(each["name"], each["version"], each["why"]) for each in gone],
+        orphans=told.get("orphans", []),
+        tidy=told.get("tidy", ""),
+    )
+    return Result(result.command, installed, result.code)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
@@ -15,6 +15,7 @@ from xpusetup.plan.steps import find_unverified
 from xpusetup.run.manifest import (
     DISK,
     Origin,
+    list_wheels,
     read_document,
     read_history,
     read_manifest,
@@ -31,10 +32,13 @@ from xpusetup.system.files import read_rooms
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Plan, Request
+    from xpusetup.base.model import Plan, Request, Wheel
+    from xpusetup.bundle.offline import Attempt
+    from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.config.profile import Profile
+    from xpusetup.explain.explanation import Cause
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.root import Root
     from xpusetup.run.runner import Outcome
@@ -44,11 +48,96 @@ if TYPE_CHECKING:
 # What of a build or an installation is of unverified origin, with the hashes that it is held to.
 
 
-def describe_unverified(profile: Profile, root: Root, plan: Plan | None = None) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class UnverifiedOrigin:
+    """A distribution or program without a published hash, and the sha256 that it is held to since its first use."""
+
+    name: str
+    sha256: str | None
+
+
+@dataclass(frozen=True)
+class Verification:
+    """What was verified last: the device's name, and how many checks."""
+
+    device: str
+    checks: int
+
+
+@dataclass(frozen=True)
+class OtherEnvironment:
+    """The command that installs the wheels into another environment, and what has to be switched on there."""
+
+    command: str
+    needs: str
+
+
+@dataclass(frozen=True)
+class NinjaTarget:
+    """What ninja built of one target."""
+
+    target: str
+    files: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildResult:
+    """How a build or an installation ended: steps, wheels, what was proven (null: no device), and what leads on.
+
+    `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
+    counts by step. `left` are steps to come, `only` the components that were asked for alone.
+    """
+
+    profile: str
+    root: str
+    ran: list[str]
+    skipped: list[str]
+    failed: str | None
+    wheels: list[Wheel]
+    editable: dict[str, str]
+    target: NinjaTarget | None
+    left: list[str]
+    only: list[str]
+    go_on: str
+    verified: bool | None
+    verify: str
+    proof: Verification | None
+    use: str
+    elsewhere: OtherEnvironment
+    unverified: list[UnverifiedOrigin]
+    seconds: float
+    took: dict[str, float]
+    report: str
+    cached: dict[str, tuple[int, int]]
+    remote: dict[str, int]
+    sent: dict[str, tuple[int, int]]
+    failure: StepFailure | None = None
+    reached_out: list[Attempt] = field(default_factory=list)
+
+
+@dataclass(frozen=True)
+class RemovedPackage:
+    """A distribution that was taken out of an environment, and why."""
+
+    name: str
+    version: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstallResult(BuildResult):
+    """How an installation ended: what was taken out too, what nothing requires any more, and the command for that."""
+
+    removed: list[RemovedPackage]
+    orphans: list[str]
+    tidy: str
+
+
+def describe_unverified(profile: Profile, root: Root, plan: Plan | None = None) -> list[UnverifiedOrigin]:
     """Give what came into a root without a published hash, and what a plan will fetch so: its sha256 is null."""
     known = {name: found for name, found in read_origins(root).items() if name not in profile.hashes}
     names = {*(find_unverified(profile, plan) if plan else ()), *known}
-    return [{"name": name, "sha256": known.get(name)} for name in sorted(names)]
+    return [UnverifiedOrigin(name, known.get(name)) for name in sorted(names)]
 
 
 PATIENCE = 120
@@ -58,64 +147,95 @@ DISK_FULL = "compile.disk_full"
 """The signature of a log that tells of a full disk."""
 
 
-def describe_time(outcome: Outcome) -> dict[str, Any]:
-    """Give how long the build took, and each of its steps, in seconds."""
-    return {"seconds": round(outcome.seconds, 3), "took": outcome.took}
+def describe_build(
+    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, tuned: Sequence[str]
+) -> BuildResult:
+    """Give how a build ended, how far the whole profile is, what was proven of it, and the commands that lead on.
 
-
-def describe_tried(outcome: Outcome) -> dict[str, Any]:
-    """Give with how many jobs the memory was too small, and how many bytes the largest process took at the end."""
-    return {"tried": outcome.tried.get(outcome.failed, []), "heaviest": outcome.heaviest}
-
-
-def describe_end(workspace: Workspace, prepared: Prepared, request: Request, tuned: Sequence[str]) -> dict[str, Any]:
-    """Give how far the whole profile is, what was proven of it, and the commands that go on and that prove it.
-
-    Nothing is verified of what is installed by half.
+    Nothing is verified of what is installed by half. `tuned` are the options that run it in the same way again.
     """
-    standing = read_standing(prepared.root)
-    verified = still_verified(prepared.root, read_manifest(prepared.root)) if standing.installed else None
-    return {
-        "left": list(standing.left),
-        "only": [] if request.until else list(request.only),
-        "go_on": render_command(workspace, whole_of(request), tuned=tuned, command=prepared.purpose.command),
-        "verified": verified,
-        "verify": f"xpusetup verify {workspace.options}",
-        "proof": describe_proof(prepared.root) if verified else None,
-    }
+    root, command = prepared.root, prepared.purpose.command
+    standing = read_standing(root)
+    verified = still_verified(root, read_manifest(root)) if standing.installed else None
+    return BuildResult(
+        profile=workspace.profile.name,
+        root=str(root.path),
+        ran=outcome.ran,
+        skipped=outcome.skipped,
+        failed=outcome.failed or None,
+        wheels=list_wheels(root, workspace.profile, command),
+        editable={name: folder for name, folder in request.sources if name in request.editable},
+        target=describe_target(prepared, request),
+        left=list(standing.left),
+        only=[] if request.until else list(request.only),
+        go_on=render_command(workspace, whole_of(request), tuned=tuned, command=command),
+        verified=verified,
+        verify=f"xpusetup verify {workspace.options}",
+        proof=describe_proof(root) if verified else None,
+        use=_use(workspace, prepared),
+        elsewhere=describe_elsewhere(prepared),
+        unverified=describe_unverified(workspace.profile, root, prepared.plan),
+        seconds=round(outcome.seconds, 3),
+        took=outcome.took,
+        report=f"xpusetup report {workspace.options} --open",
+        cached=outcome.cached,
+        remote=outcome.remote,
+        sent=outcome.sent,
+    )
 
 
-def describe_proof(root: Root) -> dict[str, Any]:
+def _use(workspace: Workspace, prepared: Prepared) -> str:
+    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
+    kit = prepared.plan.target.toolkit
+    if kit is not None and kit.at_run_time:
+        return f'eval "$(xpusetup env {workspace.options})"'
+    return use_environment(Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))))
+
+
+def use_environment(venv: Path) -> str:
+    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
+    if (venv / "bin/activate").exists():
+        return f"source {venv}/bin/activate"
+    return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
+
+
+def describe_proof(root: Root) -> Verification:
     """Give what was verified last: the device's name and the number of checks."""
     seen = read_document(root / "results/verify.json")
     names = [device.get("name", "") for device in seen.get("devices", [])]
-    return {"device": names[0] if names else seen.get("device", ""), "checks": len(seen.get("checks", []))}
+    return Verification(names[0] if names else seen.get("device", ""), len(seen.get("checks", [])))
 
 
-def describe_target(prepared: Prepared, request: Request) -> dict[str, Any] | None:
+def describe_target(prepared: Prepared, request: Request) -> NinjaTarget | None:
     """Give what ninja built of one target; None where whole wheels were asked for."""
     made = (path for step in prepared.plan.steps if step.id.endswith(".target") for path in step.makes)
     path = next(made, "").replace(ROOT, str(prepared.root.path))
-    return read_document(Path(path)) if request.target else None
+    told = read_document(Path(path)) if request.target else {}
+    return NinjaTarget(str(told.get("target", request.target)), list(told.get("files", []))) if told else None
 
 
-def describe_elsewhere(prepared: Prepared) -> dict[str, Any]:
+def describe_elsewhere(prepared: Prepared) -> OtherEnvironment:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
     needs = f"oneAPI {kit.version}" if kit is not None and kit.at_run_time else ""
     folder = prepared.plan.layout.wheels if prepared.purpose is BUILD else PUBLISHED
-    return {"command": f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", "needs": needs}
+    return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 
 
-def describe_going_on(
-    workspace: Workspace, request: Request, outcome: Outcome, *, tuned: Sequence[str] = (), command: str = "build"
-) -> dict[str, Any]:
-    """Give the command that goes on after a failure, and how far the failed step came."""
-    return {
-        "command": render_command(workspace, request, tuned=tuned, command=command),
-        "reached": list(outcome.reached),
-        "seconds": outcome.took.get(outcome.failed, outcome.seconds),
-    }
+def describe_failed(
+    workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request, tuned: Sequence[str]
+) -> StepFailure:
+    """Give why a build failed, what was tried, which disks are full, and the command that goes on."""
+    from xpusetup.commands.explain import GoingOn, describe_failure  # noqa: PLC0415 - failures only
+
+    go_on = GoingOn(
+        command=render_command(workspace, request, tuned=tuned, command=prepared.purpose.command),
+        reached=list(outcome.reached),
+        seconds=outcome.took.get(outcome.failed, outcome.seconds),
+    )
+    told = describe_failure(prepared.root, outcome.failed, go_on)
+    full = describe_full(workspace, prepared, told.causes)
+    return replace(told, tried=outcome.tried.get(outcome.failed, []), heaviest=outcome.heaviest, full=full)
 
 
 def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:
@@ -124,22 +244,24 @@ def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[st
     return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
 
 
-def describe_full(workspace: Workspace, prepared: Prepared, told: Mapping[str, Any]) -> list[dict[str, Any]]:
+def describe_full(workspace: Workspace, prepared: Prepared, causes: Sequence[Cause]) -> list[FullDisk]:
     """Give the file systems that are full after a failure; what the log tells of may be free again by now.
 
     `lacks` are the bytes that the build needs beyond what there was before it, null where that is not known.
     """
+    from xpusetup.commands.explain import FullDisk  # noqa: PLC0415 - failures only
+
     layout, root = prepared.plan.layout, str(prepared.root.path)
     cache = variable("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     side = (variable("TMPDIR") or "/tmp", variable("PIP_CACHE_DIR") or cache)  # noqa: S108 - where compilers write
     places = [Path(place.replace(ROOT, root)) for place in (root, layout.src, layout.venv, *side)]
     rooms = read_rooms(places)
     full = [room for room in rooms if room.full]
-    if not full and any(cause["id"] == DISK_FULL for cause in told["causes"]):
+    if not full and any(cause.id == DISK_FULL for cause in causes):
         full = sorted(rooms, key=lambda room: room.free)[:1]
     lacks = _lacks(workspace, prepared)
     own = read_rooms(places[:1])
-    return [{**asdict(room), "says": str(room), "lacks": lacks if room in own else None} for room in full]
+    return [FullDisk(**asdict(room), says=str(room), lacks=lacks if room in own else None) for room in full]
 
 
 def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:

@@ -34,7 +34,7 @@ from xpusetup.bundle.io import (
     write_bundle,
 )
 from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.explain import describe_failure
+from xpusetup.commands.explain import GoingOn, describe_failure
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.cmake import find_tag
@@ -76,7 +76,7 @@ class CreateOptions:
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
-def create(where: Where, request: Request, options: CreateOptions) -> Result:
+def create(where: Where, request: Request, options: CreateOptions) -> Result[Any]:
     """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
 
     def say(text: str) -> None:
@@ -175,13 +175,12 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         )
     )
     if outcome.failed:
-        told = describe_failure(
-            prepared.root, outcome.failed, {"command": f"xpusetup bundle create FILE {workspace.options}"}
-        )
-        causes = [cause["cause"] for cause in told["causes"]]
-        why = next(text for text in (*causes, told["first_error"], *told["last_lines"][-1:], "see its log") if text)
+        go_on = GoingOn(f"xpusetup bundle create FILE {workspace.options}", [], outcome.seconds)
+        told = describe_failure(prepared.root, outcome.failed, go_on)
+        causes = [cause.cause for cause in told.causes]
+        why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
         raise WorkFailedError(
-            f"{outcome.failed} failed: {why}", fix=f"look at {told['log']}; the same command goes on there"
+            f"{outcome.failed} failed: {why}", fix=f"look at {told.log}; the same command goes on there"
         )
 
 
@@ -198,7 +197,7 @@ def describe(bundle: Bundle) -> dict[str, Any]:
         "wheels": bundle.names(WHEELS),
         "program": bundle.names(PROGRAM),
         "toolkit": bundle.toolkit or None,
-        "downloads": [item.model_dump() for item in bundle.downloads],
+        "downloads": list(bundle.downloads),
     }
 
 
@@ -210,7 +209,7 @@ def describe_file(path: Path) -> dict[str, Any]:
 # bundle verify: every hash, every commit with its whole tree, every wheel that the lock asks for.
 
 
-def verify_bundle(file: str) -> Result:
+def verify_bundle(file: str) -> Result[Any]:
     """Check a bundle against what it says of itself, and that against its lock. Raises UsageError for a damaged one."""
     path = Path(file)
     bundle = read_head(path)

@@ -6,9 +6,9 @@ import fcntl
 import re
 import shutil
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
@@ -95,24 +95,54 @@ def _size(folder: Path) -> int | None:
     return int(first[0]) * KIB if first and first[0].isdigit() else None
 
 
+@dataclass(frozen=True)
+class Store:
+    """A git store: its folder, what it holds, and what that takes in bytes."""
+
+    store: str
+    repositories: list[Repository]
+    bytes: int
+
+
+@dataclass(frozen=True)
+class CacheSize:
+    """What the program keeps on the disk, in bytes. No tree uses `freed` of them; `site` is a shared store."""
+
+    store: str
+    site: Store | None
+    repositories: list[Repository]
+    bytes: int
+    freed: int
+    roots: list[RootSize]
+
+
+@dataclass(frozen=True)
+class PrunedCache:
+    """What was removed from a git store, what could not be, and the bytes that this freed."""
+
+    store: str
+    removed: list[Repository]
+    busy: list[Repository]
+    freed: int
+
+
 STORE = "git"
 OFF = "off"
 
 
-def size() -> Result:
+def size() -> Result[CacheSize]:
     """Say what the git store and the roots of builds take."""
-    store, settings = cache_folder(STORE), load_settings()
-    repositories = list_repositories(store)
-    site = _site_store(settings)
-    data = {
-        "store": str(store),
-        "site": _look_at_site(site) if site else None,
-        "repositories": [asdict(one) for one in repositories],
-        "bytes": sum(one.bytes for one in repositories),
-        "freed": sum(one.bytes for one in repositories if not one.used),
-        "roots": [asdict(root) for root in measure_roots(roots_folder(settings))],
-    }
-    return Result("cache size", data)
+    settings = load_settings()
+    own, site = _look_at_store(cache_folder(STORE)), _site_store(settings)
+    found = CacheSize(
+        store=own.store,
+        site=_look_at_store(site) if site else None,
+        repositories=own.repositories,
+        bytes=own.bytes,
+        freed=_freed(own.repositories),
+        roots=measure_roots(roots_folder(settings)),
+    )
+    return Result("cache size", found)
 
 
 def _site_store(settings: Settings) -> Path | None:
@@ -121,16 +151,12 @@ def _site_store(settings: Settings) -> Path | None:
     return Path(named).expanduser() if named and named != OFF else None
 
 
-def _look_at_site(store: Path) -> dict[str, Any]:
+def _look_at_store(store: Path) -> Store:
     repositories = list_repositories(store)
-    return {
-        "store": str(store),
-        "repositories": [asdict(one) for one in repositories],
-        "bytes": sum(one.bytes for one in repositories),
-    }
+    return Store(str(store), repositories, sum(one.bytes for one in repositories))
 
 
-def prune(*, everything: bool, site: bool = False) -> Result:
+def prune(*, everything: bool, site: bool = False) -> Result[PrunedCache]:
     """Remove from the git store what no tree uses any more, or all of it; trees keep what they have.
 
     `site`: from the store of this place instead of one's own. Raises UsageError where it has none.
@@ -141,13 +167,8 @@ def prune(*, everything: bool, site: bool = False) -> Result:
     wanted = [one for one in list_repositories(store) if everything or not one.used]
     done = [one for one in wanted if remove_repository(Path(one.path))]
     removed = {one.path for one in done}
-    data = {
-        "store": str(store),
-        "removed": [asdict(one) for one in done],
-        "busy": [asdict(one) for one in wanted if one.path not in removed],
-        "freed": _freed(done),
-    }
-    return Result("cache prune", data)
+    busy = [one for one in wanted if one.path not in removed]
+    return Result("cache prune", PrunedCache(str(store), done, busy, _freed(done)))
 
 
 def _freed(removed: list[Repository]) -> int:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, status
+from xpusetup.commands.status import find_built, status_of_one
 from xpusetup.config.devices import known_devices
 from xpusetup.doctor.extensions import judge
 from xpusetup.machine.accelerators import cards_of, make_rows
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 # status --diff: this build's verification beside another one, or several results as one table.
 
 
-def diff(where: Where, others: Sequence[str]) -> Result:
+def diff(where: Where, others: Sequence[str]) -> Result[Any]:
     """Compare this build with one saved result, or several saved results with each other, for which nothing is built.
 
     Raises UsageError for a file that holds no verification, NotReadyError where this build was never verified.
@@ -70,11 +70,11 @@ def _read_proof(name: str) -> Proof:
 
 
 def _here(where: Where) -> Proof:
-    built = status(where).data
-    proof = make_proof(built)
+    built = status_of_one(where).data
+    proof = make_proof(asdict(built))
     if proof is None:
         fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
-        raise NotReadyError(f"{built['profile']} in {built['root']} was never verified", fix=fix)
+        raise NotReadyError(f"{built.profile} in {built.root} was never verified", fix=fix)
     return proof
 
 
@@ -85,7 +85,7 @@ IN_A_ROOT = ("manifest.json", "results/verify.json")
 """Where a root has its verification; the first also says of which profile and machine."""
 
 
-def tabulate(results: Sequence[str], page: str = "") -> Result:
+def tabulate(results: Sequence[str], page: str = "") -> Result[Any]:
     """Make the table of saved results, of roots and of folders of roots; `page` is a file that shows it.
 
     Raises UsageError for what holds no verification.
@@ -143,14 +143,14 @@ class Chosen:
     file: str = ""
 
 
-def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result:
+def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[Any]:
     """List the accelerators and the extensions; torch is not imported, and an environment without torch is no fault."""
     chosen = _choose(where)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
     return Result("devices list", _data(look, chosen, files))
 
 
-def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result:
+def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[Any]:
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = _choose(where)
     if not chosen.python:

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, TypeVar, get_args
 
 from pydantic import ValidationError
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
 from xpusetup.base.text import Redactor
-from xpusetup.commands.recommend import about_intel, accelerator_names, find_way, way_data
+from xpusetup.commands.collect_env import make_report
+from xpusetup.commands.paste import read_paste
+from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
 from xpusetup.commands.result import Result
 from xpusetup.doctor.differences import differing_facts, differing_findings
 from xpusetup.doctor.question import Question
@@ -26,20 +29,24 @@ from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, ta
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import identity
+from xpusetup.system.logs import STDIN
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.base.model import Finding, Level
+    from xpusetup.commands.paste import PasteSummary
     from xpusetup.config.profile import Profile
+    from xpusetup.doctor.differences import Difference
     from xpusetup.doctor.question import CheckText
     from xpusetup.recommend.answer import Way
     from xpusetup.run.workspace import Where, Workspace
 
 
+T = TypeVar("T")
 NO_BUILD = ("wheel", "image")
 """Routes on which nothing is compiled here."""
-WORSE: dict[Level, int] = {"ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
+WORSE: dict[Level, int] = {"unknown": -1, "ok": 0, "info": 1, "warn": 2, "skip": 3, "fail": 4, "crash": 5}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -51,37 +58,123 @@ class DoctorOptions:
     skip: tuple[str, ...] = ()
     save: str = ""
     facts: tuple[str, ...] = ()
+    paste: tuple[str, ...] = ()
+    collect_env: str = ""
 
 
-def list_checks() -> Result:
+@dataclass(frozen=True)
+class CheckTitle:
+    """A check: its id, the area it belongs to, and what it looks at."""
+
+    id: str
+    area: str
+    title: str
+
+
+@dataclass(frozen=True)
+class CheckList:
+    """All checks."""
+
+    checks: list[CheckTitle]
+
+
+@dataclass(frozen=True)
+class Fix:
+    """What mends a finding, in words and as whole commands for the distribution at hand."""
+
+    say: str
+    commands: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DoctorFinding:
+    """What one check says of this machine; `caused_by` names the finding of which it is a consequence."""
+
+    id: str
+    area: str
+    level: Level
+    title: str
+    seen: str
+    why: str
+    fix: Fix
+    source: str
+    caused_by: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Diagnosis:
+    """What the checks say of a machine, which of it is the cause, the way from here, and the profiles it would do for.
+
+    `stops`: for each goal the findings that stop it; `saved`: the file that the facts were written to.
+    """
+
+    profile: str
+    chosen_by: str
+    machine: str
+    findings: list[DoctorFinding]
+    root_causes: list[str]
+    way: Recommendation
+    can_build: list[str]
+    can_run: list[str]
+    stops: dict[str, list[str]]
+    saved: str | None
+    pasted: PasteSummary | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Comparison:
+    """In what machines differ, and which of them have causes of failure."""
+
+    profile: str
+    machines: list[str]
+    differs: list[Difference]
+    root_causes: list[str]
+    causes: dict[str, list[str]]
+
+
+@dataclass(frozen=True)
+class UpstreamReport:
+    """A report for an issue upstream, and the file that it was written to; empty for stdout."""
+
+    report: str
+    file: str
+
+
+def list_checks() -> Result[CheckList]:
     """List the checks."""
     texts = check_texts()
-    rows = [{"id": check.id, "area": texts[check.id].area, "title": texts[check.id].title} for check in CHECKS]
-    return Result("doctor", {"checks": rows})
+    rows = [CheckTitle(check.id, texts[check.id].area, texts[check.id].title) for check in CHECKS]
+    return Result("doctor", CheckList(rows))
 
 
-def examine_machine(where: Where, asked: DoctorOptions) -> Result:
+def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Comparison | UpstreamReport]:
     """Judge this machine, or the facts of another."""
     if asked.goal not in ("", *get_args(Goal)):
         raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
     _must_be_checks((*asked.only, *asked.skip))
-    read = read_facts(asked.facts[0]) if asked.facts else None
+    if asked.paste and asked.facts:
+        raise UsageError("--paste and --facts are two ways to tell of a machine", fix="leave one of them out")
+    paste = read_paste(asked.paste) if asked.paste else None
+    asked = replace(asked, goal=asked.goal or "run") if paste else asked
+    read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
     check_targets(workspace.profile, (), workspace.settings, target_table())
     if len(asked.facts) > 1:
-        return compare_machines(workspace, asked)
+        compared = compare_machines(workspace, asked)
+        return Result("doctor", compared.data, compared.code)
     facts = read or _probe(workspace, asked)
+    if asked.collect_env:
+        return Result("doctor", _report(facts, asked.collect_env))
     if asked.save:
         _save(facts, Path(asked.save))
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
         asked = _without_intel(asked)
     by_goal = _findings(workspace, facts, asked)
     findings = _merge(by_goal)
-    data = _data(workspace, facts, findings)
-    stops = {goal: list(root_causes(found)) for goal, found in _in_order(by_goal, data["way"]["route"]).items()}
-    matters = wanted_goals(tuple(by_goal), data["way"]["route"])
-    told = {**data, "stops": stops, "saved": asked.save or None}
-    return Result("doctor", told, code=1 if any(stops[goal] for goal in matters) else 0)
+    told = _diagnose(workspace, facts, by_goal)
+    matters = wanted_goals(tuple(by_goal), told.way.route)
+    told = replace(told, saved=asked.save or None, pasted=paste.describe(findings) if paste else None)
+    return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
 
 
 def wanted_goals(goals: tuple[Goal, ...], route: str) -> tuple[Goal, ...]:
@@ -97,6 +190,8 @@ def _in_order(by_goal: Mapping[Goal, tuple[Finding, ...]], route: str) -> dict[G
 
 def _probe(workspace: Workspace, asked: DoctorOptions) -> Facts:
     """Look at this machine: at all of it where that is saved, else at what the checks read."""
+    if asked.collect_env:
+        return probe_all(workspace)
     if not asked.save:
         return probe_for(workspace, _goals(asked), asked.only)
     from xpusetup.system.program import describe_version  # noqa: PLC0415 - what is saved alone says who saved it
@@ -114,6 +209,14 @@ def _save(facts: Facts, path: Path) -> None:
     files.write_text(path, json.dumps(told, indent=2) + "\n")
 
 
+def _report(facts: Facts, name: str) -> UpstreamReport:
+    """Give the report for an issue upstream, or write it into a file; without what names people and machines."""
+    text = redactor_of(facts).text(make_report(facts, gpu_table()))
+    if name != STDIN:
+        files.write_text(Path(name), text)
+    return UpstreamReport(text, "" if name == STDIN else name)
+
+
 def redactor_of(facts: Facts | None = None) -> Redactor:
     """Give what hides this person and machine, and the user of the facts."""
     own = identity()
@@ -121,25 +224,25 @@ def redactor_of(facts: Facts | None = None) -> Redactor:
     return Redactor(user=user, host=own.host, home=own.home)
 
 
-def redact_result(result: Result) -> Result:
+def redact_result(result: Result[T]) -> Result[T]:
     """Give a result as it may leave this machine."""
     return Result(result.command, redactor_of().document(result.data), result.code)
 
 
-def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result:
+def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result[Comparison]:
     """Say in what machines differ: facts whose values are not the same, then checks that say different things."""
     machines = {name: read_facts(file) for name, file in _stems(asked.facts).items()}
     said = {name: _merge(_findings(workspace, facts, asked)) for name, facts in machines.items()}
     rows = [*differing_findings(said), *differing_facts(machines)]
     failing = {name: list(root_causes(findings)) for name, findings in said.items()}
-    data = {
-        "profile": workspace.profile.name,
-        "machines": list(machines),
-        "differs": [asdict(row) for row in rows],
-        "root_causes": sorted({cause for causes in failing.values() for cause in causes}),
-        "causes": {name: causes for name, causes in failing.items() if causes},
-    }
-    return Result("doctor", data, code=1 if data["root_causes"] else 0)
+    found = Comparison(
+        profile=workspace.profile.name,
+        machines=list(machines),
+        differs=rows,
+        root_causes=sorted({cause for causes in failing.values() for cause in causes}),
+        causes={name: causes for name, causes in failing.items() if causes},
+    )
+    return Result("doctor", found, code=1 if found.root_causes else 0)
 
 
 def _stems(names: tuple[str, ...]) -> dict[str, str]:
@@ -202,28 +305,31 @@ def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
     return tuple(sorted(found.values(), key=lambda finding: order[finding.id]))
 
 
-def _data(workspace: Workspace, facts: Facts, findings: tuple[Finding, ...]) -> dict[str, Any]:
-    families = tuple(facts.system.families) if facts.system else ()
+def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[Finding, ...]]) -> Diagnosis:
+    families, findings = tuple(facts.system.families) if facts.system else (), _merge(by_goal)
     way = way_for(workspace, facts)
     refused = {each.profile for each in way.refusals if each.firm}
     profiles = [each for each in every_profile() if each.name not in refused]
     can_build, can_run = (_fitting(facts, profiles, goal) for goal in get_args(Goal))
-    told = way_data(way, facts) if is_release(workspace.base) else _way(workspace, findings, can_build)
-    return {
-        "profile": workspace.profile.name,
-        "chosen_by": workspace.chosen_by,
-        "machine": _machine(facts),
-        "findings": [_row(finding, families) for finding in findings],
-        "root_causes": list(root_causes(findings)),
-        "way": told,
-        "can_build": can_build,
-        "can_run": can_run,
-    }
+    told = describe_way(way, facts) if is_release(workspace.base) else _way(workspace, findings, can_build)
+    return Diagnosis(
+        profile=workspace.profile.name,
+        chosen_by=workspace.chosen_by,
+        machine=_machine(facts),
+        findings=[_describe(finding, families) for finding in findings],
+        root_causes=list(root_causes(findings)),
+        way=told,
+        can_build=can_build,
+        can_run=can_run,
+        stops={goal: list(root_causes(found)) for goal, found in _in_order(by_goal, told.route).items()},
+        saved=None,
+        pasted=None,
+    )
 
 
-def _row(finding: Finding, families: tuple[str, ...]) -> dict[str, Any]:
-    fix = {"say": finding.fix.say, "commands": list(finding.fix.commands_for(families))}
-    return {**asdict(finding), "fix": fix}
+def _describe(finding: Finding, families: tuple[str, ...]) -> DoctorFinding:
+    fix = Fix(finding.fix.say, list(finding.fix.commands_for(families)))
+    return DoctorFinding(**{**fields_of(finding), "fix": fix})
 
 
 def _machine(facts: Facts) -> str:
@@ -251,13 +357,14 @@ def _fails(question: Question, texts: Mapping[str, CheckText]) -> bool:
     return any(finding.level in BAD for finding in examine(question, texts, only=about_machine()))
 
 
-def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> dict[str, Any]:
+def _way(workspace: Workspace, findings: tuple[Finding, ...], can_build: list[str]) -> Recommendation:
     name = workspace.profile.name
     if not workspace.profile.compiles:
         why = "nothing is compiled: what its maker publishes is installed"
-        return {"route": "wheel", "profile": name, "commands": [f"xpusetup install {workspace.options}"], "why": why}
+        command = f"xpusetup install {workspace.options}"
+        return Recommendation(route="wheel", profile=name, commands=[command], why=why)
     if name in can_build:
         commands, why = [f"xpusetup build {workspace.options}"], "everything that its build needs is here"
-        return {"route": "build", "profile": name, "commands": commands, "why": why}
+        return Recommendation(route="build", profile=name, commands=commands, why=why)
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
-    return {"route": "none", "profile": name, "commands": [], "why": f"missing: {', '.join(causes)}"}
+    return Recommendation(route="none", profile=name, commands=[], why=f"missing: {', '.join(causes)}")

@@ -368,7 +368,17 @@ def make_image_order(order: Order) -> ImageOrder:
 # emit: the steps of a plan as files for elsewhere, which need no xpusetup.
 
 
-def emit(kind: str, order: Order, out: str) -> Result:
+@dataclass(frozen=True)
+class Emitted:
+    """The files of a form, the command that begins with them, and what is to be known of them."""
+
+    kind: str
+    files: list[str]
+    start: str
+    notes: list[str]
+
+
+def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
     """Write a form into a folder."""
     if kind not in KINDS:
         raise UsageError(f"there is no form {kind!r}", fix=f"there is: {', '.join(KINDS)}")
@@ -379,7 +389,7 @@ def emit(kind: str, order: Order, out: str) -> Result:
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
     start = form.start.replace(FOLDER, shlex.quote(out))
-    return Result("emit", {"kind": kind, "files": written, "start": start, "notes": list(form.notes)})
+    return Result("emit", Emitted(kind, written, start, list(form.notes)))
 
 
 def emit_shell(order: Order) -> Form:

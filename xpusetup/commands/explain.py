@@ -3,18 +3,21 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of
 from xpusetup.commands.result import Result, complete_result
+from xpusetup.explain.explanation import Cause, ExplainedLog, LogLine
+from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.explain.news import News, find_news, read_known
 from xpusetup.explain.scan import Watcher
-from xpusetup.explain.scan import explain as explain_chunks
 from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
-from xpusetup.system.files import package_text
+from xpusetup.system.files import Room, package_text
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -27,20 +30,76 @@ if TYPE_CHECKING:
 LAST_LINES = 12
 
 
-def explain(log: str, good: str = "") -> Result:
+@dataclass(frozen=True)
+class NewLines:
+    """The first lines of a log of a kind that the good one has not, and how many such kinds there are."""
+
+    good: str
+    new: list[LogLine]
+    new_lines: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ExplainResult(ExplainedLog):
+    """What a log says, and what is new in it against one that went well."""
+
+    log: str
+    compared: NewLines | None
+
+
+@dataclass(frozen=True)
+class GoingOn:
+    """The command that goes on after a failure, how far the failed step came of how much, and its seconds."""
+
+    command: str
+    reached: list[int]
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class FullDisk(Room):
+    """A file system that is full. `lacks`: bytes that the build needs beyond what there was, null where not known."""
+
+    says: str
+    lacks: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepFailure:
+    """A step that failed: why, as far as that is known, what its log says by itself, and how to go on.
+
+    `tried`: with how many jobs the memory was too small; `heaviest`: bytes of its largest process.
+    """
+
+    step: str
+    log: str
+    causes: list[Cause]
+    first_error_line: int | None
+    first_error: str
+    last_lines: list[str]
+    again: str
+    go_on: GoingOn
+    compared: NewLines | None
+    tried: list[int] = field(default_factory=list)
+    heaviest: int = 0
+    full: list[FullDisk] = field(default_factory=list)
+
+
+def explain(log: str, good: str = "") -> Result[ExplainResult]:
     """Explain a log; `-` and nothing mean stdin. `good`: one that went well. Not to know a cause is a result too."""
     piped = log in {"", STDIN}
     known = read_known(read_log(Path(good))) if good else None
     chunks = read_stdin() if piped else read_log(Path(log))
-    told = explain_chunks(chunks, known_signatures(), known).document(families=read_families())
+    told = explain_chunks(chunks, known_signatures(), known).describe(families=read_families())
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
-    data = {"log": "stdin" if piped else log, **complete_result(told, _situation(Path(log)))}
-    return Result("explain", {**data, **_compared(good, news)} if good else data)
+    told = complete_result(told, _situation(Path(log)))
+    compared = _compare(good, news) if good else None
+    return Result("explain", ExplainResult(log="stdin" if piped else log, compared=compared, **fields_of(told)))
 
 
-def _compared(good: str, news: News) -> dict[str, Any]:
+def _compare(good: str, news: News) -> NewLines:
     """Give what a log has that the good one has not."""
-    return {"good": good, "new": [{"line": line, "text": text} for line, text in news.lines], "new_lines": news.count}
+    return NewLines(good, [LogLine(line, text) for line, text in news.lines], news.count)
 
 
 def _situation(log: Path) -> dict[str, list[str]]:
@@ -53,25 +112,23 @@ def _situation(log: Path) -> dict[str, list[str]]:
     return {"--profile": [named], "--root": [str(root)]}
 
 
-def describe_failure(root: Root, step: str, going_on: dict[str, Any]) -> dict[str, Any]:
+def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     """Say why a step failed, where that is known, and what its log says by itself."""
     log = root.log(step)
     good = good_log(log)
     known = read_known(read_log(good)) if good.exists() else None
-    told = explain_chunks(read_log(log), known_signatures(), known).document(going_on["command"], read_families())
-    news = find_news(read_log(log), known) if known else News((), 0)
-    compared = _compared(str(good), news) if known else {}
-    return {
-        **compared,
-        "step": step,
-        "log": str(log),
-        "causes": told["causes"],
-        "first_error_line": told["first_error_line"],
-        "first_error": told["first_error"],
-        "last_lines": _last_lines(log),
-        "again": f"bash {root.script(step)}",
-        "go_on": going_on,
-    }
+    told = explain_chunks(read_log(log), known_signatures(), known).describe(go_on.command, read_families())
+    return StepFailure(
+        step=step,
+        log=str(log),
+        causes=told.causes,
+        first_error_line=told.first_error_line,
+        first_error=told.first_error,
+        last_lines=_last_lines(log),
+        again=f"bash {root.script(step)}",
+        go_on=go_on,
+        compared=_compare(str(good), find_news(read_log(log), known)) if known else None,
+    )
 
 
 def lacked_memory(log: Path) -> bool:

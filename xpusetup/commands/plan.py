@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Request, Step, Target
+    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import Profile
     from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.keys import Status
@@ -119,7 +120,41 @@ def _linker(target: Target, linkers: Sequence[str]) -> Iterator[Saving]:
 # plan: build's steps and why each would run.
 
 
-def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class PlannedStep:
+    """A step with its state in the root, and what changed of its inputs since it was done."""
+
+    id: str
+    title: str
+    needs: list[str]
+    after: list[str]
+    run: list[list[str]]
+    env: dict[str, str]
+    recipe: list[str]
+    makes: list[str]
+    state: str
+    why: str
+    changed: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class PlanResult:
+    """The steps of a build in order, what they will cost, what is missing here, and where each setting came from."""
+
+    profile: str
+    root: str
+    steps: list[PlannedStep]
+    explain: bool
+    notes: list[str]
+    unverified: list[UnverifiedOrigin]
+    missing: list[str]
+    fix: str
+    estimate: Estimate
+    savings: tuple[Saving, ...]
+    chosen_by: dict[str, str]
+
+
+def plan(where: Where, request: Request, *, explain: bool = False) -> Result[PlanResult]:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     notes: list[str] = []
     workspace = ensure_locked(open_workspace(where), notes.append)
@@ -134,20 +169,20 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result:
         _row(step, status, seen.plan.target, root)
         for step, status in zip(seen.plan.steps, seen.statuses(), strict=True)
     ]
-    data = {
-        "profile": workspace.profile.name,
-        "root": root,
-        "steps": steps,
-        "explain": explain,
-        "notes": [*notes, *seen.notes],
-        "unverified": describe_unverified(workspace.profile, seen.root, seen.plan),
-        "missing": list(seen.missing),
-        "fix": f"xpusetup doctor {workspace.options} --for build",
-        "estimate": _estimate(workspace, seen).document(),
-        "savings": [asdict(saving) for saving in _savings(workspace, seen)],
-        "chosen_by": _origins(workspace, where, request, seen.plan.target),
-    }
-    return Result("plan", data)
+    found = PlanResult(
+        profile=workspace.profile.name,
+        root=root,
+        steps=steps,
+        explain=explain,
+        notes=[*notes, *seen.notes],
+        unverified=describe_unverified(workspace.profile, seen.root, seen.plan),
+        missing=list(seen.missing),
+        fix=f"xpusetup doctor {workspace.options} --for build",
+        estimate=_estimate(workspace, seen),
+        savings=_savings(workspace, seen),
+        chosen_by=_origins(workspace, where, request, seen.plan.target),
+    )
+    return Result("plan", found)
 
 
 def _origins(workspace: Workspace, where: Where, request: Request, target: Target) -> dict[str, str]:
@@ -177,17 +212,17 @@ def _savings(workspace: Workspace, seen: Prepared) -> tuple[Saving, ...]:
     return make_savings(workspace.profile, seen.plan.target, launcher=launcher, linkers=linkers, compiles=compiles)
 
 
-def _row(step: Step, status: Status, target: Target, root: str) -> dict[str, Any]:
-    return {
-        "id": step.id,
-        "title": step.title,
-        "needs": list(step.needs),
-        "after": list(step.after),
-        "run": [[word.replace(ROOT, root) for word in argv] for argv in step.run],
-        "env": {name: value.replace(ROOT, root) for name, value in step.env},
-        "recipe": [line.replace(ROOT, root) for line in recipe_of(step, target)],
-        "makes": [path.replace(ROOT, root) for path in step.makes],
-        "state": status.state,
-        "why": status.why,
-        "changed": list(status.changed),
-    }
+def _row(step: Step, status: Status, target: Target, root: str) -> PlannedStep:
+    return PlannedStep(
+        id=step.id,
+        title=step.title,
+        needs=list(step.needs),
+        after=list(step.after),
+        run=[[word.replace(ROOT, root) for word in argv] for argv in step.run],
+        env={name: value.replace(ROOT, root) for name, value in step.env},
+        recipe=[line.replace(ROOT, root) for line in recipe_of(step, target)],
+        makes=[path.replace(ROOT, root) for path in step.makes],
+        state=status.state,
+        why=status.why,
+        changed=list(status.changed),
+    )

@@ -60,7 +60,7 @@ NAME = re.compile(r"[a-z][a-z0-9._-]*")
 SCHEMA_FILE = "profile.schema.json"
 
 
-def list_profiles() -> Result:
+def list_profiles() -> Result[Any]:
     """List the profiles that ship with the program: tier by tier, the newest release first."""
     profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
     return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
@@ -90,7 +90,7 @@ def _row(profile: Profile) -> dict[str, Any]:
     }
 
 
-def show_profile(name: str) -> Result:
+def show_profile(name: str) -> Result[Any]:
     """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
     profile = load_profile(name)
     said = profile.model_dump(by_alias=True, mode="json")
@@ -106,7 +106,7 @@ def _rule(row: Row) -> dict[str, Any]:
     return {**asdict(row), "place": row.place, "told": SEEN[row.seen]}
 
 
-def check_profile(name: str) -> Result:
+def check_profile(name: str) -> Result[Any]:
     """Check a profile. Raises UsageError with every error of the file."""
     profile = load_profile(name)
     make_modes(profile, load_device(profile.accelerator, profile.device, load_settings()))
@@ -114,11 +114,15 @@ def check_profile(name: str) -> Result:
     return Result("profiles check", {"profile": profile.name, "components": parts})
 
 
-def make_schema() -> Result:
+class ProfileSchema(dict[str, object]):
+    """The JSON schema of a profile, as editors read it."""
+
+
+def make_schema() -> Result[ProfileSchema]:
     """Give the JSON Schema of profile files, by which an editor completes and checks them."""
     schema = Profile.model_json_schema(by_alias=True)
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "xpusetup profile"}
-    return Result("profiles schema", {**schema, **head})
+    return Result("profiles schema", ProfileSchema({**schema, **head}))
 
 
 def new_file(name: str, out: str) -> Path:
@@ -131,7 +135,7 @@ def new_file(name: str, out: str) -> Path:
     return path
 
 
-def new_profile(name: str, base: str, out: str) -> Result:
+def new_profile(name: str, base: str, out: str) -> Result[Any]:
     """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
     path = new_file(name, out)
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
@@ -161,7 +165,7 @@ HEAD = "HEAD"
 
 def new_for_device(
     name: str, file: str, asked: NewProfileOptions, *, base: str, out: str, say: Callable[[str], None]
-) -> Result:
+) -> Result[Any]:
     """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
     path = new_file(name, out)
     device = read_device(file) if is_device_file(file) else shipped_device(file)
@@ -259,7 +263,7 @@ def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tr
     return Tree(found, ref, held, named)
 
 
-def lock(where: Where, out: str, say: Say) -> Result:
+def lock(where: Where, out: str, say: Say) -> Result[Any]:
     """Resolve anew what was asked for, and write it: into the root, where builds take it from, or as a profile."""
     workspace = open_workspace(where)
     revs = workspace.revs or unsure(workspace.base)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
 from xpusetup.commands.result import Result
@@ -19,7 +19,7 @@ from xpusetup.run.workspace import load_device, load_settings
 if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Way
+    from xpusetup.recommend.answer import Refusal, Way, WayStep
 
 
 WAY_SECTIONS: tuple[Section, ...] = (
@@ -36,22 +36,70 @@ INTEL = (
 """Areas, and one check, that are about Intel GPUs alone."""
 
 
-def show_way() -> Result:
+@dataclass(frozen=True, kw_only=True)
+class Recommendation:
+    """The shortest way on a machine, its commands in order and why.
+
+    Where it was found from what is known of releases, `steps`, `refusals`, and the day on which that was collected,
+    with its age in days.
+    """
+
+    route: str
+    profile: str
+    commands: list[str]
+    why: str
+    source: str = ""
+    gpus: list[str] = field(default_factory=list)
+    steps: list[WayStep] = field(default_factory=list)
+    refusals: list[Refusal] = field(default_factory=list)
+    collected: str = ""
+    age_days: int = 0
+
+
+@dataclass(frozen=True)
+class SourceBuild:
+    """What building the same release would be."""
+
+    command: str
+    toolkit: str
+
+
+@dataclass(frozen=True)
+class Problem:
+    """An error that became part of an answer, with the exit code that it would have had."""
+
+    message: str
+    fix: str
+    code: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class Overview:
+    """What this machine is and the shortest way on it, or the error that hides it."""
+
+    machine: str
+    way: Recommendation | None
+    build: SourceBuild | None = None
+    error: Problem | None = None
+
+
+def show_way() -> Result[Overview]:
     """Give this machine's way. Ends well whatever is wrong here: an error becomes part of the answer."""
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
 
     return way_of(probe(WAY_SECTIONS, Ask(imports=False)))
 
 
-def way_of(facts: Facts) -> Result:
+def way_of(facts: Facts) -> Result[Overview]:
     """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
         way = find_way(facts, load_settings().profile)
     except XpuError as error:
-        told = {"message": error.message, "fix": error.fix, "code": error.code}
-        return Result("xpusetup", {"machine": machine_line(facts), "way": None, "error": told})
-    return Result("xpusetup", {"machine": machine_line(facts), "way": way_data(way, facts), **_source(way, profiles)})
+        problem = Problem(error.message, error.fix, error.code)
+        return Result("xpusetup", Overview(machine=machine_line(facts), way=None, error=problem))
+    found = Overview(machine=machine_line(facts), way=describe_way(way, facts), build=_source(way, profiles))
+    return Result("xpusetup", found)
 
 
 def find_way(facts: Facts, asked: str) -> Way:
@@ -93,20 +141,20 @@ def machine_line(facts: Facts) -> str:
     return " · ".join(words)
 
 
-def way_data(way: Way, facts: Facts) -> dict[str, Any]:
-    """Give a way as JSON has it; the age of what it is found from is counted to the day of the facts."""
-    return {
-        "route": way.route,
-        "profile": way.profile,
-        "commands": list(way.commands),
-        "why": way.why,
-        "source": way.source,
-        "gpus": list(way.gpus),
-        "steps": [{**asdict(step), "commands": list(step.commands), "mends": list(step.mends)} for step in way.steps],
-        "refusals": [asdict(refusal) for refusal in way.refusals],
-        "collected": way.collected.isoformat(),
-        "age_days": max(0, (_day(facts, way.collected) - way.collected).days),
-    }
+def describe_way(way: Way, facts: Facts) -> Recommendation:
+    """Give a way as it is told; the age of what it is found from is counted to the day of the facts."""
+    return Recommendation(
+        route=way.route,
+        profile=way.profile,
+        commands=list(way.commands),
+        why=way.why,
+        source=way.source,
+        gpus=list(way.gpus),
+        steps=list(way.steps),
+        refusals=list(way.refusals),
+        collected=way.collected.isoformat(),
+        age_days=max(0, (_day(facts, way.collected) - way.collected).days),
+    )
 
 
 def _day(facts: Facts, otherwise: dt.date) -> dt.date:
@@ -117,10 +165,10 @@ def _day(facts: Facts, otherwise: dt.date) -> dt.date:
         return otherwise
 
 
-def _source(way: Way, profiles: tuple[Profile, ...]) -> dict[str, Any]:
+def _source(way: Way, profiles: tuple[Profile, ...]) -> SourceBuild | None:
     """Give what building the same release would be."""
     profile = next((each for each in profiles if each.name == way.profile), None)
     if profile is None or way.route not in ("wheel", "build"):
-        return {"build": None}
+        return None
     toolkit = f"oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
-    return {"build": {"command": f"xpusetup build --profile {profile.name}", "toolkit": toolkit}}
+    return SourceBuild(f"xpusetup build --profile {profile.name}", toolkit)

@@ -42,6 +42,31 @@ TREES = ("", ".git", ".tools", ".wheel", ".archive")
 REPORTS = "share/xpusetup"
 
 
+@dataclass(frozen=True)
+class Kept:
+    """A place that stays, and why."""
+
+    path: str
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Removed:
+    """What went, or would go. `freed` are bytes; `gone`: nothing is left of the root.
+
+    `environment` is somebody's that stays without our bookkeeping, `uninstall` the command by which its packages go.
+    """
+
+    root: str
+    places: list[str]
+    freed: int
+    left: list[Kept]
+    environment: str | None
+    uninstall: str
+    removed: bool
+    gone: bool
+
+
 @dataclass(frozen=True, kw_only=True)
 class Removal:
     """What goes: `places`, whole, from the outside in; what stays in `left` (place -> why); what that frees in bytes.
@@ -56,19 +81,19 @@ class Removal:
     environment: str
     packages: tuple[str, ...]
 
-    @property
-    def data(self) -> dict[str, Any]:
-        """What is told of it, before and after."""
+    def describe(self, *, removed: bool, gone: bool = False) -> Removed:
+        """Give what is told of it, before and after."""
         python = shlex.quote(f"{self.environment}/bin/python")
-        uninstall = f"{python} -m pip uninstall {shlex.join(self.packages)}" if self.packages else ""
-        return {
-            "root": str(self.root.path),
-            "places": list(map(str, self.places)),
-            "freed": self.freed,
-            "left": [{"path": path, "why": why} for path, why in self.left.items()],
-            "environment": self.environment or None,
-            "uninstall": uninstall,
-        }
+        return Removed(
+            root=str(self.root.path),
+            places=list(map(str, self.places)),
+            freed=self.freed,
+            left=[Kept(path, why) for path, why in self.left.items()],
+            environment=self.environment or None,
+            uninstall=f"{python} -m pip uninstall {shlex.join(self.packages)}" if self.packages else "",
+            removed=removed,
+            gone=gone,
+        )
 
 
 def look(where: Where) -> Removal:
@@ -154,7 +179,7 @@ def _shared(root: Root, environment: str) -> bool:
     return any((read_lock(other) or {}).get("layout", {}).get("venv") == environment for other in others)
 
 
-def remove(found: Removal, say: Callable[[str], None]) -> Result:
+def remove(found: Removal, say: Callable[[str], None]) -> Result[Removed]:
     """Remove it. Raises NotReadyError while a build is at work there, before anything goes.
 
     The lock of the profile goes last: a removal that was cut off goes on with the same command.
@@ -167,7 +192,7 @@ def remove(found: Removal, say: Callable[[str], None]) -> Result:
         removal.remove_all([root / LOCKED])
     removal.remove_all([root / name for name in LOCKS])
     gone = removal.remove_empty(root.path)
-    return Result("remove", {**found.data, "removed": True, "gone": gone})
+    return Result("remove", found.describe(removed=True, gone=gone))
 
 
 def _leave(environment: Path) -> None:
@@ -177,6 +202,6 @@ def _leave(environment: Path) -> None:
     removal.remove_all([Path(ours), environment / REPORTS])
 
 
-def keep(found: Removal) -> Result:
+def keep(found: Removal) -> Result[Removed]:
     """Give what would have gone, where the answer was no."""
-    return Result("remove", {**found.data, "removed": False, "gone": False})
+    return Result("remove", found.describe(removed=False))

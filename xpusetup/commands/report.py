@@ -30,7 +30,7 @@ LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")
 """Where CMake's build folder lies, and that of setuptools, below the sources."""
 
 
-def report(where: Where, *, out: str, show: bool) -> Result:
+def report(where: Where, *, out: str, show: bool) -> Result[Any]:
     """Write the page, and give what it shows. `show`: open it in a browser too."""
     workspace = open_built(where)
     root = Root(workspace.root)

@@ -6,14 +6,21 @@ import json
 import re
 import shlex
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Generic, TypeVar
 
+from xpusetup.base.document import map_texts, to_json
 from xpusetup.base.text import hide, hide_all
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
 
     from xpusetup.base.errors import XpuError
+
+    AnyResult: TypeAlias = "Result[object]"
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 
 # Advice made whole: a command of this program that a fix names gets the options of the situation it is given
@@ -95,15 +102,9 @@ def again(text: str, words: Sequence[str]) -> str:
     return SAME.sub(put, text)
 
 
-def complete_result(data: Any, context: Mapping[str, Sequence[str]], *, told: bool = False) -> Any:
-    """Complete what a result advises; `told`: this value is advice."""
-    if isinstance(data, str):
-        return complete(data, context) if told else data
-    if isinstance(data, list):
-        return [complete_result(each, context, told=told) for each in data]
-    if isinstance(data, dict):
-        return {name: complete_result(each, context, told=told or name in ADVICE) for name, each in data.items()}
-    return data
+def complete_result(data: T, context: Mapping[str, Sequence[str]]) -> T:
+    """Complete what a result advises."""
+    return map_texts(data, lambda text, names: text if set(ADVICE).isdisjoint(names) else complete(text, context))
 
 
 # What every command returns, and the one envelope in which it leaves as JSON.
@@ -115,17 +116,17 @@ AS_IT_IS = {"env", "profiles schema"}
 
 
 @dataclass(frozen=True)
-class Result:
+class Result(Generic[T_co]):
     """The outcome of a command: what it found, and the exit code that follows."""
 
     command: str
-    data: dict[str, Any]
+    data: T_co
     code: int = 0
 
 
-def make_document(result: Result) -> str:
+def make_document(result: AnyResult) -> str:
     """Give a result as one JSON document."""
-    data = result.data if result.command in AS_IT_IS else hide_all(result.data)
+    data = to_json(result.data if result.command in AS_IT_IS else hide_all(result.data))
     return json.dumps({"schema": SCHEMA, "command": result.command, "ok": result.code == 0, "result": data}, indent=2)
 
 

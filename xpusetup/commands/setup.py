@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Goal
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Finding
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Note, Setup, Task
+    from xpusetup.recommend.answer import Setup, Task
 
 
 SETUP_SECTIONS: tuple[Section, ...] = (
@@ -96,12 +96,66 @@ def _again(options: SetupOptions) -> str:
     return " ".join(["xpusetup setup", *words])
 
 
-def show_setup(prepared: Prepared, *, out: str = "") -> Result:
+@dataclass(frozen=True, kw_only=True)
+class SetupCommand:
+    """A command of a step. `then`: what has to happen after it: restart, login, or nothing."""
+
+    id: str
+    title: str
+    needs: list[str]
+    argv: list[str]
+    then: str
+
+
+@dataclass(frozen=True)
+class SetupNote:
+    """What has to be done by hand, as no command is known for it here."""
+
+    title: str
+    say: str
+    source: str
+    commands: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupGap:
+    """A finding that stops the goal and that no command of setup mends."""
+
+    id: str
+    seen: str
+    why: str
+    say: str
+    commands: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SetupResult:
+    """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
+
+    `checks`, `next` and `apply` are commands; `collected` is the day of what is known of distributions.
+    """
+
+    machine: str
+    profile: str
+    goal: Goal
+    commands: list[SetupCommand]
+    notes: list[SetupNote]
+    left: list[SetupGap]
+    checks: str
+    next: str
+    apply: str
+    collected: str
+    ran: list[str] = field(default_factory=list)
+    stopped: str = ""
+    file: str | None = None
+
+
+def show_setup(prepared: Prepared, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
     if out:
         text = render_system(tuple(task.step for task in prepared.setup.tasks), _head(prepared))
         files.write_text(Path(out), text, executable=True)
-    return Result("setup", {**_data(prepared), "file": out or None})
+    return Result("setup", replace(_describe(prepared), file=out or None))
 
 
 def _head(prepared: Prepared) -> str:
@@ -109,21 +163,19 @@ def _head(prepared: Prepared) -> str:
     return f"{system}, for {prepared.profile.name}"
 
 
-def _data(prepared: Prepared) -> dict[str, Any]:
-    return {
-        "machine": machine_line(prepared.facts),
-        "profile": prepared.profile.name,
-        "goal": prepared.goal,
-        "commands": [row for task in prepared.setup.tasks for row in _rows(task)],
-        "notes": [_note(note) for note in prepared.setup.notes],
-        "left": [_left(finding, prepared.facts) for finding in find_left(prepared)],
-        "checks": f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        "next": _next(prepared),
-        "apply": f"{prepared.options} --apply",
-        "collected": known().distributions.collected.isoformat(),
-        "ran": [],
-        "stopped": "",
-    }
+def _describe(prepared: Prepared) -> SetupResult:
+    return SetupResult(
+        machine=machine_line(prepared.facts),
+        profile=prepared.profile.name,
+        goal=prepared.goal,
+        commands=[row for task in prepared.setup.tasks for row in _rows(task)],
+        notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
+        left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
+        checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
+        next=_next(prepared),
+        apply=f"{prepared.options} --apply",
+        collected=known().distributions.collected.isoformat(),
+    )
 
 
 def _next(prepared: Prepared) -> str:
@@ -149,40 +201,40 @@ def find_left(prepared: Prepared) -> tuple[Finding, ...]:
     return tuple(each for each in found if each.id in root_causes(found) and each.id not in mended)
 
 
-def _left(finding: Finding, facts: Facts) -> dict[str, Any]:
-    commands = finding.fix.commands_for(tuple(facts.system.families) if facts.system else ())
-    told = {"id": finding.id, "seen": finding.seen, "why": finding.why, "say": finding.fix.say}
-    return {**told, "commands": list(commands)}
+def _gap(finding: Finding, facts: Facts) -> SetupGap:
+    commands = list(finding.fix.commands_for(tuple(facts.system.families) if facts.system else ()))
+    return SetupGap(id=finding.id, seen=finding.seen, why=finding.why, say=finding.fix.say, commands=commands)
 
 
-def _note(note: Note) -> dict[str, Any]:
-    return {"title": note.title, "say": note.say, "source": note.source, "commands": list(note.commands)}
-
-
-def _rows(task: Task) -> list[dict[str, Any]]:
-    last = len(task.step.run) - 1
-    shared = {"id": task.step.id, "title": task.step.title, "needs": list(task.step.needs)}
+def _rows(task: Task) -> list[SetupCommand]:
+    step, last = task.step, len(task.step.run) - 1
     return [
-        {**shared, "argv": list(argv), "then": task.then if number == last else ""}
-        for number, argv in enumerate(task.step.run)
+        SetupCommand(
+            id=step.id,
+            title=step.title,
+            needs=list(step.needs),
+            argv=list(argv),
+            then=task.then if number == last else "",
+        )
+        for number, argv in enumerate(step.run)
     ]
 
 
-def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result:
+def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result[SetupResult]:
     """Run the commands in order and stop where the machine has to start again first.
 
     Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.
     """
-    data = _data(prepared)
+    told, ran = _describe(prepared), []
     uid = prepared.facts.system.uid if prepared.facts.system else 0
     for task in prepared.setup.tasks:
         for argv in task.step.run:
             _run(with_sudo(task, argv, uid), task, say, quiet=quiet)
-        data["ran"].append(task.step.id)
+        ran.append(task.step.id)
         if task.then == "restart":
-            return Result("setup", {**data, "stopped": "restart"}, code=NOT_READY)
+            return Result("setup", replace(told, ran=ran, stopped="restart"), code=NOT_READY)
     stopped = next((task.then for task in prepared.setup.tasks if task.then), "")
-    return Result("setup", {**data, "stopped": stopped})
+    return Result("setup", replace(told, ran=ran, stopped=stopped))
 
 
 def with_sudo(task: Task, argv: tuple[str, ...], uid: int) -> tuple[str, ...]:

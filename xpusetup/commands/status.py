@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Layout
+from xpusetup.base.model import ROOT, Layout, Wheel
 from xpusetup.commands.build_result import describe_unverified
 from xpusetup.commands.result import Result
 from xpusetup.config.profile import Profile
@@ -32,7 +33,7 @@ from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_sta
 from xpusetup.run.workspace import ONLY, Workspace, open_built, options_of
 from xpusetup.system import files
 from xpusetup.system.environment import become, now, variable, variables
-from xpusetup.system.git import read_tree
+from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 from xpusetup.system.process import run_attached
 from xpusetup.verify.outcomes import describe_machine
@@ -41,7 +42,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
-    from xpusetup.base.model import Target, Wheel
+    from xpusetup.base.model import Target
+    from xpusetup.commands.build_result import UnverifiedOrigin
+    from xpusetup.run.guard import ReplacedPackage
     from xpusetup.run.workspace import Where
 
     Say: TypeAlias = Callable[[str], None]
@@ -50,7 +53,15 @@ if TYPE_CHECKING:
 # status --log: what a step says, as it says it, from another terminal.
 
 
-def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result:
+@dataclass(frozen=True)
+class StepLog:
+    """The log of a step, which was said while it was read."""
+
+    step: str
+    log: str
+
+
+def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result[StepLog]:
     """Say the text of a step's log; with `more` go on for as long as a build is at work in the root."""
     root = Root(open_built(where).root)
     path = root.log(step)
@@ -60,7 +71,7 @@ def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None])
         raise UsageError(f"no step {step!r} has a log in {root.path}", fix=has)
     for piece in follow(path, lambda: more and is_held(root / "lock")):
         say(piece)
-    return Result("status log", {"step": step, "log": str(path)})
+    return Result("status log", StepLog(step, str(path)))
 
 
 # status of a folder that holds several builds, as those of a cluster: one row for each.
@@ -70,37 +81,60 @@ COLLECTED = "results"
 """The folder beside roots in which a cluster's jobs put copies of what they made."""
 
 
-def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class BuildSummary:
+    """A build of several: how many steps there are and are done, what was made, what is damaged, what was proven."""
+
+    name: str
+    profile: str
+    python: str
+    arch: list[str]
+    steps: int
+    done: int
+    failed: str | None
+    damaged: dict[str, str]
+    wheels: list[Wheel]
+    verified: bool | None
+
+
+@dataclass(frozen=True)
+class BuildList:
+    """The builds in a folder. `checked`: every file was hashed."""
+
+    root: str
+    builds: list[BuildSummary]
+    checked: bool
+
+
+def status_of_several(folder: str, roots: Sequence[Root], *, check: bool = False) -> Result[BuildList]:
     """Say of each root how far it is, what it made and whether that was verified."""
     rows = [row for root in roots if root.path.name != COLLECTED and (row := _row(root, check=check))]
-    bad = any(row["failed"] or row["damaged"] or row["verified"] is False for row in rows)
-    return Result(
-        "status", {"root": str(Path(folder).absolute()), "builds": rows, "checked": check}, code=1 if bad else 0
-    )
+    bad = any(row.failed or row.damaged or row.verified is False for row in rows)
+    return Result("status", BuildList(str(Path(folder).absolute()), rows, check), code=1 if bad else 0)
 
 
-def _row(root: Root, *, check: bool) -> dict[str, Any]:
+def _row(root: Root, *, check: bool) -> BuildSummary | None:
     """Describe a root from its files alone: it may be at work on another machine."""
     lock = read_lock(root)
     if lock is None:
-        return {}
+        return None
     manifest, stamps = read_manifest(root), read_stamps(root)
     steps = [path.stem for path in (root / "steps").glob("*.sh")]
     made_by = "install" if "wheels.install" in steps else "build"
     wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
-    return {
-        "name": root.path.name,
-        "profile": lock["profile"]["name"],
-        "python": lock["target"]["python_version"],
-        "arch": lock["target"]["arch"],
-        "steps": len(steps),
-        "done": len(stamps.keys() & set(steps)),
-        "failed": (files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
-        "damaged": damaged,
-        "wheels": [{"name": wheel.name, "version": wheel.version, "sha256": wheel.sha256} for wheel in wheels],
-        "verified": None if damaged else _verified(root, "verify.smoke" in stamps),
-    }
+    return BuildSummary(
+        name=root.path.name,
+        profile=lock["profile"]["name"],
+        python=lock["target"]["python_version"],
+        arch=lock["target"]["arch"],
+        steps=len(steps),
+        done=len(stamps.keys() & set(steps)),
+        failed=(files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
+        damaged=damaged,
+        wheels=wheels,
+        verified=None if damaged else _verified(root, "verify.smoke" in stamps),
+    )
 
 
 def _verified(root: Root, stamped: bool) -> bool | None:
@@ -176,68 +210,125 @@ def _gone(workspace: Workspace, built: Built) -> NotReadyError:
     )
 
 
-def status(where: Where, *, check: bool = False) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class InstalledWheel(Wheel):
+    """A wheel of a root, whether it is as it was made, and whether it is in the environment."""
+
+    intact: bool
+    installed: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceTree(Tree):
+    """Where a source tree stands; `own`: the user's; of an unpacked archive `archive` is the hash of its files."""
+
+    own: bool
+    editable: bool
+    archive: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildStatus:
+    """What a root holds and whether it still is what was made and verified, with the commands that lead on.
+
+    `damaged`: step -> why; `replaced`: what somebody changed in the environment; `at_work`: steps that run now, null
+    where nothing is; `void`: there was a verification, of something else. `verification` is verify's own document.
+    """
+
+    profile: str
+    chosen_by: str
+    root: str
+    ran: list[str]
+    skipped: list[str]
+    left: list[str]
+    steps: int
+    at_work: list[str] | None
+    failed: str | None
+    wheels: list[InstalledWheel]
+    damaged: dict[str, str]
+    checked: bool
+    replaced: list[ReplacedPackage]
+    made_by: str
+    fix: str
+    verified: bool | None
+    void: bool
+    verify: str
+    follow: str
+    verification: dict[str, object] | None
+    machine: str
+    seconds: float
+    sources: dict[str, SourceTree]
+    patches: list[dict[str, str]]
+    pins: list[dict[str, object]]
+    unverified: list[UnverifiedOrigin]
+
+
+def status(where: Where, *, check: bool = False) -> Result[BuildStatus | BuildList]:
     """Say what is built and from what, from what is on disk; of a folder that holds roots, one row for each.
 
     `check`: every file that was made or installed is hashed, also one that looks as it was.
     """
     if where.root and (roots := find_roots(Path(where.root))):
-        return status_of_several(where.root, roots, check=check)
+        several = status_of_several(where.root, roots, check=check)
+        return Result(several.command, several.data, several.code)
+    one = status_of_one(where, check=check)
+    return Result(one.command, one.data, one.code)
+
+
+def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
+    """Say what is built and from what, and whether that is still so."""
     workspace = open_built(where)
-    built = find_built(workspace)
-    manifest = read_manifest(built.root)
-    data: dict[str, Any] = {
-        **_whose(workspace),
-        "root": str(built.root.path),
-        "ran": [],
-        **_state(workspace, built, manifest, check=check),
-        "verification": manifest.get("verification"),
-        "machine": describe_machine(manifest.get("facts") or {}),
-        "seconds": 0.0,
-        "sources": _sources(workspace, built, manifest.get("own", {})),
-        "patches": manifest.get("patches", []),
-        "pins": manifest.get("pins", []),
-        "unverified": describe_unverified(workspace.profile, built.root),
-    }
-    bad = data["failed"] or data["damaged"] or data["replaced"] or data["verified"] is False
-    return Result("status", data, code=1 if bad else 0)
+    found = _look(workspace, find_built(workspace), check=check)
+    bad = found.failed or found.damaged or found.replaced or found.verified is False
+    return Result("status", found, code=1 if bad else 0)
 
 
-def _state(workspace: Workspace, built: Built, manifest: dict[str, Any], *, check: bool) -> dict[str, Any]:
+def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
     """Say how far a root is, what of it is as it was made, what that proves, and the commands that lead on."""
-    root, standing = built.root, read_standing(built.root)
+    root, manifest, standing = built.root, read_manifest(built.root), read_standing(built.root)
     altered = find_altered_steps(root) if check else {}
     damaged, replaced = {**altered, **find_damage(root, check=check)}, list_replaced(root)
     intact = standing.installed and not damaged and not replaced
     stands = still_verified(root, manifest) if intact else None
     options = options_of(workspace, built.layout)
-    return {
-        "skipped": list(standing.done),
-        "left": list(standing.left),
-        "steps": len(standing.steps),
-        "at_work": list(standing.at_work) if standing.held else None,
-        "failed": None if standing.held else manifest.get("failed"),
-        "wheels": _wheels(workspace, root, standing, damaged),
-        "damaged": damaged,
-        "checked": check,
-        "replaced": replaced,
-        "made_by": standing.command,
-        "fix": "\n".join([*_repeat(root, altered), _again(standing, options)]),
-        "verified": stands,
-        "void": standing.installed and manifest.get("verified") is not None and stands is None,
-        "verify": f"xpusetup verify {options}",
-        "follow": f"xpusetup status {options}",
-    }
+    return BuildStatus(
+        **_whose(workspace),
+        root=str(root.path),
+        ran=[],
+        skipped=list(standing.done),
+        left=list(standing.left),
+        steps=len(standing.steps),
+        at_work=list(standing.at_work) if standing.held else None,
+        failed=None if standing.held else manifest.get("failed"),
+        wheels=_wheels(workspace, root, standing, damaged),
+        damaged=damaged,
+        checked=check,
+        replaced=replaced,
+        made_by=standing.command,
+        fix="\n".join([*_repeat(root, altered), _again(standing, options)]),
+        verified=stands,
+        void=standing.installed and manifest.get("verified") is not None and stands is None,
+        verify=f"xpusetup verify {options}",
+        follow=f"xpusetup status {options}",
+        verification=manifest.get("verification"),
+        machine=describe_machine(manifest.get("facts") or {}),
+        seconds=0.0,
+        sources=_sources(workspace, built, manifest.get("own", {})),
+        patches=manifest.get("patches", []),
+        pins=manifest.get("pins", []),
+        unverified=describe_unverified(workspace.profile, root),
+    )
 
 
-def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[dict[str, Any]]:
+def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[str, str]) -> list[InstalledWheel]:
     """Give the wheels that are there, whether each is as it was made, and whether it is in the environment."""
     steps = {part.distribution: f"{part.name}.install" for part in workspace.profile.components if part.kind != "skip"}
     wheels = list_wheels(root, workspace.profile, standing.command)
     waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
     there = {each.name: waits.get(each.name) not in standing.left for each in wheels}
     return [
-        {**asdict(each), "intact": not _is_damaged(each, damaged), "installed": there[each.name]} for each in wheels
+        InstalledWheel(**fields_of(each), intact=not _is_damaged(each, damaged), installed=there[each.name])
+        for each in wheels
     ]
 
 
@@ -256,37 +347,42 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
     return any(why.startswith(wheel.path) for why in damaged.values())
 
 
-def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, SourceTree]:
     src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
-    editable = [name for name, one in own.items() if one.get("editable")]
     places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
-    found = {name: _tree(place, own.get(name, {})) for name, place in places.items()}
-    return {
-        name: {**tree, "own": name in own, "editable": name in editable}
-        for name, tree in found.items()
-        if tree is not None
-    }
+    found = {name: _tree(place, name in own, own.get(name, {})) for name, place in places.items()}
+    return {name: tree for name, tree in found.items() if tree is not None}
 
 
-def _tree(place: Path, own: Mapping[str, Any]) -> dict[str, Any] | None:
+def _tree(place: Path, is_own: bool, own: Mapping[str, Any]) -> SourceTree | None:
     """Give where a tree stands now; of an unpacked archive the hash of its files when it was last built."""
-    if "archive" in own:
-        return {"rev": "", "changed": False, "archive": own["archive"]}
-    return read_tree(place)
+    tree = Tree("", changed=False) if "archive" in own else read_tree(place)
+    if tree is None:
+        return None
+    archive, editable = str(own.get("archive", "")), bool(own.get("editable"))
+    return SourceTree(tree.rev, tree.changed, own=is_own, editable=editable, archive=archive)
 
 
 def _whose(workspace: Workspace) -> dict[str, str]:
     return {"profile": workspace.profile.name, "chosen_by": workspace.chosen_by}
 
 
-def env(where: Where, *, build: bool, say: Say | None = None) -> Result:
+@dataclass(frozen=True)
+class Environment:
+    """What a shell sets and unsets."""
+
+    set_: dict[str, str]
+    unset: list[str]
+
+
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result[Environment]:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
     workspace = open_built(where)
     _say_whose(workspace, say)
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
-    return Result("env", {"set": {**change.sets, **network}, "unset": list(change.unsets)})
+    return Result("env", Environment({**change.sets, **network}, list(change.unsets)))
 
 
 def _say_whose(workspace: Workspace, say: Say | None) -> None:
@@ -341,15 +437,33 @@ def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoRetur
     become(command, environment)
 
 
-def run_and_tell(where: Where, command: Sequence[str]) -> Result:
+@dataclass(frozen=True, kw_only=True)
+class CommandRun:
+    """How a command in the built environment ended: its exit code (of a signal negative), and seconds."""
+
+    profile: str
+    chosen_by: str
+    root: str
+    argv: list[str]
+    code: int
+    seconds: float
+
+
+def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     """Run a command in the built environment, and tell how it ended: with its own exit code."""
     workspace, environment = _ready(where, command)
     began = now()
     code = run_attached(command, quiet=True, env=environment)
     if code is None:
         raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
-    data = {**_whose(workspace), "root": str(workspace.root), "argv": list(command), "code": code}
-    return Result("run", {**data, "seconds": round(now() - began, 3)}, code=code if code >= 0 else SIGNALS - code)
+    done = CommandRun(
+        **_whose(workspace),
+        root=str(workspace.root),
+        argv=list(command),
+        code=code,
+        seconds=round(now() - began, 3),
+    )
+    return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 
 def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:

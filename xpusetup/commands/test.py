@@ -49,7 +49,7 @@ REQUIRED = ("pytest<9.2", "pytest-xdist")
 """pytest 9.2 and pytest-xdist 3.8 do not go together in every mode."""
 
 
-def list_suites() -> Result:
+def list_suites() -> Result[Any]:
     """Say which suites there are, and what was published of them."""
     known = _read_suites()
     rows = [
@@ -61,7 +61,7 @@ def list_suites() -> Result:
     return Result("test", {"list": rows, "published": published, "next": f"xpusetup test {rows[0]['name']} --install"})
 
 
-def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result:
+def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[Any]:
     """Run a suite. Raises NotReadyError where something lacks, NoDeviceError where there is no device."""
     known = _read_suites()
     suite = known.find(asked.suite)
@@ -174,7 +174,9 @@ def _compare(document: Mapping[str, Any], baseline: Mapping[str, Any]) -> Agains
     return compare_counts(baseline["name"], baseline["rows"], here)
 
 
-def _result(document: dict[str, Any], bench: SuiteRun, source: Source, against: Against | None, folder: Path) -> Result:
+def _result(
+    document: dict[str, Any], bench: SuiteRun, source: Source, against: Against | None, folder: Path
+) -> Result[Any]:
     rows = [row for row in document["suites"] if any(map(row.get, KINDS)) or row["why"]]
     bad = {test: word for test, word in document["tests"].items() if word in BAD}
     broken = [f"{row['name']}: {why}" for row in rows for why in row["why"]]

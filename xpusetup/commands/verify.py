@@ -70,12 +70,12 @@ LACKS = "xpusetup doctor --for run"
 """What says why a device that should be here is not."""
 
 
-def list_checks() -> Result:
+def list_checks() -> Result[Any]:
     """Say which checks there are, in order."""
     return Result("verify", {"list": runner.list_checks()})
 
 
-def verify(where: Where, asked: VerifyOptions, say: Say) -> Result:
+def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[Any]:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
     given = read_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
@@ -203,7 +203,7 @@ def read_known() -> Known:
     return parse_known(package_text("data/fallbacks.toml"))
 
 
-def show_fallbacks(where: Where, asked: FallbackOptions) -> Result:
+def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[Any]:
     """Give the tables that were asked for. Raises UsageError for a release that is not known."""
     known = read_known()
     if asked.release and asked.release not in known.releases:
@@ -220,7 +220,7 @@ def show_fallbacks(where: Where, asked: FallbackOptions) -> Result:
 
 def _result(
     tables: Iterable[Table], asked: FallbackOptions, own: dict[str, Any] | None = None, code: int = 0
-) -> Result:
+) -> Result[Any]:
     rows = [asdict(table) for table in tables]
     words = {how: MEANING[how] for how in MEANING if any(one["how"] == how for row in rows for one in row["operators"])}
     data = {**(own or {}), "release": asked.release or None, "tables": rows, "words": words}

@@ -44,7 +44,7 @@ class WheelOptions:
     forbidden: tuple[str, ...] = ()
 
 
-def verify_wheel(wheel: str, asked: WheelOptions) -> Result:
+def verify_wheel(wheel: str, asked: WheelOptions) -> Result[Any]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
     if not path.is_file():
@@ -105,7 +105,7 @@ def _inspect(path: Path, words: Sequence[str]) -> dict[str, Any]:
     return document
 
 
-def closure(where: Where) -> Result:
+def closure(where: Where) -> Result[Any]:
     """List the libraries that an environment loads, with sizes and owners: that of --into, else what is built."""
     prefix = _prefix(where)
     found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)

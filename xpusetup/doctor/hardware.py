@@ -225,9 +225,15 @@ def check_render_group(question: Question) -> Answer | None:
     closed = _closed(question)
     user = question.facts.system.user if question.facts.system else "$USER"
     if closed:
-        seen = ", ".join(f"{node.path} belongs to group {node.gid}" for node in closed)
+        seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
         return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
     return Answer("ok", f"{user} may open it", {"user": user})
+
+
+def _group(question: Question, node: Node) -> str:
+    """Give a node's group by its number, or by its name where the number was not told."""
+    named = {number: name for name, number in (question.facts.system.named if question.facts.system else {}).items()}
+    return named.get(node.gid, "?") if node.gid >= 1 << 31 else str(node.gid)
 
 
 def check_free_memory(question: Question) -> Answer | None:

@@ -249,7 +249,8 @@ def check_import(question: Question) -> Answer | None:
     seen = torch.report if torch else None
     if seen is None:
         return None
-    return Answer("fail", seen.error) if seen.error else Answer("ok", f"torch {seen.version} imports")
+    name = f"torch {seen.version}" if seen.version else "torch"
+    return Answer("fail", seen.error) if seen.error else Answer("ok", f"{name} imports")
 
 
 def check_available(question: Question) -> Answer | None:

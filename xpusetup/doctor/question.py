@@ -10,6 +10,7 @@ from pydantic import Field
 
 from xpusetup.base.model import Fix
 from xpusetup.base.values import Confidence, Strict, parse_toml
+from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS
 
 if TYPE_CHECKING:
@@ -68,6 +69,8 @@ def parse_check_texts(text: str) -> dict[str, CheckText]:
 
 INTEL = "8086"
 DRIVERS = ("i915", "xe")
+BINDS = (*DRIVERS, SEEN_ELSEWHERE)
+"""What `driver` of a GPU may be where a driver of Intel's has it, known by name or not."""
 
 
 def is_xpu(question: Question) -> bool:
@@ -91,7 +94,7 @@ def nodes(question: Question) -> list[Node]:
 
 def unbound(question: Question) -> list[Gpu]:
     """Give the Intel GPUs that no driver of theirs has taken."""
-    return [gpu for gpu in intel_gpus(question) if gpu.driver not in DRIVERS]
+    return [gpu for gpu in intel_gpus(question) if gpu.driver not in BINDS]
 
 
 def intel_gpus(question: Question) -> list[Gpu]:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
 from xpusetup.doctor import extensions, hardware, pytorch, resources, toolkit, userland
+from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.machine.facts import Section
 
@@ -151,7 +152,7 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
     cause = next((name for name in text.follows if _outweighs(found, name, answer)), "")
     if cause:
         answer = Answer("skip", f"waits for {cause}", answer.words)
-    quiet = answer.level in ("ok", "skip")
+    quiet = answer.level in ("ok", "skip", "unknown")
     return Finding(
         id=check.id,
         area=text.area,
@@ -177,7 +178,7 @@ def _ask(check: Check, question: Question) -> Answer | None:
     if question.goal not in check.goals:
         return None
     try:
-        return check.ask(question)
+        return judge_untold(check.id, question.facts, check.ask(question))
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
         return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
 

@@ -3,18 +3,15 @@
 from __future__ import annotations
 
 import re
-import shlex
-from bisect import bisect_right
 from collections import deque
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.finder import (
     ANY,
     CLEARED,
     PERHAPS,
-    Advice,
     Finder,
     make_blocks,
     make_finder,
@@ -22,7 +19,6 @@ from xpusetup.explain.finder import (
     strip_codes,
 )
 from xpusetup.explain.quiet import Quiet
-from xpusetup.explain.systems import find_system
 from xpusetup.explain.window import (
     DOWN,
     NINJA_FAILED,
@@ -39,7 +35,7 @@ from xpusetup.explain.window import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.explain.finder import Block, Signature, System
+    from xpusetup.explain.finder import Block, Signature
     from xpusetup.explain.news import Known
 
 
@@ -297,143 +293,6 @@ def _wrapped(above: Sequence[str], line: str, below: Sequence[str]) -> list[tupl
     if below and len(line) >= WRAPPED:
         joined.append((len(above), line + below[0]))
     return joined
-
-
-# What a log says, from all that was seen in it: the first decisive cause before what follows from it.
-#
-# Errors come before warnings, and a warning is a cause only where there is no error that it does not explain. A
-# line that only points at another ("build stopped") is a cause only where the log holds nothing else.
-
-
-BUILD = "xpusetup build"
-PLACE = re.compile(r"<(build|[a-z_]+)>")
-HINTED = 40
-"""How far above a line that only points at a failure the reason may stand."""
-
-
-@dataclass(frozen=True, kw_only=True)
-class Explanation:
-    """Why it failed: causes, best first; the first line that tells of an error; how many errors come later."""
-
-    causes: tuple[Match, ...]
-    first_error: Telling | None
-    later: int
-    lines: int
-    tail: tuple[tuple[int, str], ...] = ()
-
-    def _above(self, match: Match) -> str | None:
-        """Give the cause of which this one is a consequence, the first in their order."""
-        above = _ancestors(match.signature.id, {cause.signature.id: cause for cause in self.causes})
-        return next((cause.signature.id for cause in self.causes if cause.signature.id in above), None)
-
-    def document(self, build: str = BUILD, families: Sequence[str] = ()) -> dict[str, Any]:
-        """Give it as JSON values.
-
-        `build`: the command that builds, for what is offered to paste; `families`: this machine's system, which
-        counts where the log says nothing of its own.
-        """
-        first = self.first_error
-        around = [text for _line, text in first.context] if first else []
-        system = find_system([*(cause.text for cause in self.causes), *around], families)
-        return {
-            "causes": [cause_document(match, self._above(match), build, system) for match in self.causes],
-            "first_error_line": first.line if first else None,
-            "first_error": first.text if first else "",
-            "first_error_sure": bool(first and first.sure),
-            "context": [{"line": line, "text": text} for line, text in first.context] if first else [],
-            "later_errors": self.later,
-            "later_errors_more": self.later >= COUNTED - 1,
-            "lines": self.lines,
-            "last": [{"line": line, "text": text} for line, text in self.tail],
-        }
-
-
-def cause_document(match: Match, caused_by: str | None, build: str, system: System | None = None) -> dict[str, Any]:
-    """Give one cause as JSON values, with what to do on that kind of system."""
-    known = match.signature
-    advice = known.on.get(system, Advice()) if system else Advice()
-    commands = fill_commands(advice.commands or known.commands, {"build": build, **_quoted(match.said)})
-    return {
-        "id": known.id,
-        "phase": known.phase,
-        "level": match.level,
-        "line": match.line,
-        "text": match.text,
-        "cause": known.cause,
-        "fix": advice.fix or known.fix,
-        "likely": known.confidence != "high",
-        "commands": commands,
-        "source": known.source,
-        "confidence": known.confidence,
-        "caused_by": caused_by,
-    }
-
-
-def fill_commands(commands: Iterable[str], names: Mapping[str, str]) -> list[str]:
-    """Put names into commands; where there is none, NAME stands to be filled in."""
-    return [PLACE.sub(lambda found: names.get(found[1], found[1].upper()), command) for command in commands]
-
-
-def _quoted(said: Mapping[str, str]) -> dict[str, str]:
-    """Give what a log names as one word for a shell, and never as an option: a log may hold anything."""
-    return {name: shlex.quote(value) for name, value in said.items() if not value.startswith("-")}
-
-
-def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Explanation:
-    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing."""
-    seen = scan(chunks, signatures, good)
-    first = find_first(seen)
-    causes = rank(seen)
-    start = causes[0].line if causes else first.line if first else 0
-    later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
-    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail)
-
-
-def find_first(seen: Seen) -> Telling | None:
-    """Choose the line that tells most: in ninja's first FAILED block, else the first that says what is wrong."""
-    if seen.strong_after_failed or seen.strong:
-        return seen.strong_after_failed or seen.strong
-    near = seen.hint and (seen.weak is None or seen.weak.line - HINTED <= seen.hint.line)
-    return seen.hint if near else seen.weak
-
-
-def rank(seen: Seen) -> tuple[Match, ...]:
-    """Order what was matched, and leave out what is no cause."""
-    matches = seen.matches
-    ancestors = {name: _ancestors(name, matches) for name in matches}
-    errors = {name for name, match in matches.items() if match.level == "error"}
-    pointers = {name for name, match in matches.items() if match.level == "pointer"}
-    explaining = {ancestor for name in errors | pointers for ancestor in ancestors[name]} - pointers
-    causes = errors | explaining
-    if not causes and (seen.strong is None or _points(seen, pointers)):
-        causes = pointers
-    if not causes and seen.strong is None:
-        causes = {name for name, match in matches.items() if match.level == "warning"}
-
-    timed = len({len(matches[name].when) for name in causes}) == 1
-
-    def order(name: str) -> tuple[bool, str, int, str]:
-        match = matches[name]
-        return bool(ancestors[name] & causes), match.when if timed else "", match.line, name
-
-    return tuple(matches[name] for name in sorted(causes, key=order))
-
-
-def _points(seen: Seen, pointers: set[str]) -> bool:
-    """Say whether the first error is itself a line that only points."""
-    return seen.strong is not None and seen.strong.line in {seen.matches[name].line for name in pointers}
-
-
-def _ancestors(name: str, matches: Mapping[str, Match]) -> set[str]:
-    """Give the failures in a log of which this one is a consequence, however far."""
-    found: set[str] = set()
-    wanted = [name]
-    while wanted:
-        for above in matches[wanted.pop()].signature.follows:
-            if above in matches and above not in found and above != name:
-                found.add(above)
-                wanted.append(above)
-    return found
 
 
 # Watches a log while it grows, for failures after which going on is a waste.

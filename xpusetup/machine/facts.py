@@ -409,6 +409,12 @@ class Ascend(Fact):
 # None means not seen, and `notes` says why; a section that is None was not asked for.
 
 
+NOT_TOLD = "not told"
+"""The note of a part that nobody looked at, or told of: nothing follows from its being empty."""
+SEEN_ELSEWHERE = "?"
+"""The kernel driver of a GPU that something lists, where nothing says which driver it is."""
+
+
 class Facts(Fact):
     """A machine. `notes` says why something was not seen: {section or section.part: reason}.
 
@@ -441,6 +447,11 @@ class Facts(Fact):
         """Whether this is WSL2, where Windows drives the GPU and no PCI device shows it; in a container of its too."""
         kernel = self.system.kernel.lower() if self.system else ""
         return "microsoft" in kernel or (self.container is not None and self.container.kind == "wsl2")
+
+    def is_told(self, part: str) -> bool:
+        """Say whether a section, or a part of one, was looked at; where not, its being empty says nothing."""
+        section = part.partition(".")[0]
+        return NOT_TOLD not in (self.notes.get(part), self.notes.get(section))
 
     def tool(self, name: str) -> Tool | None:
         """Give a program that was found on PATH."""

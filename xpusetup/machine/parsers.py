@@ -15,6 +15,23 @@ if TYPE_CHECKING:
 # Package databases and the dynamic linker's cache.
 
 
+PACKAGES = (
+    *("libze1", "level-zero", "oneapi-level-zero", "libze-intel-gpu1", "intel-level-zero-gpu", "libze-dev"),
+    *("intel-level-zero-gpu-legacy1", "intel-opencl-icd-legacy1", "level-zero-dev", "level-zero-devel"),
+    *("intel-opencl-icd", "intel-opencl", "libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
+    *("libigdfcl1", "libigdfcl2", "libigdgmm12", "intel-gmmlib", "intel-ocloc", "intel-i915-dkms", "xe-dkms"),
+    *("intel-deep-learning-essentials", "linux-firmware", "kernel-firmware-i915", "kernel-firmware-all", "xpu-smi"),
+    *("habanalabs-dkms", "habanalabs-graph", "habanalabs-firmware", "habanalabs-thunk", "ocl-icd-libopencl1"),
+    *("intel-compute-runtime", "intel-graphics-compiler", "level-zero-loader", "intel-level-zero", "intel-igc"),
+    *("intel-igc-opencl", "intel-igc-opencl-2", "intel-igc-libs", "linux-firmware-intel", "intel-gpu-firmware"),
+    *("firmware-intel-graphics", "firmware-misc-nonfree", "level-zero-headers", "intel-compute-runtime-legacy"),
+)
+"""The packages that are watched, as Debian, Ubuntu, Fedora, SUSE, Arch and Intel's own repositories name them."""
+DISTRIBUTIONS = re.compile(
+    r"(pytorch-)?triton.*|torch.*|intel-.*|dpcpp-.*|onemkl-.*|mkl|onecl.*|oneccl.*|impi-rt|tbb|tcmlib|umf|numpy"
+    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*"
+)
+"""The distributions of Python that are watched."""
 GONE = ("not-installed", "config-files")
 LIBRARY = re.compile(r"^\s*(\S+) \(([^)]*)\) => (\S+)$", re.MULTILINE)
 
@@ -42,6 +59,12 @@ def _stanzas(text: str, watched: Collection[str]) -> Iterator[tuple[str, dict[st
 
 def parse_rpm(text: str, watched: Collection[str]) -> dict[str, str]:
     r"""Read `rpm -q --qf '%{NAME} %{VERSION}-%{RELEASE}\n'`; packages that are absent are sentences, and left out."""
+    pairs = (line.split() for line in text.splitlines())
+    return dict(sorted((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and pair[0] in watched))  # noqa: PLR2004
+
+
+def parse_pacman(text: str, watched: Collection[str]) -> dict[str, str]:
+    """Read `pacman -Q`: a name and a version on each line."""
     pairs = (line.split() for line in text.splitlines())
     return dict(sorted((pair[0], pair[1]) for pair in pairs if len(pair) == 2 and pair[0] in watched))  # noqa: PLR2004
 

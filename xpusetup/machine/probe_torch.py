@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from pydantic import ValidationError
 
 from xpusetup.machine.facts import Conflict, EntryPoint, ImportReport, Torch
-from xpusetup.machine.parsers import parse_entry_points, parse_torch_version
+from xpusetup.machine.parsers import DISTRIBUTIONS, parse_entry_points, parse_torch_version
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -71,10 +71,6 @@ IMPORT_PATIENCE = 20.0
 """Seconds that `import torch` may take; from a network file system and with a cold cache it is slow."""
 REPORT = "helpers/torch_report.py"
 GROUP = "torch.backends"
-WATCHED = re.compile(
-    r"(pytorch-)?triton.*|torch.*|intel-.*|dpcpp-.*|onemkl-.*|mkl|onecl.*|oneccl.*|impi-rt|tbb|tcmlib|umf|numpy"
-    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*"
-)
 NAMED = re.compile(r"^(?P<name>.+?)-(?P<version>[^-]+)(-py[\d.]+.*)?\.(?:dist|egg)-info$")
 LIBRARIES = re.compile(r"lib(sycl|ur_loader|ur_adapter_level_zero|umf|tcm|mkl_core|ccl|pti_view|OpenCL)\.so[.\d]*")
 PIN = re.compile(r"^Requires-Dist: ([A-Za-z0-9._-]+)\s*\(?==\s*([^\s;)]+)", re.MULTILINE)
@@ -172,7 +168,7 @@ def _distributions(kept: list[tuple[Path, str]], more: set[str]) -> tuple[dict[s
     for place, entry in kept:
         named = NAMED.match(entry)
         name = _canonical(named["name"]) if named else ""
-        if named is None or not (name in more or WATCHED.fullmatch(name)):
+        if named is None or not (name in more or DISTRIBUTIONS.fullmatch(name)):
             continue
         if name in found and found[name][0] == place:
             doubled.add(name)

@@ -13,7 +13,15 @@ from typing import TYPE_CHECKING
 from pydantic import ValidationError
 
 from xpusetup.machine.facts import LevelZero, Userland
-from xpusetup.machine.parsers import parse_clinfo, parse_dpkg, parse_ldconfig, parse_rpm, parse_sycl_ls
+from xpusetup.machine.parsers import (
+    PACKAGES,
+    parse_clinfo,
+    parse_dpkg,
+    parse_ldconfig,
+    parse_pacman,
+    parse_rpm,
+    parse_sycl_ls,
+)
 from xpusetup.system import files
 from xpusetup.system.process import PATIENCE, ask, run_process
 
@@ -24,14 +32,6 @@ if TYPE_CHECKING:
     from xpusetup.system.process import Notes
 
 
-PACKAGES = (
-    *("libze1", "level-zero", "oneapi-level-zero", "libze-intel-gpu1", "intel-level-zero-gpu", "libze-dev"),
-    *("intel-level-zero-gpu-legacy1", "intel-opencl-icd-legacy1", "level-zero-dev", "level-zero-devel"),
-    *("intel-opencl-icd", "intel-opencl", "libigc1", "libigc2", "intel-igc-core", "intel-igc-core-2"),
-    *("libigdfcl1", "libigdfcl2", "libigdgmm12", "intel-gmmlib", "intel-ocloc", "intel-i915-dkms", "xe-dkms"),
-    *("intel-deep-learning-essentials", "linux-firmware", "kernel-firmware-i915", "kernel-firmware-all", "xpu-smi"),
-    *("habanalabs-dkms", "habanalabs-graph", "habanalabs-firmware", "habanalabs-thunk", "ocl-icd-libopencl1"),
-)
 LIBRARIES = (
     *("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.1", "libigc.so.2", "libigdgmm.so.12"),
     *("libOpenCL.so.1", "libsycl.so.7", "libsycl.so.8", "libsycl.so.9", "libur_loader.so.0", "libstdc++.so.6"),
@@ -62,9 +62,13 @@ def _packages(sysroot: Sysroot, notes: Notes) -> tuple[dict[str, str] | None, li
     text = sysroot.read("/var/lib/dpkg/status")
     if text is not None:
         return parse_dpkg(text, PACKAGES)
+    pacman = shutil.which("pacman")
+    if pacman is not None and not sysroot.text:
+        said = ask(notes, "userland.packages", (pacman, "-Q"))
+        return (None if said is None else parse_pacman(said, PACKAGES)), []
     rpm = shutil.which("rpm")
     if rpm is None:
-        notes["userland.packages"] = "neither dpkg's status file nor rpm is here"
+        notes["userland.packages"] = "neither dpkg's status file nor pacman nor rpm is here"
         return None, []
     root = ("--dbpath", str(sysroot.path("/var/lib/rpm"))) if sysroot.text else ()
     argv = (rpm, *root, "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\\n", *PACKAGES)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Literal
 
 from packaging.version import Version
 
+from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, hide_integrated
 
 if TYPE_CHECKING:
@@ -57,7 +58,7 @@ class Card:
     @property
     def bound(self) -> bool:
         """Whether the kernel driver that it needs has it: then the kernel knows it, whatever its number."""
-        return self.platform is not None and self.gpu.driver in self.platform.drivers
+        return self.platform is not None and self.gpu.driver in (*self.platform.drivers, SEEN_ELSEWHERE)
 
 
 def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:

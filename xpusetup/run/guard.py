@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import re
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -349,7 +349,20 @@ def _is_rewritten(kept: Kept) -> bool:
 GUARDED = "results/guard.json"
 
 
-def list_replaced(root: Root) -> list[dict[str, Any]]:
+@dataclass(frozen=True)
+class ReplacedPackage:
+    """A change of an environment and who made it, as `Replaced`, but with the time in ISO 8601."""
+
+    name: str
+    was: str | None
+    now: str | None
+    when: str | None
+    by: str
+    culprit: str
+    why: str
+
+
+def list_replaced(root: Root) -> list[ReplacedPackage]:
     """List what was replaced, removed or added against the guard; empty where nothing was ever guarded."""
     found = read_changes(read_document(root / GUARDED), read_stamps(root).values())
     if found is None or not found[1]:
@@ -370,6 +383,6 @@ def _installed_by(record: str, stamps: Mapping[str, Stamp]) -> str:
     return next(iter([*named, *(name for name in LIBRARIES if name in stamps)]), Path(record).parent.name)
 
 
-def _row(each: Replaced) -> dict[str, Any]:
+def _row(each: Replaced) -> ReplacedPackage:
     when = datetime.fromtimestamp(each.when).astimezone().isoformat(timespec="seconds") if each.when else None
-    return {**asdict(each), "when": when}
+    return ReplacedPackage(each.name, each.was, each.now, when, each.by, each.culprit, each.why)

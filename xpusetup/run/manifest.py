@@ -207,7 +207,8 @@ def _inspections(root: Root) -> list[Path]:
 
 def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
     """Say which tree of the user's own it was: its commit, or the hash of an archive's files when it was built."""
-    seen = read_tree(Path(folder)) or {}
+    tree = read_tree(Path(folder))
+    seen = asdict(tree) if tree else {}
     if name in request.archives:
         told = read_document(root / f"results/{name}.source.json")
         seen = {"archive": told.get("archive", ""), "missing": told.get("missing", [])}

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from itertools import pairwise
 from statistics import median
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.machine.jobs import Load
 from xpusetup.plan.lanes import lane_of, make_startable
@@ -182,10 +182,6 @@ class Estimate:
     memory: int | None
     jobs: int | None
     unknown: tuple[str, ...]
-
-    def document(self) -> dict[str, Any]:
-        """Give the estimate as it stands in JSON."""
-        return {**asdict(self), "unknown": list(self.unknown)}
 
 
 @dataclass(frozen=True)

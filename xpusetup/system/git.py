@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import hashlib
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.system.environment import cache_folder
@@ -23,7 +24,15 @@ PATIENCE = 600
 """Seconds that a server may take over one answer."""
 
 
-def read_tree(path: Path) -> dict[str, Any] | None:
+@dataclass(frozen=True)
+class Tree:
+    """Where a tree of git stands: its commit, and whether tracked files were changed."""
+
+    rev: str
+    changed: bool
+
+
+def read_tree(path: Path) -> Tree | None:
     """Give the commit a tree is at and whether tracked files were changed; None where there is no tree, or no git."""
     if not (path / ".git").exists():
         return None
@@ -36,7 +45,7 @@ def read_tree(path: Path) -> dict[str, Any] | None:
         rev = repository.head.commit.hexsha
     except (git.InvalidGitRepositoryError, git.NoSuchPathError, ValueError):
         return None
-    return {"rev": rev, "changed": repository.is_dirty(untracked_files=False, submodules=False)}
+    return Tree(rev, changed=repository.is_dirty(untracked_files=False, submodules=False))
 
 
 def list_refs(repo: str, names: Sequence[str], env: Mapping[str, str]) -> dict[str, str]:

@@ -29,7 +29,7 @@ DATE = (1980, 1, 1, 0, 0, 0)
 def describe_version() -> str:
     """Give this program's version and the commit it was made from, as far as that is known."""
     tree = read_tree(PACKAGE.parent) if (PACKAGE.parent / "pyproject.toml").exists() else None
-    own = f"{tree['rev'][:COMMIT]}{' with changes' if tree['changed'] else ''}" if tree else ""
+    own = f"{tree.rev[:COMMIT]}{' with changes' if tree.changed else ''}" if tree else ""
     commit = own or (read_text(PACKAGE / "_shipped/commit") or "").strip()
     return f"{__version__} ({commit})" if commit else __version__
 

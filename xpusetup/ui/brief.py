@@ -20,18 +20,23 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.result import Result
+    from xpusetup.commands.cache import PrunedCache
+    from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.remove import Removed
+    from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.setup import SetupResult
 
 
 DONE = "[green]✓[/] "
 
 
-def show_in_brief(console: Console, result: Result, data: Mapping[str, Any]) -> bool:
+def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     """Print the result of work in one line; False where the whole screen has to be shown."""
-    line = LINES[result.command](data) if result.command in LINES and result.code == 0 else ""
+    render = BRIEF.get(type(data).__name__) or LINES.get(result.command)
+    line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
-        show_attempts(console, data, verbose=False)
+        show_attempts(console, getattr(data, "reached_out", ()), verbose=False)
     return bool(line)
 
 
@@ -56,33 +61,44 @@ def _found(data: Mapping[str, Any]) -> str:
     return f"{DONE}{found['component']} {found['culprit']['rev']} {escape(found['culprit']['subject'])}"
 
 
-def _prepared(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{len(data['ran'])} steps are done" if data["ran"] and not data["stopped"] else ""
+def _prepared(data: SetupResult) -> str:
+    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
 
 
-def _pruned(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{len(data['removed'])} removed, {render_size(data['freed'])} freed" if not data["busy"] else ""
+def _pruned(data: PrunedCache) -> str:
+    return f"{DONE}{len(data.removed)} removed, {render_size(data.freed)} freed" if not data.busy else ""
+
+
+def _emitted(data: Emitted) -> str:
+    return f"{DONE}{len(data.files)} files; build it with: {escape(data.start)}"
+
+
+def _removed(data: Removed) -> str:
+    return storage.in_one_line(data) if data.removed else ""
 
 
 def _file(data: Mapping[str, Any]) -> str:
     return f"{DONE}{escape(short_path(data['file']))}" if data["file"] else ""
 
 
+BRIEF: dict[str, Callable[..., str]] = {
+    "BuildResult": lambda data: in_one_line(data, "built"),
+    "InstallResult": lambda data: in_one_line(data, "installed"),
+    "Emitted": _emitted,
+    "PrunedCache": _pruned,
+    "Removed": _removed,
+    "SetupResult": _prepared,
+}
+"""The line of each type of result that has one."""
 LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "build": lambda data: in_one_line(data, "built"),
-    "install": lambda data: in_one_line(data, "installed"),
     "verify": _verified,
     "test": _tested,
     "bisect": _found,
-    "setup": _prepared,
-    "cache prune": _pruned,
     "bundle create": _file,
     "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
     "report": _file,
-    "remove": lambda data: storage.in_one_line(data) if data["removed"] else "",
     "profiles new": _file,
     "profiles lock": _file,
-    "emit": lambda data: f"{DONE}{len(data['files'])} files; build it with: {escape(data['start'])}",
     "devices check": lambda _data: f"{DONE}nothing breaks `import torch` here",
     "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
 }

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -12,29 +12,35 @@ from xpusetup.base.text import render_duration, render_size
 from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, verified
-from xpusetup.ui.explain import show_cause
+from xpusetup.ui.explain import show_cause, show_explain
 from xpusetup.ui.storage import show_attempts, show_unverified
 from xpusetup.ui.tables import show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
+
+    from xpusetup.commands.build_result import BuildResult, InstallResult, NinjaTarget
+    from xpusetup.commands.explain import StepFailure
+    from xpusetup.commands.plan import PlanResult, Saving
+    from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel
+    from xpusetup.run.guard import ReplacedPackage
 
 
 # What of an environment was replaced, and by whom, on the screen.
 
 
-def show_replaced(console: Console, row: Mapping[str, Any]) -> None:
+def show_replaced(console: Console, row: ReplacedPackage) -> None:
     """Print one change: what was there, what is, when and by what it came, and who is to blame."""
     console.print(f" [red]✗[/] {escape(_what(row))}")
-    prose(console, "     ", row["why"])
+    prose(console, "     ", row.why)
 
 
-def _what(row: Mapping[str, Any]) -> str:
-    name, was, now = row["name"], row["was"], row["now"]
-    when = f" on {row['when'][:16].replace('T', ' ')}" if row["when"] else ""
-    by = f", by {row['by']}" if row["by"] else ""
+def _what(row: ReplacedPackage) -> str:
+    name, was, now = row.name, row.was, row.now
+    when = f" on {row.when[:16].replace('T', ' ')}" if row.when else ""
+    by = f", by {row.by}" if row.by else ""
     if was is None:
         return f"{name} {now} came into the environment{when}{by}"
     if now is None:
@@ -49,26 +55,26 @@ HEADS = ("", "build", "profile", "python", "targets", "steps", "wheels", "verifi
 VERIFIED = {True: "[green]yes[/]", False: "[red]no[/]", None: "not yet"}
 
 
-def show_several(console: Console, data: Mapping[str, Any]) -> None:
+def show_several(console: Console, data: BuildList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the table, and below it what went wrong in each."""
-    console.print(f"\n {escape(data['root'])}\n")
-    show_table(console, HEADS, [_cells(row) for row in data["builds"]])
-    for row in data["builds"]:
-        if row["failed"]:
-            log = f"{data['root']}/{row['name']}/logs/{row['failed']}.log"
-            console.print(f"\n [red]✗[/] {row['name']} failed in {row['failed']}: xpusetup explain {escape(log)}")
-        for step, why in row["damaged"].items():
-            console.print(f" [red]✗[/] {row['name']} {step}: {escape(why)}")
+    console.print(f"\n {escape(data.root)}\n")
+    show_table(console, HEADS, [_cells(row) for row in data.builds])
+    for row in data.builds:
+        if row.failed:
+            log = f"{data.root}/{row.name}/logs/{row.failed}.log"
+            console.print(f"\n [red]✗[/] {row.name} failed in {row.failed}: xpusetup explain {escape(log)}")
+        for step, why in row.damaged.items():
+            console.print(f" [red]✗[/] {row.name} {step}: {escape(why)}")
     console.print()
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    whole = row["done"] == row["steps"]
-    bad = row["failed"] or row["damaged"] or row["verified"] is False
+def _cells(row: BuildSummary) -> tuple[str, ...]:
+    whole = row.done == row.steps
+    bad = row.failed or row.damaged or row.verified is False
     mark = "[red]✗[/]" if bad else "[green]✓[/]" if whole else "[dim]·[/]"
-    words = (row["name"], row["profile"], row["python"], ",".join(row["arch"]) or "-")
-    counts = (f"{row['done']} of {row['steps']}", str(len(row["wheels"])))
-    return (mark, *map(escape, words), *counts, VERIFIED[row["verified"]])
+    words = (row.name, row.profile, row.python, ",".join(row.arch) or "-")
+    counts = (f"{row.done} of {row.steps}", str(len(row.wheels)))
+    return (mark, *map(escape, words), *counts, VERIFIED[row.verified])
 
 
 # The end of a build on the screen, and its plan.
@@ -83,71 +89,71 @@ NAMED = 3
 """So many steps are named before they are counted."""
 
 
-def show_build(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
     """Print how a build ended."""
-    if data["failed"]:
-        _show_failure(console, data["failure"])
-        show_attempts(console, data, verbose=verbose)
+    if data.failure:
+        _show_failure(console, data.failure)
+        show_attempts(console, data.reached_out, verbose=verbose)
         return
     _part_from_steps(console, data)
-    show_attempts(console, data, verbose=verbose)
+    show_attempts(console, data.reached_out, verbose=verbose)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
 
-def show_install(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+def show_install(console: Console, data: InstallResult, *, verbose: bool) -> None:
     """Print how an installation ended, and what it took out of the environment."""
-    if data["failed"]:
-        _show_failure(console, data["failure"])
+    if data.failure:
+        _show_failure(console, data.failure)
         return
     _part_from_steps(console, data)
-    for row in data["removed"]:
-        console.print(f" [green]✓[/] {escape(row['name'])} {escape(row['version'])} was taken out")
-        prose(console, "     ", row["why"], style="dim")
+    for row in data.removed:
+        console.print(f" [green]✓[/] {escape(row.name)} {escape(row.version)} was taken out")
+        prose(console, "     ", row.why, style="dim")
     _show_end(console, data, verbose, folder="published", done="installed")
-    if data["orphans"]:
-        prose(console, "   ", f"nothing requires these any more: {', '.join(data['orphans'])}")
-        console.print(f"   remove them:  {escape(data['tidy'])}")
+    if data.orphans:
+        prose(console, "   ", f"nothing requires these any more: {', '.join(data.orphans)}")
+        console.print(f"   remove them:  {escape(data.tidy)}")
 
 
-def _part_from_steps(console: Console, data: Mapping[str, Any]) -> None:
-    if data["ran"]:
+def _part_from_steps(console: Console, data: BuildResult) -> None:
+    if data.ran:
         console.print()
 
 
-def _show_end(console: Console, data: Mapping[str, Any], verbose: bool, *, folder: str, done: str) -> None:
-    left = data["left"]
-    if not data["ran"]:
+def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str, done: str) -> None:
+    left = data.left
+    if not data.ran:
         as_asked = "nothing to do as far as was asked" if left else "nothing to do: everything is done"
         console.print(f" [green]✓[/] {as_asked}")
-    if data.get("target"):
-        _show_target(console, data)
+    if data.target:
+        _show_target(console, data, data.target)
         return
-    if left and data["only"]:
-        told = f"{' and '.join(data['only'])} alone, as asked, not verified; of the rest {steps_left(left)}"
+    if left and data.only:
+        told = f"{' and '.join(data.only)} alone, as asked, not verified; of the rest {steps_left(left)}"
         prose(console, "   ", told, first=" [green]✓[/] ")
     elif left:
         prose(console, "   ", f"not finished: {steps_left(left)}", first=" [yellow]![/] ")
     else:
         _show_proof(console, data, done)
-    for name, place in data.get("editable", {}).items():
+    for name, place in data.editable.items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
-    show_unverified(console, data)
-    if data["wheels"]:
-        console.print(f" [green]✓[/] {_wheels(data)} in {_short(data['root'])}/{folder}")
-    for wheel in data["wheels"] if verbose else ():
-        console.print(f"     {wheel['name']} {wheel['version']}  sha256 {wheel['sha256']}", style="dim")
+    show_unverified(console, data.unverified)
+    if data.wheels:
+        console.print(f" [green]✓[/] {_wheels(data)} in {_short(data.root)}/{folder}")
+    for wheel in data.wheels if verbose else ():
+        console.print(f"     {wheel.name} {wheel.version}  sha256 {wheel.sha256}", style="dim")
     _show_use(console, data)
 
 
-def in_one_line(data: Mapping[str, Any], done: str) -> str:
+def in_one_line(data: BuildResult, done: str) -> str:
     """Say how a build that did not fail ended, in one line."""
-    if data.get("target"):
-        return f"[green]✓[/] {escape(data['target']['target'])}"
-    if data["left"]:
-        made = f"{' and '.join(data['only'])} alone, as asked" if data["only"] else "not finished"
-        return f"{'[green]✓[/]' if data['only'] else '[yellow]![/]'} {made}: {steps_left(data['left'])}"
-    told = _proof(data, done) if data["verified"] else f"[yellow]![/] {done}, not verified: no device was computed on"
-    return f"{told} · {_wheels(data)} in {_short(data['root'])}" if data["wheels"] else told
+    if data.target:
+        return f"[green]✓[/] {escape(data.target.target)}"
+    if data.left:
+        made = f"{' and '.join(data.only)} alone, as asked" if data.only else "not finished"
+        return f"{'[green]✓[/]' if data.only else '[yellow]![/]'} {made}: {steps_left(data.left)}"
+    told = _proof(data, done) if data.verified else f"[yellow]![/] {done}, not verified: no device was computed on"
+    return f"{told} · {_wheels(data)} in {_short(data.root)}" if data.wheels else told
 
 
 def steps_left(left: Sequence[str]) -> str:
@@ -156,54 +162,53 @@ def steps_left(left: Sequence[str]) -> str:
     return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({', '.join(left[:NAMED])}{more})"
 
 
-def _show_proof(console: Console, data: Mapping[str, Any], done: str) -> None:
+def _show_proof(console: Console, data: BuildResult, done: str) -> None:
     console.print(f" {_proof(data, done)}")
-    if not data["verified"]:
-        console.print(f"   {_short(data['verify'])}")
+    if not data.verified:
+        console.print(f"   {_short(data.verify)}")
 
 
-def _show_use(console: Console, data: Mapping[str, Any]) -> None:
+def _show_use(console: Console, data: BuildResult) -> None:
     """Say how what was made is used, here and elsewhere."""
-    if data["ran"]:
+    if data.ran:
         console.print(f"   {_time(data)}")
-    if data["left"] and not data["only"]:
-        console.print(f"   go on:          {_short(data['go_on'])}")
+    if data.left and not data.only:
+        console.print(f"   go on:          {_short(data.go_on)}")
         return
-    console.print(f"   use it:         {_short(data['use'])}")
-    if data["left"]:
-        console.print(f"   build the rest: {_short(data['go_on'])}")
-    if data["wheels"]:
-        console.print(f"   or, elsewhere:  {_short(data['elsewhere']['command'])}")
-        if data["elsewhere"]["needs"]:
-            console.print(f"                   with {data['elsewhere']['needs']} switched on there too", style="dim")
-    if data["ran"] and data["seconds"] >= LONG:
-        console.print(f"   where it went:  {_short(data['report'])}")
+    console.print(f"   use it:         {_short(data.use)}")
+    if data.left:
+        console.print(f"   build the rest: {_short(data.go_on)}")
+    if data.wheels:
+        console.print(f"   or, elsewhere:  {_short(data.elsewhere.command)}")
+        if data.elsewhere.needs:
+            console.print(f"                   with {data.elsewhere.needs} switched on there too", style="dim")
+    if data.ran and data.seconds >= LONG:
+        console.print(f"   where it went:  {_short(data.report)}")
 
 
-def _show_target(console: Console, data: Mapping[str, Any]) -> None:
+def _show_target(console: Console, data: BuildResult, target: NinjaTarget) -> None:
     """Say what one target of ninja left, and that there is no wheel of it."""
-    files = data["target"]["files"]
-    for file in files:
+    for file in target.files:
         console.print(f" [green]✓[/] {_short(file)}", soft_wrap=True)
-    done = "" if files else f"{data['target']['target']} is up to date; "
+    done = "" if target.files else f"{target.target} is up to date; "
     console.print(f" [yellow]![/] {done}no wheel was made: without --target the same command goes on from here")
-    if data["ran"]:
+    if data.ran:
         console.print(f"   {_time(data)}")
 
 
-def _proof(data: Mapping[str, Any], done: str) -> str:
-    proof = data["proof"]
-    if not (data["verified"] and proof and proof["device"]):
-        return verified(data["verified"], done=done)
-    return f"[green]✓[/] verified on {escape(proof['device'])}: {proof['checks']} checks"
+def _proof(data: BuildResult, done: str) -> str:
+    proof = data.proof
+    if not (data.verified and proof and proof.device):
+        return verified(data.verified, done=done)
+    return f"[green]✓[/] verified on {escape(proof.device)}: {proof.checks} checks"
 
 
-def _time(data: Mapping[str, Any]) -> str:
-    longest = max(data["took"], key=data["took"].__getitem__)
-    of_it = f", of it {longest} {render_duration(data['took'][longest])}" if len(data["took"]) > 1 else ""
-    before = f" · {len(data['skipped'])} done before" if data["skipped"] else ""
-    steps = "1 step" if len(data["ran"]) == 1 else f"{len(data['ran'])} steps"
-    return f"{render_duration(data['seconds'])}{of_it} · {steps}{before}"
+def _time(data: BuildResult) -> str:
+    longest = max(data.took, key=data.took.__getitem__)
+    of_it = f", of it {longest} {render_duration(data.took[longest])}" if len(data.took) > 1 else ""
+    before = f" · {len(data.skipped)} done before" if data.skipped else ""
+    steps = "1 step" if len(data.ran) == 1 else f"{len(data.ran)} steps"
+    return f"{render_duration(data.seconds)}{of_it} · {steps}{before}"
 
 
 def _short(text: str) -> str:
@@ -211,25 +216,25 @@ def _short(text: str) -> str:
     return escape(" ".join(short_path(word) for word in text.split(" ")))
 
 
-def _wheels(data: Mapping[str, Any]) -> str:
-    return "1 wheel" if len(data["wheels"]) == 1 else f"{len(data['wheels'])} wheels"
+def _wheels(data: BuildResult) -> str:
+    return "1 wheel" if len(data.wheels) == 1 else f"{len(data.wheels)} wheels"
 
 
-def _show_failure(console: Console, failure: Mapping[str, Any]) -> None:
-    go_on = failure["go_on"]
-    console.print(f"\n [red]✗ {failure['step']} failed[/] after {render_duration(go_on['seconds'])}\n")
-    if failure["causes"]:
-        show_cause(console, failure["causes"][0], indent=3, log=Path(failure["log"]).name)
+def _show_failure(console: Console, failure: StepFailure) -> None:
+    go_on = failure.go_on
+    console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
+    if failure.causes:
+        show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
     else:
         _show_words(console, failure)
-    for place in failure["full"]:
-        console.print(f"   [bold]Full[/]     {escape(place['says'])}{_lacks(place['lacks'])}")
-    if failure["tried"]:
+    for place in failure.full:
+        console.print(f"   [bold]Full[/]     {escape(place.says)}{_lacks(place.lacks)}")
+    if failure.tried:
         console.print(f"   [bold]Tried[/]    {_tried(failure)}")
-    count, total = go_on["reached"]
-    console.print(f"   [bold]Go on[/]    {_short(go_on['command'])}{f'      from [{count}/{total}]' if total else ''}")
-    console.print(f"   [bold]By hand[/]  {_short(failure['again'])}")
-    console.print(f"   [bold]Log[/]      {_short(failure['log'])}")
+    count, total = go_on.reached
+    console.print(f"   [bold]Go on[/]    {_short(go_on.command)}{f'      from [{count}/{total}]' if total else ''}")
+    console.print(f"   [bold]By hand[/]  {_short(failure.again)}")
+    console.print(f"   [bold]Log[/]      {_short(failure.log)}")
 
 
 def _lacks(size: int | None) -> str:
@@ -237,59 +242,62 @@ def _lacks(size: int | None) -> str:
     return "; make room there" if size is None else f"; make room for {render_size(size)} more"
 
 
-def _tried(failure: Mapping[str, Any]) -> str:
+def _tried(failure: StepFailure) -> str:
     """Say with how many jobs it was tried; the last was one more than is in the list."""
-    first: list[int] = failure["tried"]
+    first: list[int] = failure.tried
     last = first[-1] // 2
-    heaviest = f"; the largest process alone took {render_size(failure['heaviest'])}" if failure["heaviest"] else ""
+    heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
     return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
 
 
-def _show_words(console: Console, failure: Mapping[str, Any]) -> None:
+def _show_words(console: Console, failure: StepFailure) -> None:
     """Print what the log says by itself, where no cause is known."""
-    if failure["first_error"]:
-        console.print(f"   [bold]Error[/]    {escape(failure['first_error'])}")
-        console.print(f"            [dim]line {failure['first_error_line']} of the log[/]")
-    if failure["last_lines"]:
-        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure["last_lines"]]
+    if failure.first_error:
+        console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
+        console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
+    if failure.last_lines:
+        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure.last_lines]
         console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
 
 
-def show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    """Print the steps and the state each is in."""
+def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
+    """Print the steps and the state each is in, or why each would run."""
+    if data.explain:
+        show_explain(console, data)
+        return
     rows = []
-    for step in data["steps"]:
-        state = f"{MARKS[step['state']]} {'to do' if step['state'] == 'todo' else step['state']}"
-        why = f": {escape(step['why'])}" if step["why"] else ""
-        rows.append((step["id"], _needs(step["needs"]), state + why, escape(step["title"])))
-    console.print(f"\n {data['profile']}{chosen(data['chosen_by']['profile'])} · {escape(data['root'])}\n")
-    for note in data["notes"]:
+    for step in data.steps:
+        state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
+        why = f": {escape(step.why)}" if step.why else ""
+        rows.append((step.id, _needs(step.needs), state + why, escape(step.title)))
+    console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {escape(data.root)}\n")
+    for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
-    show_unverified(console, data)
-    console.print("\n" if data["notes"] or data["unverified"] else "", end="")
+    show_unverified(console, data.unverified)
+    console.print("\n" if data.notes or data.unverified else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows)
     console.print(f"\n {_estimate(data)}")
-    if data["missing"]:
-        console.print(f" [yellow]![/] not ready to build here: {', '.join(data['missing'])}; why, and what mends it:")
-        console.print(f"   {escape(data['fix'])}")
-    _show_savings(console, data["savings"], verbose)
-    for step in data["steps"] if verbose else ():
-        console.print(f"\n [bold]{step['id']}[/]")
-        for line in step["recipe"]:
+    if data.missing:
+        console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
+        console.print(f"   {escape(data.fix)}")
+    _show_savings(console, data.savings, verbose)
+    for step in data.steps if verbose else ():
+        console.print(f"\n [bold]{step.id}[/]")
+        for line in step.recipe:
             console.print(f"   {line}", markup=False)
     if verbose:
-        for name, origin in data["chosen_by"].items():
+        for name, origin in data.chosen_by.items():
             console.print(f" {name}: from {origin}", style="dim")
 
 
-def _show_savings(console: Console, savings: Sequence[Mapping[str, Any]], verbose: bool) -> None:
+def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) -> None:
     """Say how less is built; with -v also what each way saves and gives up."""
     for saving in savings:
-        mark = "[green]✓[/]" if saving["on"] else "[dim]·[/]"
-        how = f": {saving['how']}" if saving["how"] else ""
-        console.print(f" {mark} {escape(saving['what'] + how)}")
+        mark = "[green]✓[/]" if saving.on else "[dim]·[/]"
+        how = f": {saving.how}" if saving.how else ""
+        console.print(f" {mark} {escape(saving.what + how)}")
         if verbose:
-            prose(console, "     ", f"saves: {saving['saves']} · gives up: {saving['gives_up']}", first="     ")
+            prose(console, "     ", f"saves: {saving.saves} · gives up: {saving.gives_up}", first="     ")
 
 
 def _needs(needs: Sequence[str]) -> str:
@@ -297,19 +305,19 @@ def _needs(needs: Sequence[str]) -> str:
     return " ".join(need for need in needs if need != "compiler" or "toolkit" not in needs)
 
 
-def _estimate(data: Mapping[str, Any]) -> str:
+def _estimate(data: PlanResult) -> str:
     """Say what the build will cost; what was never measured is unknown."""
-    told = data["estimate"]
-    if all(step["state"] == "done" for step in data["steps"]):
-        return f"nothing to do · {render_size(told['disk'])} on disk"
-    names = told["unknown"]
+    told = data.estimate
+    if all(step.state == "done" for step in data.steps):
+        return f"nothing to do · {render_size(told.disk)} on disk"
+    names = told.unknown
     more = f" and {len(names) - NAMED} more" if len(names) > NAMED else ""
     never = f"never run here: {', '.join(names[:NAMED])}{more}"
-    if len(names) == sum(step["state"] != "done" for step in data["steps"]):
+    if len(names) == sum(step.state != "done" for step in data.steps):
         never = "none of it was measured here yet" if len(names) > NAMED else never
-    time = f"time unknown ({never})" if told["seconds"] is None else render_about(told["seconds"])
-    jobs = f" for {told['jobs']} {'job' if told['jobs'] == 1 else 'jobs'}" if told["jobs"] else ""
-    return f"{time} · {render_size(told['disk'])} on disk · memory {render_size(told['memory'])}{jobs}"
+    time = f"time unknown ({never})" if told.seconds is None else render_about(told.seconds)
+    jobs = f" for {told.jobs} {'job' if told.jobs == 1 else 'jobs'}" if told.jobs else ""
+    return f"{time} · {render_size(told.disk)} on disk · memory {render_size(told.memory)}{jobs}"
 
 
 # The screen of `status`: what a root holds, and whether that is still so.
@@ -319,75 +327,72 @@ VERIFYING = "verify."
 VOID = "not verified any more: what is here is not what was verified"
 
 
-def _show_sources(console: Console, data: Mapping[str, Any]) -> None:
-    for name, tree in data["sources"].items():
-        own = ", a source tree of your own" if tree["own"] else ""
-        own += ", installed editable" if tree.get("editable") else ""
-        if "archive" in tree:
-            console.print(f"   {name} from an unpacked archive, sha256 {tree['archive'][:12]} of the tree{own}")
+def _show_sources(console: Console, data: BuildStatus) -> None:
+    for name, tree in data.sources.items():
+        own = ", a source tree of your own" if tree.own else ""
+        own += ", installed editable" if tree.editable else ""
+        if tree.archive:
+            console.print(f"   {name} from an unpacked archive, sha256 {tree.archive[:12]} of the tree{own}")
             continue
-        console.print(f"   {name} at {tree['rev'][:12]}{own}{', with changes of your own' if tree['changed'] else ''}")
-    for patch in data.get("patches", ()):
+        console.print(f"   {name} at {tree.rev[:12]}{own}{', with changes of your own' if tree.changed else ''}")
+    for patch in data.patches:
         console.print(f"   {patch['source']} with {escape(Path(patch['file']).name)}, {patch['sha256']}")
 
 
-def show_status(console: Console, data: Mapping[str, Any]) -> None:
-    """Print what a root holds, or one line for each of several."""
-    if "builds" in data:
-        show_several(console, data)
-        return
-    console.print(f"\n {data['profile']}{chosen(data.get('chosen_by', ''))} · {escape(data['root'])}\n")
-    for wheel in data["wheels"]:
+def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what a root holds."""
+    console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {escape(data.root)}\n")
+    for wheel in data.wheels:
         _show_wheel(console, wheel)
     _show_sources(console, data)
-    show_unverified(console, data)
-    for row in data["replaced"]:
+    show_unverified(console, data.unverified)
+    for row in data.replaced:
         show_replaced(console, row)
-    for step, why in data["damaged"].items():
-        if not (data["replaced"] and "/RECORD " in why):  # that follows from the lines above
+    for step, why in data.damaged.items():
+        if not (data.replaced and "/RECORD " in why):  # that follows from the lines above
             console.print(f" [red]✗[/] {step}: {escape(why)}")
-    harmed = data["damaged"] or data["replaced"]
-    for number, line in enumerate(data["fix"].splitlines() if harmed else ()):
+    harmed = data.damaged or data.replaced
+    for number, line in enumerate(data.fix.splitlines() if harmed else ()):
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line)}")
-    if data["at_work"] is not None:
+    if data.at_work is not None:
         _show_work(console, data)
-    elif data["failed"] and not data["failed"].startswith(VERIFYING):
+    elif data.failed and not data.failed.startswith(VERIFYING):
         _show_failed(console, data)
-    elif data["left"]:
-        prose(console, "   ", f"not finished: {steps_left(data['left'])}", first=" [yellow]![/] ")
-        console.print(f"   [bold]go on[/]  {escape(data['fix'])}")
+    elif data.left:
+        prose(console, "   ", f"not finished: {steps_left(data.left)}", first=" [yellow]![/] ")
+        console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     else:
         _show_held_proof(console, data, " (before that)" if harmed else "")
 
 
-def _show_wheel(console: Console, wheel: Mapping[str, Any]) -> None:
-    mark = "[red]✗[/]" if not wheel["intact"] else "[green]✓[/]" if wheel["installed"] else "[dim]·[/]"
-    there = "" if wheel["installed"] else "  not installed"
-    console.print(f" {mark} {wheel['name']} {wheel['version']}  [dim]{wheel['sha256'][:12]}{there}[/]")
+def _show_wheel(console: Console, wheel: InstalledWheel) -> None:
+    mark = "[red]✗[/]" if not wheel.intact else "[green]✓[/]" if wheel.installed else "[dim]·[/]"
+    there = "" if wheel.installed else "  not installed"
+    console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
 
 
-def _show_work(console: Console, data: Mapping[str, Any]) -> None:
+def _show_work(console: Console, data: BuildStatus) -> None:
     """Say who is at work there, and how to watch it."""
-    now = f": {', '.join(data['at_work'])}" if data["at_work"] else ""
-    console.print(f" … {data['made_by']} is at work{now} · {data['steps'] - len(data['skipped'])} steps to come")
-    for step in data["at_work"]:
-        console.print(f"   [bold]watch[/]  {escape(data['follow'])} --log {step} -f")
+    now = f": {', '.join(data.at_work)}" if data.at_work else ""
+    console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
+    for step in data.at_work or ():
+        console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
 
 
-def _show_failed(console: Console, data: Mapping[str, Any]) -> None:
+def _show_failed(console: Console, data: BuildStatus) -> None:
     """Say what failed, where to read why, and how to go on."""
-    left = f"; {steps_left(data['left'])}" if data["left"] else ""
-    prose(console, "   ", f"{data['failed']} failed{left}", first=" [red]✗[/] ")
-    console.print(f"   [bold]why[/]    xpusetup explain {escape(shlex.quote(data['root']))}/logs/{data['failed']}.log")
-    console.print(f"   [bold]go on[/]  {escape(data['fix'])}")
+    left = f"; {steps_left(data.left)}" if data.left else ""
+    prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
+    console.print(f"   [bold]why[/]    xpusetup explain {escape(shlex.quote(data.root))}/logs/{data.failed}.log")
+    console.print(f"   [bold]go on[/]  {escape(data.fix)}")
 
 
-def _show_held_proof(console: Console, data: Mapping[str, Any], before: str) -> None:
-    if data["void"]:
+def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
+    if data.void:
         prose(console, "   ", VOID, first=" [yellow]![/] ")
-        console.print(f"   {escape(data['verify'])}")
+        console.print(f"   {escape(data.verify)}")
         return
-    done = "built" if data["made_by"] == "build" else "installed"
-    console.print(f" {verified(data['verified'], done=done)}{before}")
-    if not data["verified"]:
-        console.print(f"   {escape(data['verify'])}")
+    done = "built" if data.made_by == "build" else "installed"
+    console.print(f" {verified(data.verified, done=done)}{before}")
+    if not data.verified:
+        console.print(f"   {escape(data.verify)}")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len
 from rich.console import Console
@@ -12,12 +12,15 @@ from rich.markup import escape
 from rich.segment import Segment
 from rich.text import Text
 
+from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from rich.console import ConsoleOptions, RenderableType
+
+T = TypeVar("T")
 
 
 # Lines as wide as the terminal: words stay whole, what follows stands below where it began, commands are not
@@ -144,6 +147,7 @@ MARKS = {
     "warn": "[yellow]![/]",
     "fail": "[red]✗[/]",
     "skip": "[dim]·[/]",
+    "unknown": "[dim]?[/]",
     "crash": "[red]✗[/]",
     "done": "[green]✓[/]",
     "stale": "[yellow]↻[/]",
@@ -170,13 +174,9 @@ def plain(text: str) -> str:
     return CONTROL.sub("", SEQUENCE.sub("", text)).replace("\r", "\n").replace(BRACKET, "[")
 
 
-def literal(value: Any) -> Any:
+def literal(value: T) -> T:
     """Give a result in which no text can be markup, whichever screen it comes to."""
-    if isinstance(value, str):
-        return value.replace("[", BRACKET)
-    if isinstance(value, dict):
-        return {literal(key): literal(each) for key, each in value.items()}
-    return type(value)(map(literal, value)) if type(value) in {list, tuple} else value
+    return map_texts(value, lambda text, _names: text.replace("[", BRACKET))
 
 
 class Terminal(Wrapping):

@@ -4,78 +4,82 @@ from __future__ import annotations
 
 import shlex
 from itertools import groupby
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
+
+    from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
+    from xpusetup.commands.paste import PasteSummary
+    from xpusetup.commands.recommend import Overview, Recommendation, SourceBuild
+    from xpusetup.commands.setup import SetupResult
+    from xpusetup.recommend.answer import WayStep
 
 
 # setup's screen: the commands in order, what has to be done by hand, and how to go on.
 
 
-def show_setup(console: Console, data: Mapping[str, Any]) -> None:
+def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what to install, or what became of it."""
-    if data["ran"]:
+    if data.ran:
         _show_end(console, data)
         return
     show_commands(console, data)
-    if data["file"]:
-        console.print(f" [green]✓[/] as a script for root: {escape(data['file'])}\n")
-    elif data["commands"]:
-        console.print(f" do it, after asking: [cyan]{escape(data['apply'])}[/]\n")
-    if data["left"]:
+    if data.file:
+        console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
+    elif data.commands:
+        console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
+    if data.left:
         _show_left(console, data)
-    elif not data["commands"] and not data["notes"]:
-        console.print(f" [green]✓[/] nothing is missing for this: {escape(data['next'])}\n")
+    elif not data.commands and not data.notes:
+        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.next)}\n")
 
 
-def _show_left(console: Console, data: Mapping[str, Any]) -> None:
+def _show_left(console: Console, data: SetupResult) -> None:
     """Say what stops this and no command above mends."""
-    for row in data["left"]:
-        console.print(f" [red]✗[/] [bold]{row['id']}[/]  {escape(row['seen'].splitlines()[0])}")
-        prose(console, "   ", row["why"])
-        for line in row["commands"]:
+    for row in data.left:
+        console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
+        prose(console, "   ", row.why)
+        for line in row.commands:
             console.print(f"     [cyan]{escape(line)}[/]")
-        prose(console, "   ", row["say"])
-    console.print(f"   all of it: [cyan]{escape(data['checks'])}[/]\n")
+        prose(console, "   ", row.say)
+    console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
 
 
-def show_commands(console: Console, data: Mapping[str, Any]) -> None:
+def show_commands(console: Console, data: SetupResult) -> None:
     """Print the commands by step, and what no command is known for."""
-    console.print(f"\n [bold]{escape(data['machine'])}[/]")
-    console.print(f" to {data['goal']} {data['profile']} · collected {data['collected']}\n", style="dim")
-    for number, (title, group) in enumerate(groupby(data["commands"], key=lambda row: row["title"]), start=1):
+    console.print(f"\n [bold]{escape(data.machine)}[/]")
+    console.print(f" to {data.goal} {data.profile} · collected {data.collected}\n", style="dim")
+    for number, (title, group) in enumerate(groupby(data.commands, key=lambda row: row.title), start=1):
         console.print(f"   {number}  {escape(title)}")
         rows = list(group)
         for row in rows:
-            sudo = "sudo " if "root" in row["needs"] else ""
-            console.print(f"        [cyan]{escape(sudo + shlex.join(row['argv']))}[/]")
-        if rows[-1]["then"]:
+            sudo = "sudo " if "root" in row.needs else ""
+            console.print(f"        [cyan]{escape(sudo + shlex.join(row.argv))}[/]")
+        if rows[-1].then:
             words = {"restart": "then restart this machine, and ask again", "login": "then log out and in again"}
-            console.print(f"      {words[rows[-1]['then']]}")
-    for note in data["notes"]:
-        console.print(f"   [yellow]![/]  {escape(note['title'])}")
-        prose(console, "        ", note["say"])
-        for line in note["commands"]:
+            console.print(f"      {words[rows[-1].then]}")
+    for note in data.notes:
+        console.print(f"   [yellow]![/]  {escape(note.title)}")
+        prose(console, "        ", note.say)
+        for line in note.commands:
             console.print(f"        [cyan]{escape(line)}[/]")
-        console.print(f"        [dim]{escape(note['source'])}[/]")
+        console.print(f"        [dim]{escape(note.source)}[/]")
     console.print()
 
 
-def _show_end(console: Console, data: Mapping[str, Any]) -> None:
-    console.print(f"\n [green]✓[/] {len(data['ran'])} of {len({row['id'] for row in data['commands']})} steps are done")
-    if data["stopped"] == "restart":
-        console.print(f" [yellow]![/] restart this machine, then go on with: [cyan]{escape(data['apply'])}[/]\n")
+def _show_end(console: Console, data: SetupResult) -> None:
+    console.print(f"\n [green]✓[/] {len(data.ran)} of {len({row.id for row in data.commands})} steps are done")
+    if data.stopped == "restart":
+        console.print(f" [yellow]![/] restart this machine, then go on with: [cyan]{escape(data.apply)}[/]\n")
         return
-    if data["stopped"] == "login":
+    if data.stopped == "login":
         console.print(" [yellow]![/] log out and in again: groups count from the next session on")
-    console.print(f"   next:  {escape(data['next'])}\n")
+    console.print(f"   next:  {escape(data.next)}\n")
 
 
 # The bare command's screen: this machine, the steps of the shortest way, and what else there is.
@@ -92,81 +96,76 @@ OLD = 90
 """Days after which the age of the data is worth a word."""
 
 
-def show_way(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     """Print the machine and its way."""
-    console.print(f"\n [bold]{escape(data['machine'])}[/]\n")
-    way = data["way"]
+    console.print(f"\n [bold]{escape(data.machine)}[/]\n")
+    way = data.way
+    if data.error:
+        console.print(f" [red]✗[/] {escape(data.error.message)}")
+        console.print(f"   [bold]fix[/]  {escape(data.error.fix)}\n")
     if way is None:
-        console.print(f" [red]✗[/] {escape(data['error']['message'])}")
-        console.print(f"   [bold]fix[/]  {escape(data['error']['fix'])}\n")
         return
-    console.print(f" {TITLES[way['route']]}")
-    for number, step in enumerate(way["steps"], start=1):
+    console.print(f" {TITLES[way.route]}")
+    for number, step in enumerate(way.steps, start=1):
         show_step(console, number, step)
     console.print()
-    prose(console, " ", f"why: {way['why']}", style="dim")
+    prose(console, " ", f"why: {way.why}", style="dim")
     _show_refusals(console, way, verbose=verbose)
-    _show_foot(console, data)
+    _show_foot(console, way, data.build)
 
 
-def show_steps(console: Console, way: Mapping[str, Any]) -> None:
+def show_steps(console: Console, way: Recommendation) -> None:
     """Print what to do next: the steps of a way, or the commands of one that is not worth steps."""
-    for command in way["commands"] if "steps" not in way else ():
+    for command in () if way.steps else way.commands:
         console.print(f"\n next:  {escape(command)}")
-    if way.get("steps") and way["route"] != "none":
+    if way.steps and way.route != "none":
         console.print("\n The shortest way")
-        for number, step in enumerate(way["steps"], start=1):
+        for number, step in enumerate(way.steps, start=1):
             show_step(console, number, step)
-    if "steps" in way and way["why"]:
+    if way.collected and way.why:
         console.print()
-        prose(console, " ", f"why: {way['why']}", style="dim")
+        prose(console, " ", f"why: {way.why}", style="dim")
 
 
-def show_step(console: Console, number: int, step: Mapping[str, Any]) -> None:
+def show_step(console: Console, number: int, step: WayStep) -> None:
     """Print a step: its title, beside or below it the commands, and what has to happen then."""
-    then = THEN[step["then"]]
-    commands = step["commands"]
-    line = f"   {number}  {step['title']}"
+    then = THEN[step.then]
+    commands = step.commands
+    line = f"   {number}  {step.title}"
     width = len(line) + sum(map(len, commands)) + len(then) + 6
     if len(commands) == 1 and width <= console.width:
         console.print(f"{escape(line)}   [cyan]{escape(commands[0])}[/]{f'   {then}' if then else ''}")
         return
-    prose(console, "      ", step["title"], first=f"   {number}  ")
+    prose(console, "      ", step.title, first=f"   {number}  ")
     for command in commands:
         console.print(f"        [cyan]{escape(command)}[/]")
     if then:
         console.print(f"      {then}")
 
 
-def _show_refusals(console: Console, way: Mapping[str, Any], *, verbose: bool) -> None:
-    firm = [refusal for refusal in way["refusals"] if refusal["firm"]]
-    shown = way["refusals"] if verbose else []
+def _show_refusals(console: Console, way: Recommendation, *, verbose: bool) -> None:
+    firm = [refusal for refusal in way.refusals if refusal.firm]
+    shown = way.refusals if verbose else []
     if firm and not verbose:
-        names = ", ".join(refusal["profile"] for refusal in firm)
+        names = ", ".join(refusal.profile for refusal in firm)
         prose(console, " ", f"not here: {names} (-v says why)", style="dim")
     for refusal in shown:
-        console.print(f"   {refusal['profile']:<11} {'refused' if refusal['firm'] else 'not advised'}")
-        prose(console, "               ", refusal["why"])
-        console.print(f"               [dim]{escape(refusal['source'])}[/]")
+        console.print(f"   {refusal.profile:<11} {'refused' if refusal.firm else 'not advised'}")
+        prose(console, "               ", refusal.why)
+        console.print(f"               [dim]{escape(refusal.source)}[/]")
 
 
-def _show_foot(console: Console, data: Mapping[str, Any]) -> None:
-    build = data.get("build")
+def _show_foot(console: Console, way: Recommendation, build: SourceBuild | None) -> None:
     words = []
-    if build and data["way"]["route"] == "wheel":
-        toolkit = f" ({build['toolkit']})" if build["toolkit"] else ""
-        words.append(f"build from source instead: {build['command']}{toolkit}")
+    if build and way.route == "wheel":
+        toolkit = f" ({build.toolkit})" if build.toolkit else ""
+        words.append(f"build from source instead: {build.command}{toolkit}")
     words.append("all checks: xpusetup doctor")
     console.print(f"\n {escape(' · '.join(words))}")
-    way = data["way"]
-    if way["age_days"] > OLD:
-        console.print(
-            f" what is known here was collected {way['collected']}, {way['age_days']} days before", style="dim"
-        )
+    if way.age_days > OLD:
+        console.print(f" what is known here was collected {way.collected}, {way.age_days} days before", style="dim")
     else:
-        console.print(
-            f" what is known here was collected {way['collected']} · all commands: xpusetup --help", style="dim"
-        )
+        console.print(f" what is known here was collected {way.collected} · all commands: xpusetup --help", style="dim")
     console.print()
 
 
@@ -178,99 +177,139 @@ FEW = 8
 """As many machines are named; of more the number is told, and -v names all."""
 
 
-def show_doctor(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
-    """Print what was found, or the list of checks."""
-    if "checks" in data:
-        for check in data["checks"]:
-            console.print(f" {check['id']:<26} {check['area']:<12} {escape(check['title'])}")
-        return
-    if "differs" in data:
-        _show_differences(console, data, verbose=verbose)
-        return
-    console.print(f"\n Machine     {escape(data['machine'])}")
-    console.print(f" Profile     {data['profile']} [dim](from {data['chosen_by']})[/]\n")
-    _show_findings(console, data["findings"], verbose=verbose)
+def show_doctor(console: Console, data: Diagnosis, *, verbose: bool) -> None:
+    """Print what was found."""
+    console.print(f"\n Machine     {escape(data.machine)}")
+    console.print(f" Profile     {data.profile} [dim](from {data.chosen_by})[/]\n")
+    _show_findings(console, data.findings, verbose=verbose)
     _show_causes(console, data)
-    if data.get("saved"):
-        console.print(f" [green]✓[/] what was seen is in {escape(data['saved'])}, without names, addresses and tokens")
+    if data.pasted:
+        _show_pasted(console, data.pasted, verbose=verbose)
+    if data.saved:
+        console.print(f" [green]✓[/] what was seen is in {escape(data.saved)}, without names, addresses and tokens")
 
 
-def _show_differences(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_checks(console: Console, data: CheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print the list of checks."""
+    for check in data.checks:
+        console.print(f" {check.id:<26} {check.area:<12} {escape(check.title)}")
+
+
+def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print a report for upstream, or where it is."""
+    told = f" [green]✓[/] the report is in {escape(data.file)}, without names, addresses and tokens"
+    console.print(told if data.file else escape(data.report.rstrip("\n")))
+
+
+def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
+    """Say from what was judged, what the errors in it mean, and what to paste to know more."""
+    for cause in pasted.causes:
+        console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
+        prose(console, "     ", cause.cause)
+        for command in cause.commands:
+            console.print(f"       [cyan]{escape(command)}[/]")
+        prose(console, "     ", cause.fix)
+    kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
+    prose(
+        console,
+        "             ",
+        f"{kinds}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
+        first="\n Judged from ",
+    )
+    if pasted.cut:
+        console.print("             only the first 4 MiB were read")
+    for line in pasted.unread_lines if verbose else ():
+        console.print(f"             [dim]{escape(line)}[/]")
+    if pasted.unknown:
+        console.print("\n Not known   to know it, paste also")
+    for row in pasted.unknown:
+        prose(console, "               ", f"{row.paste}   [{', '.join(row.checks)}]", first="             ")
+
+
+def show_comparison(console: Console, data: Comparison, *, verbose: bool) -> None:
     """Show what machines differ in; of a value that most of them have, who has it is not worth a line."""
-    count = len(data["machines"])
-    console.print(f"\n Machines    {count}, judged for {data['profile']}\n")
-    for row in data["differs"]:
-        console.print(f" {escape(row['id'])}")
-        for number, group in enumerate(row["groups"]):
-            whole = verbose or (number > 0 and len(group["machines"]) <= FEW)
-            who = ", ".join(group["machines"]) if whole else f"{len(group['machines'])} of {count}"
-            console.print(f"     {escape(group['value'])}  [dim]{escape(who)}[/]")
-    for name, causes in data["causes"].items():
+    count = len(data.machines)
+    console.print(f"\n Machines    {count}, judged for {data.profile}\n")
+    for row in data.differs:
+        console.print(f" {escape(row.id)}")
+        for number, group in enumerate(row.groups):
+            whole = verbose or (number > 0 and len(group.machines) <= FEW)
+            who = ", ".join(group.machines) if whole else f"{len(group.machines)} of {count}"
+            console.print(f"     {escape(group.value)}  [dim]{escape(who)}[/]")
+    for name, causes in data.causes.items():
         console.print(f" {MARKS['fail']} {escape(name)}: {', '.join(causes)}")
-    verdict = f"{len(data['differs'])} differences" if data["differs"] else "no difference"
-    console.print(f"\n {verdict}, {len(data['causes'])} of {count} machines with a cause")
+    verdict = f"{len(data.differs)} differences" if data.differs else "no difference"
+    console.print(f"\n {verdict}, {len(data.causes)} of {count} machines with a cause")
 
 
-def _show_findings(console: Console, findings: list[dict[str, Any]], *, verbose: bool) -> None:
-    for area, group in groupby(findings, key=lambda finding: finding["area"]):
+def _show_findings(console: Console, findings: list[DoctorFinding], *, verbose: bool) -> None:
+    for area, group in groupby(findings, key=lambda finding: finding.area):
         label = area.capitalize()
         for finding in group:
-            if finding["level"] == "skip" and not verbose:
+            if finding.level in ("skip", "unknown") and not verbose:
                 continue
-            seen = escape(f"{finding['title']}: {finding['seen'].partition(NEXT)[0]}")
-            console.print(f" {label:<11} {MARKS[finding['level']]} {seen}")
+            seen = escape(f"{finding.title}: {finding.seen.partition(NEXT)[0]}")
+            console.print(f" {label:<11} {MARKS[finding.level]} {seen}")
             label = ""
-            if verbose and finding["why"]:
-                prose(console, "               ", finding["why"])
-                console.print(f"               [dim]{finding['source']}[/]")
+            if verbose and finding.why:
+                prose(console, "               ", finding.why)
+                console.print(f"               [dim]{finding.source}[/]")
 
 
-def _show_causes(console: Console, data: Mapping[str, Any]) -> None:
-    causes = [finding for finding in data["findings"] if finding["id"] in data["root_causes"]]
-    folded = sum(finding["level"] == "skip" for finding in data["findings"])
+def _show_causes(console: Console, data: Diagnosis) -> None:
+    causes = [finding for finding in data.findings if finding.id in data.root_causes]
+    folded = sum(finding.level == "skip" for finding in data.findings)
     shown: set[str] = set()
-    for goal, stops in data["stops"].items():
+    for goal, stops in data.stops.items():
         spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
-        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else 'yes'}")
+        console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else _yes(data)}")
         for finding in causes:
-            if finding["id"] in stops and finding["id"] not in shown:
-                shown.add(finding["id"])
+            if finding.id in stops and finding.id not in shown:
+                shown.add(finding.id)
                 _show_cause(console, len(shown), finding)
-    warnings = [finding for finding in data["findings"] if finding["level"] == "warn"]
+    warnings = [finding for finding in data.findings if finding.level == "warn"]
     if warnings:
         console.print("\n Nothing stops for these, and they may bite")
     for number, finding in enumerate(warnings, start=len(shown) + 1):
         _show_cause(console, number, finding)
-    show_steps(console, data["way"])
-    others = [each for each in data["can_build"] if each != data["profile"]]
-    if causes and others:
+    show_steps(console, data.way)
+    others = [each for each in data.can_build if each != data.profile]
+    if causes and others and not data.pasted:
         console.print(f"\n what can be built here: {', '.join(others)}")
     verdict = _verdict(data, causes, warned=bool(warnings))
     verdict += f", {len(warnings)} warning{'' if len(warnings) == 1 else 's'}" if warnings else ""
     hidden = f", {folded} consequence{'' if folded == 1 else 's'} folded (-v)" if folded else ""
-    console.print(f"\n {verdict}{hidden} · {len(data['findings'])} checks")
+    console.print(f"\n {verdict}{hidden} · {len(data.findings)} checks")
 
 
-def _spares_build(data: Mapping[str, Any]) -> bool:
-    return data["way"].get("route") in ("wheel", "image")
+def _yes(data: Diagnosis) -> str:
+    """Say yes, where enough is known for that."""
+    unknown = data.pasted and data.pasted.unknown
+    return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
 
 
-def _verdict(data: Mapping[str, Any], causes: list[dict[str, Any]], *, warned: bool) -> str:
+def _spares_build(data: Diagnosis) -> bool:
+    return data.way.route in ("wheel", "image")
+
+
+def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> str:
     """Count the causes; those that stop a build alone are told apart where nobody has to build."""
     if not causes:
+        if data.pasted and data.pasted.unknown:
+            return "nothing fails of what was told"
         return "nothing fails" if warned else "nothing is wrong"
     count = "1 cause" if len(causes) == 1 else f"{len(causes)} causes"
-    if _spares_build(data) and not data["stops"].get("run", ["unasked"]):
+    if _spares_build(data) and not data.stops.get("run", ["unasked"]):
         return f"nothing stops the way; {count} {'stops' if len(causes) == 1 else 'stop'} a build"
     return count
 
 
-def _show_cause(console: Console, number: int, finding: Mapping[str, Any]) -> None:
-    first, *more = finding["seen"].splitlines() or [""]
-    console.print(f"\n   {number} [bold]{finding['id']}[/]  {escape(first)}")
+def _show_cause(console: Console, number: int, finding: DoctorFinding) -> None:
+    first, *more = finding.seen.splitlines() or [""]
+    console.print(f"\n   {number} [bold]{finding.id}[/]  {escape(first)}")
     for line in more:
         console.print(f"     {escape(line)}")
-    prose(console, "     ", finding["why"])
-    for command in finding["fix"]["commands"]:
+    prose(console, "     ", finding.why)
+    for command in finding.fix.commands:
         console.print(f"       [cyan]{escape(command)}[/]")
-    prose(console, "     ", finding["fix"]["say"])
+    prose(console, "     ", finding.fix.say)

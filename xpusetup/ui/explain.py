@@ -4,41 +4,43 @@ from __future__ import annotations
 
 import re
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from xpusetup.ui.console import MARKS, prose, wrap
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
+
+    from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.plan import PlannedStep, PlanResult
+    from xpusetup.explain.explanation import Cause
 
 
 # Why each step would run: `plan --explain` on the screen.
 
 
-def show_explain(console: Console, data: Mapping[str, Any]) -> None:
+def show_explain(console: Console, data: PlanResult) -> None:
     """Print each step that would run with every input that changed; then those that follow, and the rest."""
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
-    for step in data["steps"]:
-        if step["state"] == "stale" and not _follows(step):
-            console.print(f" {MARKS['stale']} {step['id']}")
-            for change in step["changed"] or [step["why"]]:
+    console.print(f"\n {data.profile} · {escape(data.root)}\n")
+    for step in data.steps:
+        if step.state == "stale" and not _follows(step):
+            console.print(f" {MARKS['stale']} {step.id}")
+            for change in step.changed or [step.why]:
                 console.print(f"     {escape(change)}")
     groups = {"stale": "after one of these", "todo": "never done, or the stamp is gone", "done": "done"}
     for state, words in groups.items():
-        names = [
-            step["id"] for step in data["steps"] if step["state"] == state and (state != "stale" or _follows(step))
-        ]
+        names = [step.id for step in data.steps if step.state == state and (state != "stale" or _follows(step))]
         if names:
             console.print(f" {MARKS[state]} {words}")
             prose(console, "     ", ", ".join(names), style="dim")
 
 
-def _follows(step: Mapping[str, Any]) -> bool:
-    return not step["changed"] and bool(step["why"].startswith("after "))
+def _follows(step: PlannedStep) -> bool:
+    return not step.changed and bool(step.why.startswith("after "))
 
 
 # Why something failed, on the screen: the line that matters, its cause, what to do.
@@ -50,48 +52,48 @@ COLUMN = 9
 OTHERS = 3
 
 
-def show_explained(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> None:
     """Print the line that matters, why, and what to do; where no cause is known, what the log says by itself."""
-    if data["causes"]:
-        best, *others = data["causes"]
-        _show_line(console, best["line"], data["lines"], best["text"])
+    if data.causes:
+        best, *others = data.causes
+        _show_line(console, best.line, data.lines, best.text)
         show_cause(console, best, indent=1)
-        _show_also(console, [cause for cause in others if not cause["caused_by"]], _more(data))
-        _row(console, 1, "Source", source_of(best["source"]))
-    elif data["first_error_line"]:
-        _show_unknown(console, data)
+        _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
+        _row(console, 1, "Source", source_of(best.source))
+    elif data.first_error_line:
+        _show_unknown(console, data, data.first_error_line)
     else:
-        _row(console, 1, "Cause", f"not known: none of these {data['lines']:,} lines says that something failed")
+        _row(console, 1, "Cause", f"not known: none of these {data.lines:,} lines says that something failed")
         _show_last(console, data)
     _show_new(console, data)
-    if verbose and data["first_error_line"]:
+    if verbose and data.first_error_line:
         _show_context(console, data)
 
 
-def _show_last(console: Console, data: Mapping[str, Any]) -> None:
+def _show_last(console: Console, data: ExplainResult) -> None:
     """Print the end of a log: what a program said last, where nothing in it is known."""
-    for entry in data["last"]:
-        console.print(f"   {entry['line']:>7}  {escape(entry['text'][:LONGEST])}", style="dim")
+    for entry in data.last:
+        console.print(f"   {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
 
 
-def _show_new(console: Console, data: Mapping[str, Any]) -> None:
+def _show_new(console: Console, data: ExplainResult) -> None:
     """Print what the log has that the good one has not."""
-    if "new" not in data:
+    if data.compared is None:
         return
-    _row(console, 1, "New", f"{data['new_lines']:,} kinds of lines are not in {data['good']}")
-    for entry in data["new"]:
-        console.print(f"   {entry['line']:>7}  {escape(entry['text'][:LONGEST])}", style="dim")
+    _row(console, 1, "New", f"{data.compared.new_lines:,} kinds of lines are not in {data.compared.good}")
+    for entry in data.compared.new:
+        console.print(f"   {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
 
 
-def show_cause(console: Console, cause: Mapping[str, Any], indent: int, log: str = "") -> None:
+def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> None:
     """Print a cause and what to do; with the name of a log also the line there."""
-    said = "  (a warning: what was asked for is not wholly there)" if cause["level"] == "warning" else ""
-    _row(console, indent, "Cause", f"{cause['cause']} ({cause['id']}, {cause['confidence']} confidence){said}")
+    said = "  (a warning: what was asked for is not wholly there)" if cause.level == "warning" else ""
+    _row(console, indent, "Cause", f"{cause.cause} ({cause.id}, {cause.confidence} confidence){said}")
     if log:
-        line = textwrap.shorten(cause["text"], LONGEST)
-        console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause['line']}[/]  {escape(line)}")
-    _row(console, indent, "Fix", f"{'likely: ' if cause['likely'] else ''}{cause['fix']}")
-    for command in cause["commands"]:
+        line = textwrap.shorten(cause.text, LONGEST)
+        console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
+    _row(console, indent, "Fix", f"{'likely: ' if cause.likely else ''}{cause.fix}")
+    for command in cause.commands:
         console.print(" " * (indent + COLUMN) + escape(command))
 
 
@@ -105,9 +107,9 @@ def _show_line(console: Console, line: int, lines: int, text: str) -> None:
     console.print(f"\n [bold]line {line} of {lines:,}[/]    {escape(textwrap.shorten(text, LONGEST))}")
 
 
-def _show_unknown(console: Console, data: Mapping[str, Any]) -> None:
-    _show_line(console, data["first_error_line"], data["lines"], data["first_error"])
-    sure = data["first_error_sure"]
+def _show_unknown(console: Console, data: ExplainResult, line: int) -> None:
+    _show_line(console, line, data.lines, data.first_error)
+    sure = data.first_error_sure
     _row(
         console,
         1,
@@ -120,24 +122,24 @@ def _show_unknown(console: Console, data: Mapping[str, Any]) -> None:
     _show_also(console, [], _more(data))
 
 
-def _show_context(console: Console, data: Mapping[str, Any]) -> None:
-    for entry in data["context"]:
-        mark = ">" if entry["line"] == data["first_error_line"] else " "
-        console.print(f" {mark} {entry['line']:>7}  {escape(entry['text'][:LONGEST])}", style="dim")
+def _show_context(console: Console, data: ExplainResult) -> None:
+    for entry in data.context:
+        mark = ">" if entry.line == data.first_error_line else " "
+        console.print(f" {mark} {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
 
 
-def _show_also(console: Console, others: Sequence[Mapping[str, Any]], more: str) -> None:
+def _show_also(console: Console, others: Sequence[Cause], more: str) -> None:
     for cause in others[:OTHERS]:
-        _row(console, 1, "Also", f"line {cause['line']}: {cause['cause']} ({cause['id']})")
+        _row(console, 1, "Also", f"line {cause.line}: {cause.cause} ({cause.id})")
     if more:
         _row(console, 1, "Also", more)
 
 
-def _more(data: Mapping[str, Any]) -> str:
-    count = data["later_errors"]
+def _more(data: ExplainResult) -> str:
+    count = data.later_errors
     if not count:
         return ""
-    number = f"more than {count:,}" if data["later_errors_more"] else f"{count}"
+    number = f"more than {count:,}" if data.later_errors_more else f"{count}"
     return f"{number} later {'error follows' if count == 1 else 'errors follow'} from it"
 
 

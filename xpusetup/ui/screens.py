@@ -20,20 +20,20 @@ from xpusetup.ui.console import is_command, literal, make_console, plain
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-    from typing import TypeAlias
 
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
-    from xpusetup.commands.result import Result
-
-    Screen: TypeAlias = Callable[[Console, Mapping[str, Any], bool], None]
+    from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.profiles import ProfileSchema
+    from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.status import Environment
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 
 
-def show_result(result: Result, *, verbose: bool, quiet: bool = False) -> None:
+def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False) -> None:
     """Print a result; `quiet`: of work that went well one line."""
     data = result.data if result.command in AS_IT_IS else literal(hide_all(result.data))
     console = make_console()
@@ -42,7 +42,7 @@ def show_result(result: Result, *, verbose: bool, quiet: bool = False) -> None:
 
         if show_in_brief(console, result, data):
             return
-    SHOWN[result.command](console, data, verbose)
+    show_data(console, result.command, data, verbose)
 
 
 def show_error(error: XpuError) -> None:
@@ -60,15 +60,68 @@ def show_error(error: XpuError) -> None:
             console.print(f"{label}{escape(line.strip())}")
 
 
-def _show_plan(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    if data["explain"]:
-        from xpusetup.ui.explain import show_explain  # noqa: PLC0415 - a screen of its own
+def show_env(console: Console, data: Environment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what a shell evaluates."""
+    for name in filter(VARIABLE.fullmatch, data.unset):
+        console.out(f"unset {name}")
+    for name, value in data.set_.items():
+        if VARIABLE.fullmatch(name):
+            quote = shlex.quote if plain(value) == value else bash_on_one_line
+            console.out(f"export {name}={quote(value)}")
 
-        show_explain(console, data)
-        return
-    from xpusetup.ui.build import show_plan  # noqa: PLC0415 - a screen of its own
 
-    show_plan(console, data, verbose)
+def show_emit(console: Console, data: Emitted, *, verbose: bool) -> None:
+    """Print what was written and how it is used."""
+    console.print(f" [green]✓[/] {len(data.files)} files; build it with: {escape(data.start)}")
+    for note in data.notes:
+        console.print(f"   · {escape(note)}", style="dim")
+    for name in data.files if verbose else ():
+        console.print(f"     {escape(name)}", style="dim")
+
+
+def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write a schema as editors read it."""
+    sys.stdout.write(json.dumps(data, indent=2) + "\n")
+
+
+def _find(names: Mapping[str, str], data: object) -> Callable[..., Any] | None:
+    """Give the function that a table names for a type of result; its module is imported when it is shown."""
+    module, _, function = names.get(type(data).__name__, "").partition(":")
+    return getattr(import_module(f"xpusetup.ui.{module}"), function) if module else None
+
+
+SCREENS = {
+    "BuildList": "build:show_several",
+    "BuildResult": "build:show_build",
+    "BuildStatus": "build:show_status",
+    "ExplainResult": "explain:show_explained",
+    "InstallResult": "build:show_install",
+    "PlanResult": "build:show_plan",
+    "CheckList": "doctor:show_checks",
+    "Comparison": "doctor:show_comparison",
+    "Diagnosis": "doctor:show_doctor",
+    "Overview": "doctor:show_way",
+    "SetupResult": "doctor:show_setup",
+    "UpstreamReport": "doctor:show_report",
+    "Emitted": "screens:show_emit",
+    "Environment": "screens:show_env",
+    "CacheSize": "storage:show_size",
+    "PrunedCache": "storage:show_prune",
+    "Removed": "storage:show_removed",
+    "ProfileSchema": "screens:show_schema",
+}
+"""The screen of each type of result, as module:function; a test holds them against the types that commands return.
+
+A result that is not here has no screen: what it tells was said while the command was at work.
+"""
+
+
+def show_data(console: Console, command: str, data: object, verbose: bool = False) -> None:
+    """Print the screen of a result."""
+    if screen := _find(SCREENS, data):
+        screen(console, data, verbose=verbose)
+    elif command in SHOWN:
+        SHOWN[command](console, data, verbose)
 
 
 def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -80,28 +133,7 @@ def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     show_verify(console, data, verbose=verbose)
 
 
-def _show_env(console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    for name in filter(VARIABLE.fullmatch, data["unset"]):
-        console.out(f"unset {name}")
-    for name, value in data["set"].items():
-        if VARIABLE.fullmatch(name):
-            quote = shlex.quote if plain(value) == value else bash_on_one_line
-            console.out(f"export {name}={quote(value)}")
-
-
-def _show_emit(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    console.print(f" [green]✓[/] {len(data['files'])} files; build it with: {escape(data['start'])}")
-    for note in data["notes"]:
-        console.print(f"   · {escape(note)}", style="dim")
-    for name in data["files"] if verbose else ():
-        console.print(f"     {escape(name)}", style="dim")
-
-
-def _show_schema(_console: Console, data: Mapping[str, Any], _verbose: bool) -> None:
-    sys.stdout.write(json.dumps(data, indent=2) + "\n")
-
-
-def _screen(module: str, function: str, *, told: bool = True) -> Screen:
+def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Console, Any, bool], None]:
     """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
 
     def show(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
@@ -111,32 +143,17 @@ def _screen(module: str, function: str, *, told: bool = True) -> Screen:
     return show
 
 
-SHOWN: dict[str, Screen] = {
-    "build": _screen("build", "show_build"),
-    "install": _screen("build", "show_install"),
-    "plan": _show_plan,
+SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
     "verify": _show_verify,
     "verify --fallbacks": _screen("verify", "show_fallbacks", told=False),
     "test": _screen("verify", "show_suites"),
-    "status": _screen("build", "show_status", told=False),
-    "run": lambda _console, _data, _verbose: None,
-    "status log": lambda _console, _data, _verbose: None,
     "status diff": _screen("verify", "show_comparison"),
-    "env": _show_env,
     "bisect": _screen("bisect", "show_bisect"),
     "report": _screen("bisect", "show_report", told=False),
-    "remove": _screen("storage", "show_removed", told=False),
-    "emit": _show_emit,
     "env --closure": _screen("devices", "show_closure"),
     "verify-wheel": _screen("devices", "show_wheel"),
-    "doctor": _screen("doctor", "show_doctor"),
-    "setup": _screen("doctor", "show_setup", told=False),
-    "xpusetup": _screen("doctor", "show_way"),
-    "explain": _screen("explain", "show_explained"),
     "bundle create": _screen("storage", "show_created"),
     "bundle verify": _screen("storage", "show_verified"),
-    "cache size": _screen("storage", "show_size"),
-    "cache prune": _screen("storage", "show_prune", told=False),
     "devices list": _screen("devices", "show_devices"),
     "devices check": _screen("devices", "show_devices"),
     "devices table": _screen("verify", "show_table", told=False),
@@ -145,5 +162,4 @@ SHOWN: dict[str, Screen] = {
     "profiles check": _screen("profiles", "show_checked", told=False),
     "profiles new": _screen("profiles", "show_new", told=False),
     "profiles lock": _screen("profiles", "show_lock", told=False),
-    "profiles schema": _show_schema,
 }

@@ -17,6 +17,12 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from xpusetup.bundle.contents import Download
+    from xpusetup.bundle.offline import Attempt
+    from xpusetup.commands.build_result import UnverifiedOrigin
+    from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
+    from xpusetup.commands.remove import Removed
+
 
 # The screens of cache: what lies on the disk, and what was removed.
 
@@ -24,35 +30,33 @@ if TYPE_CHECKING:
 SIZES = ("sources and builds", "environment", "wheels")
 
 
-def show_size(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
     """Print the sizes of the store and of the roots."""
-    count = len(data["repositories"])
-    console.print(
-        f"\n [bold]sources[/] {render_size(data['bytes'])} in {_repositories(count)} · {escape(data['store'])}"
-    )
-    if data["freed"]:
-        console.print(f"   {render_size(data['freed'])} of it no tree uses: xpusetup cache prune")
-    for one in data["repositories"] if verbose else ():
-        console.print(f"   {render_size(one['bytes']):>9}  {escape(one['name'])}{'' if one['used'] else '  (unused)'}")
-    if data["site"]:
-        site = data["site"]
-        there = _repositories(len(site["repositories"]))
-        console.print(f" [bold]of this site[/] {render_size(site['bytes'])} in {there} · {escape(site['store'])}")
-    if data["roots"]:
-        _show_roots(console, data["roots"])
+    count = len(data.repositories)
+    console.print(f"\n [bold]sources[/] {render_size(data.bytes)} in {_repositories(count)} · {escape(data.store)}")
+    if data.freed:
+        console.print(f"   {render_size(data.freed)} of it no tree uses: xpusetup cache prune")
+    for one in data.repositories if verbose else ():
+        console.print(f"   {render_size(one.bytes):>9}  {escape(one.name)}{'' if one.used else '  (unused)'}")
+    if data.site:
+        site = data.site
+        there = _repositories(len(site.repositories))
+        console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
+    if data.roots:
+        _show_roots(console, data.roots)
 
 
-def _show_roots(console: Console, roots: list[Mapping[str, Any]]) -> None:
-    rows = [[escape(root["path"]), *(render_size(size) for size in root["parts"].values())] for root in roots]
+def _show_roots(console: Console, roots: list[RootSize]) -> None:
+    rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in roots]
     console.print()
     show_table(console, ("root", *SIZES), rows, right=SIZES)
     console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
 
 
-def show_prune(console: Console, data: Mapping[str, Any]) -> None:
+def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what was removed, and what is busy."""
-    removed, busy = len(data["removed"]), len(data["busy"])
-    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data['freed'])} freed")
+    removed, busy = len(data.removed), len(data.busy)
+    console.print(f"\n [green]✓[/] {_repositories(removed)} removed, {render_size(data.freed)} freed")
     if busy:
         console.print(f" [yellow]![/] {_repositories(busy)} left: a fetch is writing there, or it may not be written")
 
@@ -68,51 +72,51 @@ NAMED = 12
 """Digits of a hash that tell it from any other one here."""
 
 
-def show_unverified(console: Console, data: Mapping[str, Any]) -> None:
+def show_unverified(console: Console, rows: Sequence[UnverifiedOrigin]) -> None:
     """Print a line for each distribution or program of unverified origin."""
-    for row in data.get("unverified", ()):
-        held = f"held to its first use, sha256 {row['sha256'][:NAMED]}" if row["sha256"] else "held to its first use"
-        console.print(f" [yellow]![/] {escape(row['name'])}: unverified origin (no published hash is known); {held}")
+    for row in rows:
+        held = f"held to its first use, sha256 {row.sha256[:NAMED]}" if row.sha256 else "held to its first use"
+        console.print(f" [yellow]![/] {escape(row.name)}: unverified origin (no published hash is known); {held}")
 
 
 # remove on the screen: what goes, what that frees, and what stays because it is not ours.
 
 
-def show_before(console: Console, data: Mapping[str, Any]) -> None:
+def show_before(console: Console, data: Removed) -> None:
     """Print what would go."""
-    console.print(f"\n [bold]{escape(short_path(data['root']))}[/] · frees {render_size(data['freed'])}\n")
-    inside = [path for path in data["places"] if path.startswith(f"{data['root']}/")]
-    names = sorted({path.removeprefix(f"{data['root']}/").partition("/")[0] for path in inside})
+    console.print(f"\n [bold]{escape(short_path(data.root))}[/] · frees {render_size(data.freed)}\n")
+    inside = [path for path in data.places if path.startswith(f"{data.root}/")]
+    names = sorted({path.removeprefix(f"{data.root}/").partition("/")[0] for path in inside})
     prose(console, "           ", ", ".join(names), first="   goes    ")
-    for path in data["places"]:
+    for path in data.places:
         if path not in inside:
             console.print(f"   goes    {escape(short_path(path))}")
     _show_rest(console, data)
     console.print()
 
 
-def show_removed(console: Console, data: Mapping[str, Any]) -> None:
+def show_removed(console: Console, data: Removed, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what became of it."""
-    if not data["removed"]:
+    if not data.removed:
         console.print(" [yellow]![/] nothing was removed")
         return
     console.print(f" {in_one_line(data)}")
     _show_rest(console, data)
 
 
-def in_one_line(data: Mapping[str, Any]) -> str:
+def in_one_line(data: Removed) -> str:
     """Say what was removed."""
-    stays = "" if data["gone"] else ", but for what is not ours"
-    return f"[green]✓[/] {escape(short_path(data['root']))} is removed{stays}: {render_size(data['freed'])} freed"
+    stays = "" if data.gone else ", but for what is not ours"
+    return f"[green]✓[/] {escape(short_path(data.root))} is removed{stays}: {render_size(data.freed)} freed"
 
 
-def _show_rest(console: Console, data: Mapping[str, Any]) -> None:
-    for row in data["left"]:
-        console.print(f"   [yellow]stays[/]   {escape(short_path(row['path']))}: {escape(row['why'])}")
-    if data["environment"]:
-        console.print(f"   [yellow]stays[/]   {escape(short_path(data['environment']))}, without what guarded it")
-    if data["uninstall"]:
-        console.print(f"           its packages go with: {escape(data['uninstall'])}")
+def _show_rest(console: Console, data: Removed) -> None:
+    for row in data.left:
+        console.print(f"   [yellow]stays[/]   {escape(short_path(row.path))}: {escape(row.why)}")
+    if data.environment:
+        console.print(f"   [yellow]stays[/]   {escape(short_path(data.environment))}, without what guarded it")
+    if data.uninstall:
+        console.print(f"           its packages go with: {escape(data.uninstall)}")
 
 
 # Bundles on the screen: what is in one, what it lacks, and which steps asked for the network all the same.
@@ -127,7 +131,7 @@ def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> No
     """Print what was written, what its sources may still download, and how to use it."""
     console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
     _show_contents(console, data)
-    show_unverified(console, data)
+    show_unverified(console, data["unverified"])
     if data["downloads"]:
         console.print("\n may download, as its own files say (what is vendored is there already):")
         _show_downloads(console, data["downloads"], verbose=verbose)
@@ -174,26 +178,26 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def _show_downloads(console: Console, downloads: Sequence[Mapping[str, Any]], *, verbose: bool) -> None:
+def _show_downloads(console: Console, downloads: Sequence[Download], *, verbose: bool) -> None:
     shown = downloads if verbose else downloads[:SHOWN]
     for item in shown:
-        console.print(f"   {escape(item['file'])}:{item['line']}  {escape(item['how'])}  {escape(item['what'])}")
+        console.print(f"   {escape(item.file)}:{item.line}  {escape(item.how)}  {escape(item.what)}")
     if len(shown) < len(downloads):
         console.print(f"   and {len(downloads) - len(shown)} more (-v)", style="dim")
 
 
-def show_attempts(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_attempts(console: Console, attempts: Sequence[Attempt], *, verbose: bool) -> None:
     """Print which steps asked for the network, for what, and which places of their sources may have."""
-    for row in data.get("reached_out", []):
-        named = ", ".join(row["addresses"][:SHOWN])
+    for row in attempts:
+        named = ", ".join(row.addresses[:SHOWN])
         told = (
             f"asked for {named}, which was not fetched for it"
             if named
             else "asked for the network without naming an address"
         )
-        prose(console, "   ", f"{row['step']} {told}", first=" [yellow]![/] ")
-        if row["may_download"]:
+        prose(console, "   ", f"{row.step} {told}", first=" [yellow]![/] ")
+        if row.may_download:
             console.print("   places in its source that may have:", style="dim")
-        _show_downloads(console, row["may_download"], verbose=verbose)
-    if data.get("reached_out"):
+        _show_downloads(console, row.may_download, verbose=verbose)
+    if attempts:
         prose(console, "   ", VENDOR)

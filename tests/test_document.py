@@ -1,0 +1,77 @@
+"""Results as values: texts changed in one pass, JSON made at one place, a screen for each type."""
+
+from __future__ import annotations
+
+import inspect
+from dataclasses import dataclass, is_dataclass
+from importlib import import_module
+from pathlib import Path
+from pkgutil import iter_modules
+from typing import Any, get_args
+
+import pytest
+
+from xpusetup import commands
+from xpusetup.base.document import map_texts, to_json
+from xpusetup.ui.screens import SCREENS
+
+SILENT = {"CommandRun", "StepLog"}
+"""Told while the command was at work."""
+
+
+@dataclass(frozen=True)
+class Inner:
+    text: str
+    from_: int
+
+
+@dataclass(frozen=True)
+class Outer:
+    inner: tuple[Inner, ...]
+    more: dict[str, list[str | None]]
+
+
+VALUE = Outer((Inner("a", 1),), {"k": ["b", None]})
+
+
+def test_json() -> None:
+    assert to_json(VALUE) == {"inner": [{"text": "a", "from": 1}], "more": {"k": ["b", None]}}
+    assert to_json(Path("/x")) == "/x"
+    with pytest.raises(TypeError, match="no form of set"):
+        to_json({"a": {1}})
+
+
+def test_texts_are_changed_where_they_stand() -> None:
+    seen = []
+
+    def change(text: str, names: tuple[str, ...]) -> str:
+        seen.append((text, names))
+        return text.upper()
+
+    assert map_texts(VALUE, change) == Outer((Inner("A", 1),), {"K": ["B", None]})
+    assert seen == [("a", ("inner", "text")), ("k", ("more",)), ("b", ("more", "k"))]
+
+
+def results() -> dict[str, type]:
+    """Give the types of what commands return, by name."""
+    modules = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
+    functions = [each for module in modules for _, each in inspect.getmembers(module, inspect.isfunction)]
+    told = {each: str(each.__annotations__.get("return")) for each in functions}
+    names = {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
+    found = {
+        each: eval(text, {**names, "Any": Any})
+        for each, text in told.items()
+        if text.startswith("Result[") and text != "Result[T]"
+    }  # noqa: S307 - our own
+    types = [each for returned in found.values() for kind in get_args(returned) for each in get_args(kind) or (kind,)]
+    return {each.__name__: each for each in types if isinstance(each, type) and is_dataclass(each)}
+
+
+def test_each_result_has_a_screen_that_takes_it() -> None:
+    types = set(results())
+    assert types == set(SCREENS) - {"ProfileSchema"} | SILENT
+    for name in types - SILENT:
+        module, _, function = SCREENS[name].partition(":")
+        screen = getattr(import_module(f"xpusetup.ui.{module}"), function)
+        taken = screen.__annotations__["data"]
+        assert name in taken.replace("|", " ").split(), (name, taken)

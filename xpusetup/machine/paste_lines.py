@@ -1,0 +1,252 @@
+"""The lines that people paste: cleaned, the pattern of each kind of line, and what is kept of them. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+# Text as people post it: lines without what terminals, mail and forums put around them.
+
+
+MOST_TEXT = 4 << 20
+"""As many characters of what was pasted are read; of more only the beginning."""
+MOST_LINES = 40_000
+"""As many lines."""
+LONGEST = 1000
+"""As many characters of one line are looked at."""
+MOST = 400
+"""As many values of one kind are kept."""
+CODES = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
+FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:details|summary|pre|code)\b)")
+QUOTE = re.compile(r"^(?:> ?){1,5}(?!>)")
+PYTHON = ">>> "
+TYPED = re.compile(
+    r"^(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:\[?[\w.+-]{1,40}@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%]{0,160})?[$#%]"
+    r"|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
+)
+ROOT = re.compile(r"^#\s+(?P<command>\S.*)$")
+TOOLS = (
+    *("sycl-ls", "clinfo", "xpu-smi", "xpumcli", "lspci", "dmesg", "journalctl", "dpkg", "apt", "rpm", "pacman", "ls"),
+    *("id", "groups", "uname", "cat", "lsb_release", "pip", "pip3", "uv", "conda", "vulkaninfo", "printenv", "env"),
+    *("python", "python3", "lsmod", "ldconfig", "icpx", "dnf", "zypper", "hostnamectl"),
+)
+
+
+def clean_lines(text: str) -> Iterator[str]:
+    """Give the lines of what was pasted, without codes of terminals, quotes, emphasis and NUL; fences are empty."""
+    for raw in text[:MOST_TEXT].splitlines()[:MOST_LINES]:
+        line = CODES.sub("", raw[:LONGEST].replace("\0", "")).replace("**", "").replace("\\`", "`")
+        if not line.startswith(PYTHON):
+            line = QUOTE.sub("", line)
+        yield "" if FENCE.match(line) else line.replace("`", "").rstrip()
+
+
+# What a line can be: one pattern for each.
+
+
+SYCL = re.compile(r"\[(?:ext_oneapi_)?(?:level_zero|opencl|cuda|hip|native_cpu):(?:gpu|cpu|acc|fpga)[:\]]")
+NUMBERED = re.compile(r"^\[((?:ext_oneapi_)?\w+):(gpu|cpu|acc|fpga):(\d{1,4})\]")
+ABORT = re.compile(r"\b(?:Abort was called at|terminate called (?:after|without))")
+DEVICE = re.compile(
+    r"_(?:Xpu)?DeviceProperties\(name='([^']{1,120})'(?:, platform_name='([^']{1,120})')?(?:, (?:dev_)?type='(\w+)')?"
+)
+FIELD = re.compile(r"^[\s|*+•-]{0,12}([A-Za-z][\w ./()-]{1,44}?)\s{0,40}[:=|]\s{0,40}(\S.*)$")
+RELEASE = re.compile(r"^(PRETTY_NAME|NAME|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME)=(.*)$")
+UNAME = re.compile(r"^Linux\s\S+\s(\d+\.\d+\S*)\s")
+KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
+MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
+IDENTITY = re.compile(r"\buid=(\d+)\(([^)]*)\)(?: gid=\S+)?(?: groups=(\S+))?")
+SLOT = re.compile(
+    r"^\s{0,4}(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+\"?((?:VGA compatible|3D|Display) controller"
+    r"|Processing accelerators|[A-Z][\w /-]{2,40})\"?(?: \[([0-9a-f]{4})\])?:? (.*)$"
+)
+IDS = re.compile(r"\[([0-9a-f]{4}):([0-9a-f]{4})\]")
+DRIVES = re.compile(r"^\s*Kernel driver in use:\s*(\S+)")
+MODULES = re.compile(r"^\s*Kernel modules?:\s*(\S.*)$")
+OWN = re.compile(
+    r"^PCI (\S{7,12}\.\d) \[([0-9a-f]{4}):([0-9a-f]{4})\] kernel driver in use: (\S+?)(?:, window (\d{1,9}) MiB)?$"
+)
+"""A device as `doctor --collect-env` writes it."""
+WINDOW = re.compile(r"Memory at \S+ \(64-bit, prefetchable\)(?: \[[^]]*\])* \[size=(\d+)([KMGT])\]")
+NODE = re.compile(r"^([cbl-][rwxst-]{9})([+.@]?)\s+\d+\s+(\S+)\s+(\S+)\s+226,\s*(\d+)\s.*?((?:renderD|card)\d+)\s*$")
+BY_PATH = re.compile(r"pci-(\S{7,12}\.[0-7])-render\s+->\s+\.\./(renderD\d+)")
+NO_NODES = re.compile(r"(?:cannot access|No such file or directory).{0,40}/dev/dri|/dev/dri\S*'?: No such file")
+SAID = re.compile(
+    r"^(?:<\d+>)?(?:\[\s*\d+\.\d+\]|\[\w{3} \w{3}\s.{10,20}\]|\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:)"
+)
+DRIVER_SAID = re.compile(r"^\s*(?:kernel: )?(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: ")
+TIMED = re.compile(r"^\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:\s*")
+FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
+CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|^BOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
+LOADED = re.compile(r"^(i915|xe|dxgkrnl|nvidia|amdgpu)\s+\d+\s+-?\d+")
+STATE = r"(?:(?P<state>[uirph][cnuHFWtTi ])R?\s+)?"
+PINNED = re.compile(
+    rf"^[\s|*+•-]{{0,8}}(?:\[(?:pip3?|conda)\]\s+)?{STATE}(?P<name>[A-Za-z][\w.+-]{{1,60}}?)(?::(?:amd64|all|i386))?(?:/[\w,.-]{{1,60}})?"
+    r"\s{0,60}(?:===?|[:=|@]|\s)\s{0,60}[\[(]?v?(?P<version>\d[\w.+~:-]{1,80})"
+)
+RPM = re.compile(
+    r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
+)
+LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S+ \w+ \[installed)")
+VARIABLE = re.compile(r"^\s{0,8}(?:export\s+|set\s+|ENV\s+)?([A-Z_][A-Z0-9_]{1,60})=([^\n]*)$")
+LIBRARY = re.compile(r"^\s*lib\S+ \(libc6[^)]*\) => /")
+OPENCL = re.compile(
+    r"^\s*(?:Platform #\d+: |[`'-]+ ?Device #\d+: |Number of (?:platforms|devices)\s+\d|(?:Platform|Device) Name\s{2,})"
+)
+VULKAN = re.compile(r"^\s*(deviceName|deviceID|vendorID|driverName|driverInfo)\s*=\s*(\S.*)$")
+PROPERTY = re.compile(
+    r"^\|?[\s|\d]*(Device Name|PCI BDF Address|PCI Device ID|Vendor Name|DRM Device|Device State|SOC UUID)"
+    r"\s*:\s*(\S.*?)\s*\|?$"
+)
+NONE_FOUND = re.compile(
+    r"No device discovered|Error: XPUM Service Status Error|level-zero initialization error", re.IGNORECASE
+)
+CODE = re.compile(r"ze(?:Init|_init)\w*\b.{0,60}?\b(0x7[0-9a-f]{7}|ZE_RESULT_ERROR_\w+)|ZE_RESULT_ERROR_UNINITIALIZED")
+SETVARS = re.compile(
+    r":: oneAPI environment initialized|:: initializing oneAPI environment|setvars\.sh has already been run"
+)
+ERROR = re.compile(
+    r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning): \S"
+    r"|^\S{0,200}: UserWarning: \S|^OSError: "
+)
+TRUTH = re.compile(r"^(True|False)$")
+WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
+ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
+ANSWERED = re.compile(
+    r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)\W{1,6}(True|False)\b", re.IGNORECASE
+)
+COUNTED = re.compile(r"(?:torch\.)?xpu\.device_count(?:\(\))?\W{1,6}(\d+)")
+DISTRIBUTION = re.compile(
+    r"\b(Ubuntu|Debian GNU/Linux|Debian|Fedora(?: Linux)?|Arch Linux|openSUSE \w+"
+    r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE)\b[ v]{0,2}(\d[\d.]*)?"
+)
+COLLECTED = "Collecting environment information"
+FAMILIES = {
+    "Ubuntu": ["ubuntu", "debian"],
+    "Debian GNU/Linux": ["debian"],
+    "Debian": ["debian"],
+    "Fedora": ["fedora"],
+    "Fedora Linux": ["fedora"],
+    "Arch Linux": ["arch"],
+    "Red Hat Enterprise Linux": ["rhel", "fedora"],
+    "Rocky Linux": ["rocky", "rhel", "fedora"],
+    "AlmaLinux": ["almalinux", "rhel", "fedora"],
+    "Linux Mint": ["linuxmint", "ubuntu", "debian"],
+    "Pop!_OS": ["pop", "ubuntu", "debian"],
+    "Proxmox VE": ["debian"],
+}
+"""What os-release has as ID and ID_LIKE, by the names that people write."""
+ALIASES = {
+    "pytorch": "torch",
+    "intel_opencl": "intel-opencl-icd",
+    "level_zero": "level-zero",
+    "compute-runtime": "intel-compute-runtime",
+    "ipex": "intel-extension-for-pytorch",
+    "intel_extension_for_pytorch": "intel-extension-for-pytorch",
+}
+"""Packages by the names that reports give them."""
+UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+WHOLE_LIST = 150
+"""So many packages are a whole list: what is not in it is not there."""
+WHOLE_BUS = 8
+"""So many devices are a whole bus."""
+WHOLE_LOG = 150
+"""So many lines of the kernel are no excerpt."""
+STARTED = re.compile(r"\[drm\] Initialized (?:xe|i915) |GuC firmware loaded")
+"""What the kernel says once a GPU is up: what would have failed before it is told then."""
+LISTS = re.compile(r"^(?:uv )?pip3? (?:list|freeze)[^|]*$|^conda list[^|]*$|^python\S* -m pip (?:list|freeze)[^|]*$")
+"""Commands that list all of an environment."""
+
+
+@dataclass
+class PastedGpu:
+    """A display device as it was told of; what was not told is None."""
+
+    address: str = ""
+    vendor: str = "8086"
+    device: str = ""
+    name: str = ""
+    kind: str = "030000"
+    driver: str | None = None
+    bar: int | None = None
+    detailed: bool = False
+
+
+@dataclass
+class PastedNode:
+    """A render node with its rights and its group's name."""
+
+    path: str
+    mode: str = ""
+    group: str = ""
+    address: str | None = None
+
+
+@dataclass
+class Pasted:
+    """All that was read. `told` are the parts of facts of which something is known, `kinds` how many lines of each."""
+
+    kinds: Counter[str] = field(default_factory=Counter)
+    told: set[str] = field(default_factory=set)
+    unread: list[str] = field(default_factory=list)
+    lines: int = 0
+    left: int = 0
+    release: dict[str, str] = field(default_factory=dict)
+    kernel: str = ""
+    machine: str = ""
+    user: str = ""
+    uid: int | None = None
+    groups: dict[str, int] = field(default_factory=dict)
+    host: str = ""
+    gpus: list[PastedGpu] = field(default_factory=list)
+    nodes: dict[str, PastedNode] = field(default_factory=dict)
+    messages: list[str] = field(default_factory=list)
+    cmdline: str = ""
+    modules: dict[str, None] = field(default_factory=dict)
+    packages: dict[str, str] = field(default_factory=dict)
+    broken: list[str] = field(default_factory=list)
+    listed: int = 0
+    distributions: dict[str, str] = field(default_factory=dict)
+    libraries: dict[str, str] = field(default_factory=dict)
+    sycl: list[str] = field(default_factory=list)
+    clinfo: list[str] = field(default_factory=list)
+    seen: list[str] = field(default_factory=list)
+    onboard: list[str] = field(default_factory=list)
+    init: str = ""
+    variables: dict[str, str] = field(default_factory=dict)
+    collected: dict[str, str] = field(default_factory=dict)
+    available: bool | None = None
+    count: int | None = None
+    errors: list[str] = field(default_factory=list)
+
+
+COLLECT = {
+    "pytorch version": "torch",
+    "is debug build": "debug",
+    "cuda used to build pytorch": "cuda",
+    "rocm used to build pytorch": "rocm",
+    "xpu used to build pytorch": "xpu",
+    "is xpu available": "available",
+    "is cuda available": "cuda_available",
+    "os": "os",
+    "gcc version": "gcc",
+    "clang version": "clang",
+    "cmake version": "cmake",
+    "libc version": "libc",
+    "python version": "python",
+    "python platform": "platform",
+    "cuda runtime version": "cuda_runtime",
+    "nvidia driver version": "nvidia",
+    "ipex version": "ipex",
+    "dpcpp runtime": "dpcpp",
+    "intel opencl icd version": "icd",
+    "level zero version": "level_zero",
+    "is xnnpack available": "xnnpack",
+}
+"""The lines of PyTorch's collect_env, and of that of Intel's extension."""

@@ -1,0 +1,379 @@
+"""Facts from what was pasted: what was told is taken, and all else is marked as not told. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, Facts
+from xpusetup.machine.paste_lines import FAMILIES
+from xpusetup.machine.pasted import read_pasted
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from xpusetup.machine.gpus import GpuTable
+    from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
+
+
+PARTS: dict[str, str] = {
+    "system": "cat /etc/os-release; uname -r",
+    "system.groups": "id",
+    "hardware.gpus": "lspci -nnk",
+    "hardware.driver": "lspci -nnk",
+    "hardware.bar": "lspci -vv",
+    "hardware.nodes": "ls -l /dev/dri /dev/dri/by-path",
+    "hardware.access": "id; ls -l /dev/dri",
+    "kernel": "uname -r",
+    "kernel.messages": "sudo dmesg | grep -iE 'i915|xe |guc|drm'",
+    "kernel.firmware": "ls /lib/firmware/xe /lib/firmware/i915",
+    "kernel.modules": "lsmod | grep -E '^(i915|xe) '",
+    "kernel.cmdline": "cat /proc/cmdline",
+    "userland.packages": "dpkg -l || rpm -qa || pacman -Q",
+    "userland.libraries": "ldconfig -p",
+    "userland.level_zero": "sycl-ls",
+    "userland.sycl": "sycl-ls",
+    "userland.clinfo": "clinfo -l",
+    "userland.opencl": "clinfo -l",
+    "userland.headers": "ls /usr/include/level_zero",
+    "container": "xpusetup doctor --save FILE",
+    "torch": "python -m torch.utils.collect_env",
+    "torch.build": "python -m torch.utils.collect_env",
+    "torch.distributions": "pip list",
+    "torch.report": "python -c 'import torch; print(torch.xpu.is_available())'",
+    "torch.conflicts": "xpusetup doctor --save FILE",
+    "environment": "env",
+    "toolkits": "xpusetup doctor --save FILE",
+    "tools": "xpusetup doctor --save FILE",
+    "python": "python -m torch.utils.collect_env",
+    "resources": "xpusetup doctor --save FILE",
+    "network": "xpusetup doctor --save FILE",
+    "caches": "xpusetup doctor --save FILE",
+    "tree": "xpusetup doctor --save FILE",
+    "gaudi": "xpusetup doctor --save FILE",
+    "ascend": "xpusetup doctor --save FILE",
+}
+"""The parts of facts that can be told or not, and what to paste so that they are."""
+HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
+DOCKER = re.compile(r"[0-9a-f]{12}")
+UNKNOWN_GROUP = 1 << 31
+"""Stands for the number of a group of which only the name was told, and so on upwards."""
+ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
+WHEREVER = "the environment that was told of"
+LOADING = re.compile(
+    r"(?:Import|OS|ModuleNotFound)Error: .*(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"
+    r"|Failed to load the backend",
+)
+"""Errors at which `import torch` ends."""
+WARNED = re.compile(
+    r"XPU device count is zero|Failed to initialize XPU devices|free memory|Can't initialize Level Zero"
+)
+
+
+@dataclass(frozen=True)
+class PasteReport:
+    """From what was judged: how many lines of each kind, and what was not recognised."""
+
+    kinds: tuple[tuple[str, int], ...]
+    lines: int
+    unread: int
+    examples: tuple[str, ...]
+    errors: tuple[str, ...]
+
+
+def facts_from_paste(
+    texts: Collection[str], taken: str, table: GpuTable, watched: Collection[str]
+) -> tuple[Facts, PasteReport]:
+    """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
+    got = read_pasted(texts, watched)
+    _read_collected(got)
+    sections = {
+        "system": _system(got),
+        "hardware": _hardware(got, table),
+        "kernel": _kernel(got),
+        "userland": _userland(got),
+        "container": _container(got),
+        "torch": _torch(got),
+        "environment": got.variables or ({} if "environment" in got.told else None),
+    }
+    told = got.told | _implied(got, sections)
+    notes = {part: NOT_TOLD for part in PARTS if part not in told}
+    facts = Facts.model_validate({"schema": 1, "taken": taken, **sections, "notes": notes})
+    kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
+    return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
+
+
+def _read_collected(got: Pasted) -> None:
+    """Take what collect_env says over to where other tools say the same."""
+    said = got.collected
+    if "os" in said and "PRETTY_NAME" not in got.release:
+        name, _, rest = said["os"].partition(" (")
+        found = re.match(r"([A-Za-z/_!]+(?: [A-Za-z/_!]+)*)(?: v?(\d[\d.]*))?(?: .*)?$", name)
+        got.release["PRETTY_NAME"] = name
+        got.release.setdefault("NAME", found[1] if found else name)
+        got.release.setdefault("VERSION_ID", (found[2] or "") if found else "")
+        got.machine = got.machine or rest.strip(") ")
+    if found := re.match(r"Linux-(\d+\.\d[\w.+-]*?)-(x86_64|aarch64)", said.get("platform", "")):
+        got.kernel, got.machine = got.kernel or found[1], got.machine or found[2]
+        got.told.update(("system", "kernel"))
+    if re.match(r"\d+\.\d", said.get("torch", "")):
+        got.distributions["torch"] = said["torch"]
+    if said.get("available") in ("True", "False"):
+        got.available = said["available"] == "True"
+    for name, package in (
+        ("icd", "intel-opencl-icd"),
+        ("level_zero", "level-zero"),
+        ("ipex", "intel-extension-for-pytorch"),
+    ):
+        if re.match(r"\d", said.get(name, "")):
+            (got.distributions if name == "ipex" else got.packages).setdefault(package, said[name].split()[0])
+
+
+def _system(got: Pasted) -> dict[str, Any] | None:
+    said = got.release
+    if not said and not got.kernel and got.uid is None and not got.groups:
+        return None
+    name = said.get("NAME", "")
+    ids = [said["ID"], *said.get("ID_LIKE", "").split()] if said.get("ID") else FAMILIES.get(name, [])
+    owners = dict.fromkeys(node.group for node in got.nodes.values() if node.group and node.group not in got.groups)
+    numbers = {name: UNKNOWN_GROUP + place for place, name in enumerate(owners)}
+    groups = {**got.groups}
+    return {
+        "name": said.get("PRETTY_NAME") or name or "a system that was not named",
+        "families": [each.lower() for each in ids],
+        "version": said.get("VERSION_ID") or None,
+        "kernel": got.kernel or "0",
+        "machine": got.machine or "x86_64",
+        "user": got.user or "you",
+        "uid": got.uid if got.uid is not None else 1000,
+        "groups": list(groups.values()),
+        "joined": list(groups.values()),
+        "named": {**{name: groups[name] for name in ("render", "video") if name in groups}, **numbers},
+    }
+
+
+# Devices: from the bus, from the kernel's messages, or by the names under which other programs list them.
+
+
+def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
+    gpus = [_gpu(each, table) for each in got.gpus]
+    names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
+    if not any(gpu["vendor"] == "8086" for gpu in gpus):
+        seen = got.seen or [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
+        ids = [found for name in seen or got.onboard or names[:1] if (found := find_device(name, table))]
+        gpus += [_plain_gpu(device, place) for place, device in enumerate(ids)]
+    if not gpus and not got.nodes and not got.told & {"hardware.nodes", "hardware.gpus"}:
+        return None
+    return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()]}
+
+
+def _of_sycl(line: str) -> str:
+    return line.partition("Level-Zero")[2] or line.rpartition("]")[2] or line
+
+
+def find_device(name: str, table: GpuTable) -> str:
+    """Give the PCI id of a GPU by the name that a program gives it; empty where the name says no product."""
+    found = HEX.search(name)
+    if found and table.find("8086", (found[1] or found[2]).lower()):
+        return (found[1] or found[2]).lower()
+    plain = _plain(name)
+    known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
+    return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\((?:R|TM|r|tm)\)|[\[\]()]", " ", name)).strip().lower()
+
+
+def _products(table: GpuTable) -> list[tuple[str, str]]:
+    pairs = [(device, product.name.lower()) for (vendor, device), product in table.products.items() if vendor == "8086"]
+    return [(device, name) for device, name in pairs if re.search(r"\d", name)]
+
+
+def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
+    device = each.device or find_device(each.name, table) or "0000"
+    return {
+        "address": each.address,
+        "vendor": each.vendor,
+        "device": device,
+        "pci_class": each.kind,
+        "driver": each.driver or (None if each.detailed else SEEN_ELSEWHERE),
+        "bar": each.bar,
+    }
+
+
+def _plain_gpu(device: str, place: int) -> dict[str, Any]:
+    return {
+        "address": f"GPU {place}",
+        "vendor": "8086",
+        "device": device,
+        "pci_class": "030000",
+        "driver": SEEN_ELSEWHERE,
+    }
+
+
+def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str, Any]:
+    vendor = next((gpu["vendor"] for gpu in gpus if gpu["address"] == each.address), None)
+    others = [node.group for node in got.nodes.values() if node.group and node.group not in got.groups]
+    gid = got.groups.get(
+        each.group, UNKNOWN_GROUP + list(dict.fromkeys(others)).index(each.group) if each.group in others else 0
+    )
+    return {"path": each.path, "vendor": vendor, "gid": gid, "openable": opens(each, got), "address": each.address}
+
+
+def opens(node: PastedNode, got: Pasted) -> bool:
+    """Say whether who asks may open a node; who is not known is taken for one who may."""
+    if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
+        return True
+    listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
+    return node.group in got.groups or not node.group or (node.mode.endswith("+") and bool(listed))
+
+
+# The kernel, the driver in user space, where this runs, and PyTorch.
+
+
+def _kernel(got: Pasted) -> dict[str, Any] | None:
+    if not got.kernel and not got.messages and not got.cmdline and not got.modules:
+        return None
+    return {
+        "release": got.kernel or "0",
+        "cmdline": got.cmdline,
+        "modules": got.modules,
+        "messages": got.messages or ([] if "kernel.messages" in got.told else None),
+        "firmware": None,
+        "claims": None,
+    }
+
+
+def _userland(got: Pasted) -> dict[str, Any] | None:
+    there = (
+        got.packages,
+        got.broken,
+        got.libraries,
+        got.sycl,
+        got.clinfo,
+        got.seen,
+        got.init,
+        got.told & {"userland.sycl"},
+    )
+    if not any(there) and _loader_error(got) == "" and got.available is None:
+        return None
+    return {
+        "packages": got.packages if got.packages or "userland.packages" in got.told else None,
+        "broken": got.broken,
+        "libraries": got.libraries or None,
+        "level_zero": _ladder(got),
+        "sycl": got.sycl if "userland.sycl" in got.told else None,
+        "clinfo": got.clinfo or None,
+        "opencl": {},
+    }
+
+
+def _loader_error(got: Pasted) -> str:
+    return next((line for line in got.errors if "libze_loader.so" in line and "cannot open" in line), "")
+
+
+def _ladder(got: Pasted) -> dict[str, Any] | None:
+    """Give how far Level Zero gets: what lists a device by it has climbed all of it."""
+    listed = [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line] or (
+        got.seen if got.available is not False else []
+    )
+    if listed:
+        return {"init": 0, "drivers": 1, "devices": [{"name": name.strip(" ,"), "kind": "gpu"} for name in listed]}
+    if error := _loader_error(got):
+        return {"error": error}
+    if got.init:
+        code = ZE.get(got.init) or (int(got.init, 16) if got.init.startswith("0x") else 0)
+        return {"init": code, "drivers": None if code else 1}
+    aborts = [line for line in got.sycl if not line.startswith("[")]
+    if aborts:
+        return {"error": f"a program that uses the driver ends with: {aborts[0]}"}
+    if "userland.sycl" in got.told:
+        return {"error": "sycl-ls lists no GPU of Level Zero"}
+    return None
+
+
+def _container(got: Pasted) -> dict[str, Any] | None:
+    if DOCKER.fullmatch(got.host):
+        return {"kind": "docker"}
+    return {"kind": "wsl2"} if "microsoft" in got.kernel.lower() else None
+
+
+def _torch(got: Pasted) -> dict[str, Any] | None:
+    version = got.distributions.get("torch")
+    if version is None and not got.distributions and got.available is None and not _loading(got):
+        return None
+    build = _build(got, version or "")
+    return {
+        "python": "python",
+        "prefix": WHEREVER,
+        "kind": "venv",
+        "distributions": got.distributions,
+        "version": version,
+        "xpu": build.get("xpu"),
+        "cuda": build.get("cuda"),
+        "conflicts": None,
+        "report": _report(got, version, build),
+    }
+
+
+def _build(got: Pasted, version: str) -> Mapping[str, str]:
+    """Say for what a torch was built: by its own words, its version, or what is beside it. Empty: not told."""
+    said, local = got.collected, version.partition("+")[2]
+    there = got.distributions
+    xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
+    cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
+    rules: tuple[tuple[bool, str, str], ...] = (
+        (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.seen and version), xpu, ""),
+        (bool(cuda) or local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
+        (local.startswith("cpu"), "", ""),
+        (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
+        (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
+        (any("not compiled with XPU" in line for line in got.errors), "", ""),
+    )
+    return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
+
+
+def _loading(got: Pasted) -> str:
+    return next((line for line in got.errors if LOADING.search(line)), "")
+
+
+def _report(got: Pasted, version: str | None, build: Mapping[str, str]) -> dict[str, Any] | None:
+    messages = [line for line in got.errors if WARNED.search(line)]
+    error = _loading(got) if got.available is not True else ""
+    if got.available is None and not messages and not error:
+        return None
+    return {
+        "error": error,
+        "messages": messages,
+        "seconds": 0.0,
+        "version": version,
+        "compiled": bool(build["xpu"]) if build else None,
+        "available": False if messages and got.available is None else got.available,
+        "count": len(got.seen) or got.count or (1 if got.available else 0),
+        "devices": got.seen,
+    }
+
+
+def _implied(got: Pasted, sections: Mapping[str, Any]) -> set[str]:
+    """Give the parts that are known from others."""
+    told: set[str] = {name for name in ("system", "kernel", "torch", "container") if sections[name] is not None}
+    if not got.release or not got.kernel:
+        told.discard("system")
+    if not got.kernel:
+        told.discard("kernel")
+    hardware, userland, torch = sections["hardware"], sections["userland"], sections["torch"]
+    if hardware and any(gpu["vendor"] == "8086" for gpu in hardware["gpus"]):
+        told.add("hardware.gpus")
+        told |= {"hardware.driver"} if all(gpu["driver"] != SEEN_ELSEWHERE for gpu in hardware["gpus"]) else set()
+        told |= {"hardware.bar"} if all(gpu.get("bar") for gpu in hardware["gpus"]) else set()
+    if got.nodes and ("system.groups" in got.told or all(node.mode[7:9] == "rw" for node in got.nodes.values())):
+        told.add("hardware.access")
+    if userland:
+        told |= {"userland"} | ({"userland.level_zero"} if userland["level_zero"] else set())
+        told |= {"userland.libraries"} if got.libraries else set()
+    if torch:
+        told |= {"torch.build"} if torch["xpu"] is not None else set()
+        told |= {"torch.report"} if torch["report"] else set()
+    return told
