@@ -59,10 +59,10 @@ def results() -> dict[str, type]:
     told = {each: str(each.__annotations__.get("return")) for each in functions}
     names = {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
     found = {
-        each: eval(text, {**names, "Any": Any})
+        each: eval(text, {**names, "Any": Any})  # noqa: S307 - our own
         for each, text in told.items()
         if text.startswith("Result[") and text != "Result[T]"
-    }  # noqa: S307 - our own
+    }
     types = [each for returned in found.values() for kind in get_args(returned) for each in get_args(kind) or (kind,)]
     return {each.__name__: each for each in types if isinstance(each, type) and is_dataclass(each)}
 
