@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from packaging.version import Version
 
 from data.profiles import SHIPPED, shipped
 from xpusetup.base.errors import UsageError
@@ -84,3 +85,44 @@ def test_a_table_that_is_wrong(old: str, new: str, message: str) -> None:
     with pytest.raises(UsageError) as caught:
         parse_gpus(FAMILY.replace(old, new))
     assert message in caught.value.message
+
+
+def test_a_platform_may_be_of_ids_within_a_family() -> None:
+    table = known().platforms
+    flex, arc = table.of_device("56c0", "dg2-g10"), table.of_device("56a0", "dg2-g10")
+    assert flex is not None
+    assert arc is not None
+    assert (flex.name, flex.line, flex.drivers) == ("Data Center GPU Flex", "data-center", ["i915"])
+    assert (arc.name, arc.line) == ("Arc A series", "client")
+    big = table.of_device("e223", "bmg-g31")
+    assert big is not None
+    assert big.kernel is not None
+    assert Version(big.kernel.first) > Version("6.12")
+
+
+@pytest.mark.parametrize(
+    ("families", "version", "name", "lines"),
+    [
+        (["arch"], None, "arch", {"client"}),
+        (["debian"], None, "debian-sid", {"client"}),
+        (["debian"], "13", "debian-13", set()),
+        (["rhel", "fedora"], "8.10", "rhel-8", {"data-center"}),
+        (["almalinux", "rhel"], "10.0", "rhel-10", {"data-center"}),
+        (["ubuntu", "debian"], "26.04", "ubuntu-26.04", {"client"}),
+    ],
+)
+def test_where_a_distribution_has_drivers_from(
+    families: list[str], version: str | None, name: str, lines: set[str]
+) -> None:
+    found = known().distributions.find(families, version)
+    assert found is not None
+    assert (found.id, set(found.drivers)) == (name, lines)
+
+
+def test_what_a_distribution_has_itself_needs_no_repository() -> None:
+    table = known().distributions
+    own = {each.id for each in table.distribution for line in each.drivers.values() if not line.prepare}
+    assert own == {"ubuntu-26.04", "debian-sid", "arch"}
+    sles = next(each for each in table.distribution if each.id == "sles-15")
+    assert "15.7" not in sles.drivers["client"].releases
+    assert "15.7" in sles.releases

@@ -12,8 +12,7 @@ from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Plan, Request, Step
-from xpusetup.config.load import find_editable, find_patches, find_sources
-from xpusetup.config.request import render_request
+from xpusetup.config.request import find_editable, find_patches, find_sources, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, Seen, Stamp, make_statuses

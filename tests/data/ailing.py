@@ -221,6 +221,59 @@ KERNEL: dict[str, Doc] = {
             ],
         },
     ),
+    "guc-fails": but(
+        healthy(UBUNTU_24, A770),
+        BLIND,
+        {
+            "kernel.messages": [
+                "i915 0000:03:00.0: [drm] GT0: GuC firmware i915/dg2_guc_70.bin version 70.20.0",
+                "i915 0000:03:00.0: [drm] GT0: GUC: load failed: status = 0x40000056, time = 0ms",
+                "i915 0000:03:00.0: [drm] *ERROR* GT0: GuC initialization failed -ENOEXEC",
+                "i915 0000:03:00.0: [drm] *ERROR* GT0: Failed to initialize GPU, declaring it wedged!",
+            ]
+        },
+    ),
+    "wedged-and-closed": but(
+        healthy(UBUNTU_24, B580),
+        UNOPENED,
+        {
+            "kernel.messages": [
+                "xe 0000:03:00.0: [drm] *ERROR* Tile0: GT0: reset failed (-ETIMEDOUT)",
+                "xe 0000:03:00.0: [drm] *ERROR* CRITICAL: Xe has declared device 0000:03:00.0 as wedged.",
+            ]
+        },
+    ),
+    "arch-driver-of-2023": but(
+        healthy(ARCH, B580, release="2.14.1"),
+        BLIND,
+        {"userland.packages": {"intel-compute-runtime": "23.48.27912.11-1", "level-zero-loader": "1.15.8-1"}},
+    ),
+    "program-aborts": but(
+        healthy(UBUNTU_24, B580),
+        BLIND,
+        {
+            "userland.level_zero": None,
+            "userland.sycl": ["Abort was called at 15 line in file: ./shared/source/gmm_helper/resource_info.cpp"],
+        },
+    ),
+    "selector-without-devices": but(
+        healthy(UBUNTU_24, B580),
+        NO_GPU_IN_TORCH,
+        {"environment": {"ONEAPI_DEVICE_SELECTOR": "level_zero"}, "userland.sycl": None},
+    ),
+    "loader-of-another-release": but(
+        healthy(UBUNTU_24, B580),
+        {
+            "torch.report": {
+                **dict.fromkeys(("version", "xpu", "cuda", "compiled", "available", "count", "cxx11_abi")),
+                "error": "ImportError: /home/me/venv/lib/libsycl.so.9: version `LIBUR_LOADER_0.12' not found",
+                "messages": [],
+                "seconds": 1.1,
+                "devices": [],
+            },
+            "environment": {"LD_LIBRARY_PATH": "/opt/intel/compiler/2025.0/lib"},
+        },
+    ),
     "gpu-given-to-a-guest": but(
         healthy(UBUNTU_24, {**B580, "driver": "vfio-pci"}), BLIND, {"kernel.modules": {"xe": None}}
     ),

@@ -172,10 +172,58 @@ DEVICES: list[Case] = [
         "fail: xe: [drm] GuC firmware",
     ),
     ("fw.guc_missing", {"kernel": {"messages": ["i915: fetch failed with error -ENOENT"]}}, "", "info: i915"),
+    (
+        "fw.guc_missing",
+        {
+            "kernel": {
+                "messages": ["i915 0000:03:00.0: GuC firmware i915/dg2_guc_70.2.0.bin: fetch failed with error -2"]
+            }
+        },
+        "",
+        "info: i915",
+    ),
+    (
+        "fw.guc_missing",
+        {
+            "kernel": {"messages": ["xe: [drm] GuC firmware xe/bmg_guc_70.bin: fetch failed -ENOENT"]},
+            **ladder(devices=[]),
+        },
+        "",
+        "fail: xe: [drm] GuC firmware",
+    ),
+    ("fw.gpu_wedged", {}, "", "ok: none is given up"),
+    ("fw.gpu_wedged", {"kernel": {"messages": None}}, "", ""),
+    (
+        "fw.gpu_wedged",
+        {
+            "kernel": {
+                "messages": [
+                    "i915 0000:00:02.0: [drm] *ERROR* GT0: GuC initialization failed -ENXIO",
+                    "i915 0000:00:02.0: [drm] *ERROR* GT0: Failed to initialize GPU, declaring it wedged!",
+                ]
+            },
+            **ladder(devices=[]),
+        },
+        "",
+        "fail: i915 0000:00:02.0: [drm] *ERROR* GT0: GuC initialization failed -ENXIO",
+    ),
+    (
+        "fw.gpu_wedged",
+        {"kernel": {"messages": ["xe 0000:00:02.0: [drm] CRITICAL: Xe has declared device 0000:00:02.0 as wedged."]}},
+        "",
+        "warn: xe 0000:00:02.0",
+    ),
+    (
+        "fw.gpu_wedged",
+        {"kernel": {"messages": ["xe 0000:00:02.0: probe with driver xe failed with error -22"]}, **ladder(devices=[])},
+        "",
+        "fail: xe 0000:00:02.0: probe",
+    ),
     ("fw.gpu_hang", {}, "", "ok: none recorded"),
     ("fw.gpu_hang", {"kernel": {"messages": ["i915: [drm] GPU HANG: ecode 12"]}}, "", "warn: 1, the last: i915"),
     ("fw.gpu_hang", {"kernel": {"messages": None}}, "", ""),
     ("kmd.pvc_needs_backports", {}, "", ""),
+    ("kmd.pvc_needs_backports", gpu({**CARD, "device": "56c0", "driver": None}), "", "fail: Data Center GPU Flex 170"),
     (
         "kmd.pvc_needs_backports",
         {**gpu(MAX), "kernel": {"modules": {"i915": "1.25.2"}}},
@@ -208,6 +256,27 @@ DEVICES: list[Case] = [
     ),
     ("kmd.compute_runtime_vs_kernel", {}, "", "ok: 25.18.33578.15-1~24.04 on Linux 6.14"),
     ("kmd.compute_runtime_vs_kernel", {"kernel": {"release": "6.18.2"}}, "", "warn: 25.18.33578.15-1~24.04"),
+    (
+        "kmd.compute_runtime_vs_kernel",
+        {
+            "userland": {**USERLAND, "packages": {"intel-compute-runtime": "25.31.34666.3-1.fc43"}},
+            "kernel": {"release": "6.18.5-200.fc43"},
+        },
+        "",
+        "warn: 25.31.34666.3-1.fc43 on Linux 6.18.5-200.fc43",
+    ),
+    (
+        "kmd.compute_runtime_vs_kernel",
+        {"userland": {**USERLAND, "packages": {"intel-compute-runtime": "23.48.27912.11-1"}}},
+        "",
+        "fail: 23.48.27912.11-1 on Linux 6.14",
+    ),
+    (
+        "kmd.compute_runtime_vs_kernel",
+        {"userland": {**USERLAND, "packages": {"intel-level-zero-gpu": "1.3.27912.11"}}, **gpu(ALCHEMIST)},
+        "",
+        "warn: 1.3.27912.11 on Linux 6.14",
+    ),
     ("container.no_device", {}, "", ""),
     ("container.no_device", {"container": DOCKER}, "", "ok: docker with 1 node"),
     ("container.no_device", {**nodeless(CARD), "container": DOCKER}, "", "fail: docker without /dev/dri"),
@@ -310,6 +379,52 @@ DRIVER: list[Case] = [
     ("umd.device_filter_env", {}, "", "ok: none set"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="opencl:*"), "", "fail: ONEAPI_DEVICE_SELECTOR=opencl:*"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="level_zero:0"), "", "info: level_zero:0"),
+    (
+        "umd.device_filter_env",
+        shell(ONEAPI_DEVICE_SELECTOR="level_zero"),
+        "",
+        "fail: ONEAPI_DEVICE_SELECTOR=level_zero (level_zero names no",
+    ),
+    (
+        "umd.device_filter_env",
+        shell(ONEAPI_DEVICE_SELECTOR="levelzero:0"),
+        "",
+        "fail: ONEAPI_DEVICE_SELECTOR=levelzero:0 (levelzero is no",
+    ),
+    (
+        "umd.device_filter_env",
+        shell(ONEAPI_DEVICE_SELECTOR="level_zero:x"),
+        "",
+        "fail: ONEAPI_DEVICE_SELECTOR=level_zero:x (x names no",
+    ),
+    (
+        "umd.device_filter_env",
+        shell(ONEAPI_DEVICE_SELECTOR="level_zero:0;opencl:"),
+        "",
+        "fail: ONEAPI_DEVICE_SELECTOR=level_zero:0;opencl:",
+    ),
+    ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="*:gpu"), "", "info: *:gpu"),
+    ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="!opencl:*"), "", "info: !opencl:*"),
+    (
+        "umd.device_filter_env",
+        shell(ONEAPI_DEVICE_SELECTOR="level_zero:0.1,2.*;!level_zero:2.1"),
+        "",
+        "info: level_zero:0.1",
+    ),
+    ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/opt/conda/etc/OpenCL/vendors"), "", "warn: OCL_ICD_VENDORS=/opt/conda"),
+    ("umd.opencl_icd", shell(OCL_ICD_VENDORS="/etc/OpenCL/vendors"), "", "ok: "),
+    (
+        "umd.ze_init",
+        {
+            "userland": {
+                **USERLAND,
+                "level_zero": None,
+                "sycl": ["Abort was called at 70 line in file: bindless_heaps_helper.cpp"],
+            }
+        },
+        "",
+        "fail: a program that uses the driver ends: Abort was called",
+    ),
     ("umd.device_filter_env", shell(SYCL_DEVICE_FILTER="cpu"), "", "warn: SYCL_DEVICE_FILTER=cpu"),
     ("umd.device_filter_env", {**shell(ZE_AFFINITY_MASK="7"), **ladder(devices=[])}, "", "fail: ZE_AFFINITY_MASK=7"),
     ("umd.igpu_dgpu_mix", {}, "", ""),

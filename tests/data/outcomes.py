@@ -90,6 +90,12 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "max1550-without-dkms": _kept("kmd.pvc_needs_backports", release="torch-2.12"),
     "firmware-missing": _kept("fw.guc_missing"),
+    "guc-fails": _kept("fw.gpu_wedged"),
+    "wedged-and-closed": Outcome(run=("fw.gpu_wedged", "perm.render_group"), way=("wheel", "torch-2.14"), kept=True),
+    "arch-driver-of-2023": _kept("kmd.compute_runtime_vs_kernel"),
+    "selector-without-devices": _kept("umd.device_filter_env"),
+    "loader-of-another-release": _kept("runtime.ur_mixed"),
+    "program-aborts": _kept("umd.ze_init"),
     "gpu-given-to-a-guest": _kept("kmd.bound"),
     "coffee-lake": _none("hw.legacy_gpu", "is older than Tiger Lake, and no PyTorch has code for it"),
     "tiger-lake": Outcome(
@@ -124,7 +130,7 @@ OUTCOMES: dict[str, Outcome] = {
     ),
     "filter-hides-it": _kept("umd.device_filter_env"),
     # the environment and what is in it
-    "setvars-beside-wheels": _kept("setvars.with_wheel"),
+    "setvars-beside-wheels": _kept("runtime.ur_mixed"),
     "two-sycl-runtimes": _kept("runtime.ur_mixed"),
     "two-oneapi-on-the-path": Outcome(way=("wheel", "torch-2.14"), told=("setvars.ld_duplicates",)),
     "conda-libstdcxx": _kept("setvars.conda_libstdcxx"),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import (
@@ -21,7 +22,10 @@ from xpusetup.doctor.question import (
     package,
     unbound,
 )
+from xpusetup.doctor.userland import check_stock
+from xpusetup.machine.facts import lists_gpu
 from xpusetup.machine.gpus import LEGACY
+from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -250,13 +254,25 @@ def check_free_memory(question: Question) -> Answer | None:
 
 REFUSED = r"Your graphics device ([0-9a-f]{4}) is not properly supported by"
 NO_FIRMWARE = (
-    r"fetch failed (?:with error )?-ENOENT|Failed to initialize uC|Direct firmware load for .* failed with error -2"
+    r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
+    r"|Direct firmware load for .* failed with error -2"
+)
+GUC = r"(?i)\bguc\b|/\w+_guc_"
+WEDGED = (
+    r"(?i)declar\w+ (?:it|device \S+(?: as)?) wedged|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
+    r"|GUC: load failed|GuC load failed|Unsupported GuC v|firmware production part check failure"
+    r"|probe with driver (?:xe|i915) failed with error|Failed to initialize (?:GPU|uC)\b"
 )
 HANG = r"GPU HANG|context reset due to GPU hang|Fence expiration time out"
 FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
 """Which firmware a family needs, as its file below the firmware folder begins."""
-WRONG_KERNEL, WRONG_DRIVER = (6, 18), (25, 31)
+AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (((6, 18), 34666, "warn"), ((6, 11), 28202, "warn"))
+"""Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023."""
+FIRST_WITH_XE = 28202
+"""Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 XE_ON_ALCHEMIST = (6, 9)
+FLEX = ("56c0", "56c1", "56c2")
+"""Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
 
 
 def _kernel(question: Question) -> Kernel | None:
@@ -274,8 +290,10 @@ def check_firmware(question: Question) -> Answer | None:
     if kernel is None:
         return None
     lines = messages(question, NO_FIRMWARE)
-    if lines and not nodes(question):
-        return Answer("fail", lines[-1])
+    guc = [line for line in lines if re.search(GUC, line)]
+    gone = not nodes(question) and question.facts.is_told("hardware.nodes")
+    if lines and (gone or (guc and not lists_gpu(question.facts))):
+        return Answer("fail", (guc or lines)[-1])
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:
@@ -289,6 +307,18 @@ def _lacking(question: Question, gpu: Gpu, files: list[str]) -> str:
     return "" if any(file.startswith(wanted) for file in files) else wanted
 
 
+def check_wedged(question: Question) -> Answer | None:
+    """Look for a GPU that the kernel has given up: its firmware did not start, or a reset failed."""
+    kernel = _kernel(question)
+    if kernel is None or kernel.messages is None:
+        return None
+    lines = messages(question, WEDGED)
+    if not lines:
+        return Answer("ok", "none is given up")
+    first = next((line for line in lines if "wedged" not in line), lines[0])
+    return Answer("warn" if lists_gpu(question.facts) else "fail", first, {"kernel": kernel.release})
+
+
 def check_hang(question: Question) -> Answer | None:
     """Look for hangs and resets in the kernel's messages."""
     kernel = _kernel(question)
@@ -300,7 +330,8 @@ def check_hang(question: Question) -> Answer | None:
 
 def check_max_driver(question: Question) -> Answer | None:
     """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
-    kernel, cards = _kernel(question), of_family(question, "pvc")
+    kernel = _kernel(question)
+    cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
     lost = [gpu for gpu in cards if gpu.driver not in DRIVERS]
     if kernel is None or not cards:
         return None
@@ -372,9 +403,14 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
 
 def check_driver_age(question: Question) -> Answer | None:
     """Hold the age of the user-mode driver against that of the kernel."""
-    kernel = _kernel(question)
-    version = package(question, "libze-intel-gpu1", "intel-opencl-icd")
-    if kernel is None or not version:
+    kernel, build = _kernel(question), driver_build(question.facts)
+    if kernel is None or build is None:
         return None
-    late = numbers(kernel.release) >= WRONG_KERNEL and numbers(version) <= WRONG_DRIVER
-    return Answer("warn" if late else "ok", f"{version} on Linux {kernel.release}")
+    seen = f"{package(question, *DRIVER_PACKAGES) or f'build {build}'} on Linux {kernel.release}"
+    if check_stock(question) is not None:
+        return Answer("info", seen)
+    on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
+    if on_xe and build <= FIRST_WITH_XE:
+        return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
+    late = [level for first, last, level in AGES if numbers(kernel.release) >= first and build <= last]
+    return Answer(late[0] if late else "ok", seen)

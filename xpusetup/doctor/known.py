@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
+from xpusetup.machine.facts import lists_gpu
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
@@ -21,6 +22,7 @@ TELLS: dict[str, tuple[str, ...]] = {
     "hw.small_bar": ("hardware.bar",),
     "fw.guc_missing": (MESSAGES,),
     "fw.gpu_hang": (MESSAGES,),
+    "fw.gpu_wedged": (MESSAGES,),
     "kmd.force_probe": (KERNEL, GPUS, DRIVER),
     "kmd.blacklisted": ("kernel.cmdline", DRIVER),
     "kmd.bound": (GPUS, DRIVER),
@@ -100,11 +102,6 @@ def judge_untold(name: str, facts: Facts, answer: Answer | None) -> Answer | Non
     missing = untold_parts(name, facts)
     if not missing or (answer is not None and answer.level == "info"):
         return answer
-    if name in PROVEN and _lists_gpu(facts):
+    if name in PROVEN and lists_gpu(facts):
         return Answer("ok", "Level Zero lists a GPU")
     return Answer("unknown", f"not told: {', '.join(missing)}")
-
-
-def _lists_gpu(facts: Facts) -> bool:
-    ladder = facts.userland.level_zero if facts.userland else None
-    return ladder is not None and any(device.kind in ("gpu", "") for device in ladder.devices)

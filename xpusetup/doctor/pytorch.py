@@ -18,6 +18,11 @@ if TYPE_CHECKING:
 
 
 SYCL = re.compile(r"lib(sycl|ur_|umf|ze_|pi_)")
+OTHER_RUNTIME = re.compile(
+    r"version [`'\"]?LIBUR_LOADER_[\d.]+|libur_loader\S*: (?:undefined symbol|version)"
+    r"|libsycl\S*: undefined symbol: ur\w"
+)
+"""Errors of a loader that was taken from another release than the runtime that asks it."""
 CXX = re.compile(r"lib(stdc\+\+|gcc_s)\.so")
 HEADLINE: dict[str, str] = {
     "symbol": "{library} needs {names}",
@@ -34,7 +39,13 @@ HEADLINE: dict[str, str] = {
 
 def check_runtime(question: Question) -> Answer | None:
     """Look for another SYCL runtime, from outside, before what the environment brings or beside it."""
-    return _answer(question, _is_runtime) if is_xpu(question) else None
+    if not is_xpu(question):
+        return None
+    torch = question.facts.torch
+    said = torch.report.error if torch is not None and torch.report is not None else ""
+    if torch is not None and OTHER_RUNTIME.search(said):
+        return Answer("fail", said, {"python": torch.python})
+    return _answer(question, _is_runtime)
 
 
 def check_outside(question: Question) -> Answer | None:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 # What the shell carries: setvars.sh and the traps that it sets for wheels, scripts and builds.
 
 
-ONEAPI = re.compile(r"/oneapi/|/intel/oneapi|/inteloneapi/")
+ONEAPI = re.compile(r"/oneapi/|/intel/oneapi|/inteloneapi/|/intel/(?:compiler|mkl|ccl|pti|tbb|dpcpp|deep-learning)\b")
 COMPILER = re.compile(r"/compiler/(\d{4}\.\d+(?:\.\d+)?)/")
 RUNTIMES = ("intel-sycl-rt", "intel-cmplr-lib-ur", "dpcpp-cpp-rt")
 LISTS = ("LD_LIBRARY_PATH", "CPATH", "LIBRARY_PATH")

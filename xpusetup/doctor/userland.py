@@ -16,6 +16,7 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
+from xpusetup.machine.facts import lists_gpu
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import LevelZero, Userland
@@ -118,7 +119,9 @@ def describe(code: int) -> str:
 
 def check_ladder(question: Question) -> Answer | None:
     """Climb Level Zero: loader, zeInit, drivers, devices."""
-    ladder = _ladder(question)
+    ladder, ended = _ladder(question), _aborts(question)
+    if ended and not lists_gpu(question.facts):
+        return Answer("fail", f"a program that uses the driver ends: {ended[0]}")
     if ladder is None:
         return None
     if ladder.error:
@@ -131,11 +134,21 @@ def check_ladder(question: Question) -> Answer | None:
     return Answer("ok", ", ".join(device.name or "a GPU" for device in found))
 
 
+def _aborts(question: Question) -> list[str]:
+    """Give what sycl-ls died of: the abort of a program is evidence too."""
+    userland = _userland(question)
+    lines = (userland.sycl or []) if userland else []
+    return [line for line in lines if line.startswith(("Abort was called", "terminate called"))]
+
+
 def check_opencl(question: Question) -> Answer | None:
     """Look for Intel's OpenCL driver, which torch itself does not need."""
     userland = _userland(question)
     if userland is None:
         return None
+    place = variable(question, "OCL_ICD_VENDORS")
+    if place and not place.startswith("/etc/"):
+        return Answer("warn", f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at")
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
@@ -166,7 +179,7 @@ def check_filters(question: Question) -> Answer | None:
     selector, mask = variable(question, "ONEAPI_DEVICE_SELECTOR"), variable(question, "ZE_AFFINITY_MASK")
     old, ladder = variable(question, "SYCL_DEVICE_FILTER"), _ladder(question)
     hides = [
-        *([f"ONEAPI_DEVICE_SELECTOR={selector}"] if selector and not _lets_through(selector) else []),
+        *([f"ONEAPI_DEVICE_SELECTOR={selector}{_faulty(selector)}"] if selector and _shuts(selector) else []),
         *([f"SYCL_DEVICE_FILTER={old}"] if old and "level_zero" not in old else []),
         *([f"ZE_AFFINITY_MASK={mask}"] if mask and _masks_all(mask, ladder) else []),
     ]
@@ -178,8 +191,37 @@ def check_filters(question: Question) -> Answer | None:
     return Answer("info", ", ".join(there)) if there else Answer("ok", "none set")
 
 
+BACKENDS = ("level_zero", "opencl", "cuda", "hip", "native_cpu", "offload", "*")
+DEVICES = re.compile(r"\*|gpu|cpu|fpga|acc|accelerator|(?:\d+|\*)(?:\.(?:\d+|\*)){0,2}")
+
+
 def _lets_through(selector: str) -> bool:
-    return any(part.split(":")[0] in ("level_zero", "*") for part in selector.split(";") if not part.startswith("!"))
+    parts = [part.strip().lower() for part in selector.split(";") if part.strip()]
+    taken = [part for part in parts if not part.startswith("!")]
+    return any(part.split(":")[0] in ("level_zero", "*") for part in taken or ["*"])
+
+
+def selector_fault(selector: str) -> str:
+    """Say why SYCL does not understand a selector, and so ends every program; empty for one that it does."""
+    for part in (each.strip().lower().removeprefix("!") for each in selector.split(";")):
+        backend, colon, devices = part.partition(":")
+        if not colon or not devices:
+            return f"{part or 'an empty part'} names no devices; SYCL wants BACKEND:DEVICES"
+        if backend not in BACKENDS:
+            return f"{backend or 'nothing'} is no backend of SYCL"
+        wrong = [each for each in devices.split(",") if not DEVICES.fullmatch(each.strip())]
+        if wrong:
+            return f"{wrong[0] or 'nothing'} names no device"
+    return ""
+
+
+def _shuts(selector: str) -> bool:
+    return bool(selector_fault(selector)) or not _lets_through(selector)
+
+
+def _faulty(selector: str) -> str:
+    fault = selector_fault(selector)
+    return f" ({fault})" if fault else ""
 
 
 def _masks_all(mask: str, ladder: LevelZero | None) -> bool:

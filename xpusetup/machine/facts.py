@@ -456,3 +456,9 @@ class Facts(Fact):
     def tool(self, name: str) -> Tool | None:
         """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)
+
+
+def lists_gpu(facts: Facts) -> bool:
+    """Say whether Level Zero lists a GPU: what it needs is well then."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    return ladder is not None and any(device.kind in ("gpu", "") for device in ladder.devices)

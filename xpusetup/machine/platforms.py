@@ -13,6 +13,7 @@ from pydantic import Field
 
 from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
+from xpusetup.machine.gpus import PciId
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -20,7 +21,9 @@ if TYPE_CHECKING:
 
 Line = Literal["client", "data-center"]
 Route = Literal["wheel", "image", "build", "none"]
-Manager = Literal["apt", "dnf", "zypper"]
+Manager = Literal["apt", "dnf", "zypper", "pacman"]
+ROLLING = "rolling"
+"""The version of a distribution that has none."""
 Argv = list[Text]
 
 
@@ -47,11 +50,13 @@ class KeptToolkits(Sourced):
 class Platform(Sourced):
     """GPU families that need the same. `too_old` are user-mode drivers that do not know it.
 
-    `undocumented` says why no release is made for it, where none is.
+    `undocumented` says why no release is made for it, where none is. `devices` are ids that need something else than
+    the rest of their family.
     """
 
     name: Text
-    families: list[Name] = Field(min_length=1)
+    families: list[Name] = []
+    devices: list[PciId] = []
     line: Line
     drivers: list[Name]
     undocumented: Text = ""
@@ -110,6 +115,10 @@ class PlatformTable(Strict):
         """Give the platform of a GPU family."""
         return next((each for each in self.platform if family in each.families), None)
 
+    def of_device(self, device: str, family: str) -> Platform | None:
+        """Give the platform of a GPU by its id, else by its family."""
+        return next((each for each in self.platform if device in each.devices), None) or self.of_family(family)
+
     def elsewhere_for(self, family: str) -> Elsewhere | None:
         """Give the way of an accelerator that no profile of ours serves."""
         return next((each for each in self.elsewhere if family in each.families), None)
@@ -125,9 +134,13 @@ class KernelPackages(Sourced):
 
 
 class DriverPackages(Strict):
-    """One line of drivers on one distribution."""
+    """One line of drivers on one distribution; `prepare` is empty where the distribution itself has them.
 
-    prepare: list[Argv]
+    `releases` are those that this line is made for, empty for all of the distribution's.
+    """
+
+    prepare: list[Argv] = []
+    releases: list[VersionText] = []
     headers: list[Operand] = []
     kernel_driver: list[Operand] = []
     packages: list[Operand] = Field(min_length=1)
@@ -159,7 +172,8 @@ class DistributionTable(Strict):
         asked = version or ""
         for family in families:
             for each in self.distribution:
-                if each.family == family and (asked == each.version or asked.startswith(f"{each.version}.")):
+                known = asked or ROLLING
+                if each.family == family and (known == each.version or known.startswith(f"{each.version}.")):
                     return each
         return None
 

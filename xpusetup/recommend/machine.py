@@ -65,7 +65,8 @@ def find_cards(facts: Facts, known: Known) -> tuple[Card, ...]:
     """Give all accelerators that the table knows, in the order of the bus."""
     gpus = facts.hardware.gpus if facts.hardware else []
     found = ((gpu, known.gpus.find(gpu.vendor, gpu.device)) for gpu in gpus)
-    return tuple(Card(gpu, product, known.platforms.of_family(product.family.id)) for gpu, product in found if product)
+    platform_of = known.platforms.of_device
+    return tuple(Card(gpu, each, platform_of(gpu.device, each.family.id)) for gpu, each in found if each)
 
 
 def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:

@@ -37,8 +37,16 @@ INSTALL: dict[Manager, tuple[str, ...]] = {
     "apt": ("apt-get", "install", "-y"),
     "dnf": ("dnf", "install", "-y"),
     "zypper": ("zypper", "--non-interactive", "install"),
+    "pacman": ("pacman", "-S", "--needed", "--noconfirm"),
 }
-FAMILIES: dict[str, Manager] = {"debian": "apt", "ubuntu": "apt", "rhel": "dnf", "fedora": "dnf", "suse": "zypper"}
+FAMILIES: dict[str, Manager] = {
+    "debian": "apt",
+    "ubuntu": "apt",
+    "rhel": "dnf",
+    "fedora": "dnf",
+    "suse": "zypper",
+    "arch": "pacman",
+}
 
 
 def manager_of(facts: Facts) -> Manager | None:
@@ -57,8 +65,13 @@ def install_argv(manager: Manager, names: Sequence[str], options: Sequence[str] 
 
 KEYRING = "/usr/share/keyrings/oneapi-archive-keyring.gpg"
 """Where Intel's own guide puts it: apt refuses one repository that is signed by two files."""
-COMPILER: dict[Manager, str] = {"apt": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++"}
-HEADERS: dict[Manager, str] = {"apt": "python{0}-dev", "dnf": "python{0}-devel", "zypper": "python{1}-devel"}
+COMPILER: dict[Manager, str] = {"apt": "g++", "dnf": "gcc-c++", "zypper": "gcc-c++", "pacman": "gcc"}
+HEADERS: dict[Manager, str] = {
+    "apt": "python{0}-dev",
+    "dnf": "python{0}-devel",
+    "zypper": "python{1}-devel",
+    "pacman": "python",
+}
 DOWNLOADS = "$HOME/.cache/xpusetup"
 
 
@@ -94,7 +107,7 @@ def toolkit_tasks(
         return
     if not root:
         yield _offline(wanted, known)
-    elif manager is None:
+    elif manager is None or manager == "pacman":  # Intel has no repository for it
         yield Note(
             id="setup.oneapi",
             title=_title(wanted),
@@ -283,10 +296,11 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
     packages = place.distribution.drivers.get(line) if place.distribution else None
     title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
-    if packages is None or place.manager is None or not _has_release(place):
+    if packages is None or place.manager is None or not _has_release(place, packages):
         yield _not_packaged(place, title)
         return
-    yield _task("repository", "Intel's driver repository", *(_fill(argv, place) for argv in packages.prepare))
+    if packages.prepare:
+        yield _task("repository", "Intel's driver repository", *(_fill(argv, place) for argv in packages.prepare))
     if wants_driver or wants_kernel_driver:
         yield from _kernel_driver(place, packages)
     if wants_driver or wants_ocloc:
@@ -302,8 +316,8 @@ def _has_ocloc(facts: Facts) -> bool:
     return facts.toolkits is not None and facts.toolkits.ocloc is not None
 
 
-def _has_release(place: Place) -> bool:
-    releases = place.distribution.releases if place.distribution else []
+def _has_release(place: Place, packages: DriverPackages) -> bool:
+    releases = packages.releases or (place.distribution.releases if place.distribution else [])
     return not releases or (place.facts.system is not None and place.facts.system.version in releases)
 
 

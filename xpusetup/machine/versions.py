@@ -1,0 +1,44 @@
+"""Versions of the driver in user space as one number, whatever a distribution calls its package. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xpusetup.machine.facts import Facts
+
+
+DRIVER_PACKAGES = (
+    *("libze-intel-gpu1", "intel-opencl-icd", "intel-level-zero-gpu", "intel-compute-runtime", "intel-level-zero"),
+    *("intel-opencl",),
+)
+"""The packages of compute-runtime: as Ubuntu and Debian, Intel, Fedora, SUSE and Arch name them."""
+COMPILERS = (
+    *("libigc2", "intel-igc-core-2", "intel-graphics-compiler", "intel-igc", "intel-igc-core", "libigc1"),
+    *("intel-igc-opencl-2", "intel-igc-opencl", "intel-igc-libs"),
+)
+"""The packages of the graphics compiler."""
+LOADERS = ("libze1", "level-zero", "level-zero-loader", "oneapi-level-zero")
+"""The packages of Level Zero's loader."""
+BUILD = re.compile(r"^(?:\d+:)?(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})\b")
+LISTED = re.compile(r"\[(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})(?:[.+]\d+)?\]")
+
+
+def first_package(facts: Facts, names: tuple[str, ...]) -> str:
+    """Give the version of the first of these packages that is there; empty without one."""
+    packages = (facts.userland.packages or {}) if facts.userland else {}
+    return next((packages[name] for name in names if name in packages), "")
+
+
+def driver_build(facts: Facts) -> int | None:
+    """Give the build of compute-runtime: the third number of 25.40.35563.7, as of 1.6.35563 in Level Zero's words.
+
+    It grows from release to release. Without a package it is read from what sycl-ls says of the GPU.
+    """
+    found = BUILD.match(first_package(facts, DRIVER_PACKAGES))
+    if found is None and facts.userland:
+        lines = [line for line in facts.userland.sycl or [] if ":gpu]" in line]
+        lines += [device.name for device in facts.userland.level_zero.devices] if facts.userland.level_zero else []
+        found = next(filter(None, map(LISTED.search, lines)), None)
+    return int(found[1]) if found else None
