@@ -5,20 +5,22 @@ docs/json-schema.json holds it, and docs/json.md says it for people; real runs a
 
 from __future__ import annotations
 
+import ast
 import json
 import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
+from pathlib import Path
+from pkgutil import iter_modules
 from types import NoneType, UnionType
 from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-import xpusetup
+from xpusetup import commands
 from xpusetup.base.document import key_of
 
 if TYPE_CHECKING:
@@ -75,19 +77,10 @@ ERROR = {
 
 
 @cache
-def names() -> dict[str, Any]:
-    """Give the classes of the program by name: what is imported for types alone has to be found too."""
-    for found in walk_packages(xpusetup.__path__, "xpusetup."):
-        if not found.name.startswith(("xpusetup.helpers", "xpusetup.simxpu", "xpusetup.cli.__main__")):
-            import_module(found.name)
-    modules = {name: module for name, module in sys.modules.items() if name.startswith("xpusetup.")}
-    commands_last = sorted(modules, key=lambda name: name.startswith("xpusetup.commands."))
-    return {
-        name: each
-        for module in map(modules.__getitem__, commands_last)
-        for name, each in vars(module).items()
-        if get_origin(each) is Literal or (isinstance(each, type) and each.__module__.startswith("xpusetup."))
-    }
+def names() -> dict[str, type]:
+    """Give the classes that the modules of commands have, by name."""
+    modules = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
+    return {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
 
 
 def types_of(command: str) -> list[type]:
@@ -97,8 +90,23 @@ def types_of(command: str) -> list[type]:
 
 def hints_of(kind: type) -> dict[str, Any]:
     """Give the types of the fields of a result."""
-    known = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, **names(), **vars(sys.modules[kind.__module__])}
+    known: dict[str, Any] = {}
+    for each in reversed(kind.__mro__[:-1]):
+        known |= imports_of(each.__module__) | vars(sys.modules[each.__module__])
     return get_type_hints(kind, known)
+
+
+@cache
+def imports_of(module: str) -> dict[str, Any]:
+    """Give what a module imports, also for types alone."""
+    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text())
+    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
+    return {
+        alias.asname or alias.name: getattr(import_module(str(node.module)), alias.name, None)
+        for node in found
+        if not str(node.module).startswith("__")
+        for alias in node.names
+    }
 
 
 def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:
@@ -153,11 +161,11 @@ def _is_always_said(kind: type[BaseModel], field: FieldInfo) -> bool:
 def make_schema() -> dict[str, Any]:
     """Give the schema of every document, one for each command."""
     defs: dict[str, Any] = {}
-    commands = [_envelope(command, defs) for command in sorted(RESULTS)]
+    envelopes = [_envelope(command, defs) for command in sorted(RESULTS)]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "xpusetup COMMAND --json",
-        "anyOf": commands,
+        "anyOf": envelopes,
         "$defs": {"Error": ERROR, **dict(sorted(defs.items()))},
     }
 
