@@ -64,6 +64,8 @@ RESULTS: dict[str, str] = {
 """The types of each command's result."""
 PARTS: dict[str, type] = {}
 """The types that stand in the schema, by name."""
+KINDS: dict[str, type] = {}
+"""The types that the schema speaks of, by name: no two have the same."""
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 ERROR = {
     "type": "object",
@@ -115,6 +117,7 @@ def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:
         return {"type": PLAIN[hint]}
     if hint in {Any, object} or issubclass(hint, dict):
         return {"type": "object"} if hint not in {Any, object} else {}
+    assert KINDS.setdefault(hint.__name__, hint) is hint, f"two types of one name: {hint}"
     if hint.__name__ not in defs:
         defs[hint.__name__] = {}
         defs[hint.__name__] = _object(hint, defs)

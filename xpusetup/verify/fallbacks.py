@@ -49,7 +49,7 @@ class BuiltIn(Strict):
     date: str = ""
 
 
-class Span(Strict):
+class ReleaseSpan(Strict):
     """Operators that are on the lists of all releases from `first` to `last`."""
 
     first: str
@@ -71,7 +71,7 @@ class Known(Strict):
     source: str
     table: list[Published]
     built_in: list[BuiltIn]
-    span: list[Span]
+    span: list[ReleaseSpan]
     kernel: list[Kernel]
 
     @model_validator(mode="after")
