@@ -6,16 +6,15 @@ docs/json-schema.json holds it, and docs/json.md says it for people; real runs a
 from __future__ import annotations
 
 import ast
+import inspect
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from pathlib import Path
 from pkgutil import iter_modules
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
@@ -77,36 +76,36 @@ ERROR = {
 
 
 @cache
-def names() -> dict[str, type]:
-    """Give the classes that the modules of commands have, by name."""
-    modules = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
-    return {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
+def results() -> dict[str, type]:
+    """Give the classes of the modules of commands by name."""
+    found = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
+    own = [each for module in found for each in vars(module).values() if isinstance(each, type)]
+    return {each.__name__: each for each in own if each.__module__.startswith("xpusetup.commands.")}
 
 
 def types_of(command: str) -> list[type]:
     """Give the types of a command's result."""
-    return [names()[name] for name in RESULTS[command].split(" | ")]
+    return [results()[name] for name in RESULTS[command].split(" | ")]
 
 
 def hints_of(kind: type) -> dict[str, Any]:
-    """Give the types of the fields of a result."""
-    known: dict[str, Any] = {}
-    for each in reversed(kind.__mro__[:-1]):
-        known |= imports_of(each.__module__) | vars(sys.modules[each.__module__])
-    return get_type_hints(kind, known)
+    """Give the types of the fields of a result, each read where its class is written."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        known = names_in(base.__module__)
+        told = vars(base).get("__annotations__", {})
+        found |= {name: eval(text, known) for name, text in told.items()}  # noqa: S307 - our own words
+    return found
 
 
 @cache
-def imports_of(module: str) -> dict[str, Any]:
-    """Give what a module imports, also for types alone."""
-    tree = ast.parse(Path(str(sys.modules[module].__file__)).read_text())
-    found = [node for node in ast.walk(tree) if isinstance(node, ast.ImportFrom) and node.module]
-    return {
-        alias.asname or alias.name: getattr(import_module(str(node.module)), alias.name, None)
-        for node in found
-        if not str(node.module).startswith("__")
-        for alias in node.names
-    }
+def names_in(module: str) -> dict[str, Any]:
+    """Give what names mean in a module, those too that it imports for types alone."""
+    place = import_module(module)
+    imports = [each for each in ast.walk(ast.parse(inspect.getsource(place))) if isinstance(each, ast.ImportFrom)]
+    named = [(each.module, alias) for each in imports if each.module for alias in each.names]
+    ours = {alias.asname or alias.name: getattr(import_module(origin), alias.name) for origin, alias in named}
+    return {**ours, **vars(place)}
 
 
 def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:
@@ -161,11 +160,11 @@ def _is_always_said(kind: type[BaseModel], field: FieldInfo) -> bool:
 def make_schema() -> dict[str, Any]:
     """Give the schema of every document, one for each command."""
     defs: dict[str, Any] = {}
-    envelopes = [_envelope(command, defs) for command in sorted(RESULTS)]
+    commands = [_envelope(command, defs) for command in sorted(RESULTS)]
     return {
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "xpusetup COMMAND --json",
-        "anyOf": envelopes,
+        "anyOf": commands,
         "$defs": {"Error": ERROR, **dict(sorted(defs.items()))},
     }
 
