@@ -376,6 +376,7 @@ DRIVER: list[Case] = [
     ("umd.only_opencl_gpu", {"userland": {"sycl": USERLAND["sycl"][1:]}}, "", "fail: sycl-ls lists opencl:gpu"),
     ("umd.only_opencl_gpu", {"userland": {"sycl": None}}, "", ""),
     ("umd.loader_version", {}, "", "info: 1.24.0-1"),
+    ("known.bad", {}, "", ""),
     ("umd.device_filter_env", {}, "", "ok: none set"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="opencl:*"), "", "fail: ONEAPI_DEVICE_SELECTOR=opencl:*"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="level_zero:0"), "", "info: level_zero:0"),

@@ -106,6 +106,7 @@ CAUSES = [
     )
 ]
 EXPLAINED = ExplainResult(
+    known=[],
     compared=None,
     log="torch.build.log",
     causes=[
