@@ -149,7 +149,7 @@ def test_plan_and_install_warn_of_what_they_would_bring() -> None:
         ("i915 0000:0d:00.0: [drm] GT0: GUC: firmware production part check failure", "guc-production-part"),
         ("AssertionError: sycl headers not found, please install `icpx` compiler", "triton-wants-sycl-headers"),
         (
-            "InvalidModule: Invalid SPIR-V module: input SPIR-V module uses unknown extension 'SPV_INTEL_predicated_io'",
+            "Invalid SPIR-V module: it uses unknown extension 'SPV_INTEL_predicated_io'",
             "triton-predicated-io",
         ),
         ("RuntimeError: Triton Error [ZE]: 0x78000011", "triton-imf-renamed"),
@@ -165,5 +165,5 @@ def test_a_log_tells_of_it(line: str, name: str) -> None:
 
 
 def test_no_log_tells_of_it_that_does_not() -> None:
-    lines = ["i915: GuC firmware i915/dg2_guc_70.bin version 70.36.0", "RuntimeError: out of memory", "hang"]
+    lines = ["i915: GuC firmware i915/dg2_guc_70.bin version 70.36.0", "hang"]
     assert find_said(known_bad(), lines) == []

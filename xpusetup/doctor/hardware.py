@@ -69,7 +69,8 @@ def _beside(question: Question) -> str:
 
 
 def _unknown(question: Question) -> list[Gpu]:
-    return [gpu for gpu in intel_gpus(question) if family(question, gpu) is None] if question.gpus else []
+    found = [gpu for gpu in intel_gpus(question) if gpu.device and family(question, gpu) is None]
+    return found if question.gpus else []
 
 
 def check_legacy(question: Question) -> Answer | None:

@@ -120,6 +120,8 @@ def name(question: Question, gpu: Gpu) -> str:
     product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
     if product:
         return product.title()
+    if not gpu.device:
+        return f"{MAKERS.get(gpu.vendor, 'Intel')} GPU"
     return (
         f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" if gpu.vendor in MAKERS else f"{gpu.vendor}:{gpu.device}"
     )

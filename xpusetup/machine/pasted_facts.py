@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, Facts
 from xpusetup.machine.paste_lines import FAMILIES
 from xpusetup.machine.pasted import read_pasted
+from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,6 +58,8 @@ PARTS: dict[str, str] = {
 """The parts of facts that can be told or not, and what to paste so that they are."""
 HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
 DOCKER = re.compile(r"[0-9a-f]{12}")
+NEW = ("e2", "b0", "d7", "64", "7d")
+"""How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
@@ -157,12 +160,16 @@ def _system(got: Pasted) -> dict[str, Any] | None:
 
 
 def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
+    named = list(dict.fromkeys(find_devices(got.named, table)))
     gpus = [_gpu(each, table) for each in got.gpus]
+    if len(named) == 1 and len(gpus) == 1 and not gpus[0]["device"]:
+        gpus[0]["device"] = named[0]
     names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
     if not any(gpu["vendor"] == "8086" for gpu in gpus):
         seen = got.seen or [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
-        ids = [found for name in seen or got.onboard or names[:1] if (found := find_device(name, table))]
-        gpus += [_plain_gpu(device, place) for place, device in enumerate(ids)]
+        ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table) or named[:1]
+        module = got.said_module or SEEN_ELSEWHERE
+        gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
     if not gpus and not got.nodes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
     return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()]}
@@ -172,11 +179,17 @@ def _of_sycl(line: str) -> str:
     return line.partition("Level-Zero")[2] or line.rpartition("]")[2] or line
 
 
+def find_devices(names: Collection[str], table: GpuTable) -> list[str]:
+    """Give the PCI ids of GPUs by the names that programs or people give them."""
+    return [found for name in names if (found := find_device(name, table))]
+
+
 def find_device(name: str, table: GpuTable) -> str:
     """Give the PCI id of a GPU by the name that a program gives it; empty where the name says no product."""
     found = HEX.search(name)
-    if found and table.find("8086", (found[1] or found[2]).lower()):
-        return (found[1] or found[2]).lower()
+    device = (found[1] or found[2]).lower() if found else ""
+    if device and (table.find("8086", device) or device.startswith(NEW)):
+        return device
     plain = _plain(name)
     known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
     return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
@@ -192,7 +205,7 @@ def _products(table: GpuTable) -> list[tuple[str, str]]:
 
 
 def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
-    device = each.device or find_device(each.name, table) or "0000"
+    device = each.device or find_device(each.name, table)
     return {
         "address": each.address,
         "vendor": each.vendor,
@@ -203,13 +216,13 @@ def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
     }
 
 
-def _plain_gpu(device: str, place: int) -> dict[str, Any]:
+def _plain_gpu(device: str, place: int, module: str) -> dict[str, Any]:
     return {
         "address": f"GPU {place}",
         "vendor": "8086",
         "device": device,
         "pci_class": "030000",
-        "driver": SEEN_ELSEWHERE,
+        "driver": module,
     }
 
 
@@ -247,6 +260,8 @@ def _kernel(got: Pasted) -> dict[str, Any] | None:
 
 
 def _userland(got: Pasted) -> dict[str, Any] | None:
+    if got.said_driver and not any(name in got.packages for name in DRIVER_PACKAGES):
+        got.packages["intel-compute-runtime"] = got.said_driver
     there = (
         got.packages,
         got.broken,
