@@ -48,7 +48,7 @@ lint: .venv/dev
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
-	cd xpusetup/helpers && MYPYPATH=suites ../../$(BIN)/mypy --config-file= --strict --ignore-missing-imports --python-version 3.10 --explicit-package-bases *.py suites/*.py
+	cd xpusetup/helpers && ../../$(BIN)/mypy --config-file= --strict --ignore-missing-imports --python-version 3.10 --explicit-package-bases *.py helperlib
 
 unit: .venv/dev
 	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)

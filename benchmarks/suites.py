@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 ROUNDS = 5
 GOAL = 1.03
 FOLDERS, TESTS, SECONDS, WORKERS = ("a", "b"), 300, 0.03, 2
-RUNNER = Path(__file__).parents[1] / "xpusetup/helpers/suites/run_suite.py"
+RUNNER = Path(__file__).parents[1] / "xpusetup/helpers/run_suite.py"
 TEXT = f"""
 import time
 import pytest

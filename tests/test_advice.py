@@ -26,7 +26,7 @@ NAMED = re.compile(r"(?<![\w./-])xpusetup ([a-z][a-z-]*)")
 STOPS = re.compile(r"\n|[;)`'\"]|, |(?<=\w)\.(?= |$)| > | \| | # | --$| \(| · |\s{3}|$")
 NO_VERB = {"profile", "in", "itself", "for", "was", "calls", "and", "writes", "installed", "names", "are", "sim"}
 """What follows the program's name where a text speaks of it, or names its version."""
-TITLES = ("verify/outcomes.py", "emit/github.py", "emit/github.py", "helpers/device_junit.py")
+TITLES = ("verify/outcomes.py", "emit/github.py", "emit/github.py", "helpers/helperlib/verify/verdicts.py")
 """Modules in whose texts a command is who wrote a file, and no advice."""
 
 

@@ -13,6 +13,7 @@ import pytest
 
 from data.machines import LAPTOP, WORKSTATION
 from data.profiles import small_text
+from json_schemas import hold_to_schema
 from xpusetup.cli import main
 
 if TYPE_CHECKING:
@@ -50,6 +51,7 @@ class Ran(NamedTuple):
         assert document["schema"] == 1
         assert document["ok"] is (self.code == 0)
         assert list(document) == ["schema", "command", "ok", "result" if "result" in document else "error"]
+        hold_to_schema(document)
         return document
 
 

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from argparse import Namespace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from xpusetup.bundle.contents import scan_file
 from xpusetup.config.cmake import find_tag
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-clones: Any = importlib.import_module("cmake_clones")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+clones: Any = importlib.import_module("helperlib.git.tree")
 fetch_source: Any = importlib.import_module("fetch_source")
-git_process: Any = importlib.import_module("git_process")
+git_process: Any = importlib.import_module("helperlib.git.process")
 ADDRESSES = ["https://github.com/uxlfoundation/oneDNN", "https://github.com/oneapi-src/oneDNN"]
 REV = "1716509706ed075cde61781d00aaf3784ad5a840"
 TAGGED = """# the shape of 2.7: an empty prefix, comments between the arguments, another owner

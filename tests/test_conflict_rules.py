@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from dataclasses import dataclass, field
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-rules: Any = importlib.import_module("conflict_rules")
-model: Any = importlib.import_module("loader_model")
-elf_file: Any = importlib.import_module("elf_file")
-elf_symbols: Any = importlib.import_module("elf_symbols")
-owners: Any = importlib.import_module("file_owners")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+rules: Any = importlib.import_module("helperlib.elf.conflicts")
+elf_loader: Any = importlib.import_module("helperlib.elf.loader")
+elf_file: Any = importlib.import_module("helperlib.elf.file")
+env_distributions: Any = importlib.import_module("helperlib.env.distributions")
 
 NODE = "LIBUR_LOADER_0.12"
 
@@ -31,7 +30,7 @@ class World:
         """Put a library there; `asks` are symbols, `names` those that it has, with the version node `node`."""
         node = words.pop("node", "")
         nodes = {(one.file, one.version) for one in asks if one.version}
-        library = model.Library(
+        library = elf_loader.Library(
             path,
             path,
             62,
@@ -42,7 +41,7 @@ class World:
         )
         versioned = frozenset(f"{name}@{node}" for name in names) if node else frozenset()
         self.files[path] = library
-        self.symbols[path] = elf_symbols.Symbols(asks, frozenset(names), versioned)
+        self.symbols[path] = elf_file.Symbols(asks, frozenset(names), versioned)
         return library
 
     def known(self, *own: Any) -> Any:
@@ -52,7 +51,7 @@ class World:
         return rules.Known(lambda one: self.symbols[one.path], others, lambda one: one.path.startswith("/usr/"))
 
     def process(self, *variable: str) -> Any:
-        return model.Process(model.Places(self.files.get, variable, {}, ("/usr/lib",)))
+        return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))
 
 
 def asked(name: str, version: str = "", file: str = "", *, weak: bool = False) -> Any:
@@ -224,20 +223,20 @@ def test_a_fork_leaves_the_process_as_it_was() -> None:
 def files(title: str, **digests: str) -> Any:
     name, _, version = title.partition(" ")
     listed = tuple((path.replace("__", "/") + ".py", digest) for path, digest in digests.items())
-    return owners.Distribution(name, version, "/site", listed)
+    return env_distributions.Distribution(name, version, "/site", listed)
 
 
 def test_files_of_two_packages() -> None:
     one = files("triton 3.5.0", triton__a="1", triton__b="2", shared__c="3", tests__d="4")
     two = files("triton-xpu 3.6.0", triton__a="9", triton__b="9", shared__c="3", tests__d="5")
-    (overlap,) = owners.find_overlaps([one, two])
+    (overlap,) = env_distributions.find_overlaps([one, two])
     assert overlap == (("triton 3.5.0", "triton-xpu 3.6.0"), ("triton/a.py", "triton/b.py"))
     again = files("triton 3.6.0", triton__a="9")
-    assert owners.find_overlaps([one, again]) == []
+    assert env_distributions.find_overlaps([one, again]) == []
 
 
 def test_owners_without_a_list(tmp_path: Path) -> None:
-    known = owners.Owners({"/venv/lib/libx.so": "acme 1.0"}, "/venv", str(tmp_path))
+    known = env_distributions.Owners({"/venv/lib/libx.so": "acme 1.0"}, "/venv", str(tmp_path))
     assert known.of("/venv/lib/libx.so") == "acme 1.0"
     assert known.of("/opt/intel/oneapi/compiler/2025.3/lib/libsycl.so.8") == "oneAPI compiler 2025.3"
     assert known.of("/somewhere/libx.so") == ""

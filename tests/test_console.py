@@ -17,7 +17,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli import status
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import Environment
+from xpusetup.commands.status import ShellEnvironment
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console, plain, write_text
 from xpusetup.ui.live import BuildView
@@ -59,15 +59,15 @@ def put(value: Any, path: tuple[Any, ...], text: str) -> Any:
     return type(value)(changed)
 
 
-@pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
+@pytest.mark.parametrize(("name", "data", "verbose"), RESULTS)
 def test_no_text_of_a_result_reaches_the_terminal_raw(
-    name: str, command: str, data: Any, verbose: bool, capsys: pytest.CaptureFixture[str]
+    name: str, data: Any, verbose: bool, capsys: pytest.CaptureFixture[str]
 ) -> None:
     tried = 0
     for path in places(data):
         changed = put(copy.deepcopy(data), path, EVIL)
         try:
-            screens.show_result(Result(command, changed), verbose=verbose)
+            screens.show_result(Result(name, changed), verbose=verbose)
         except (KeyError, ValueError, StopIteration, IndexError):  # a word of a list: a mark, a number
             capsys.readouterr()
             continue
@@ -118,6 +118,6 @@ def test_events_and_logs_are_plain(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 def test_the_environment_is_read_back_by_a_shell(capsys: pytest.CaptureFixture[str]) -> None:
-    change = Environment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
+    change = ShellEnvironment({"A": "x\x1b[1m'\ny", "B C": "d", "É": "e"}, ["F;G", "H"])
     screens.show_env(make_console(), change, verbose=False)
     assert capsys.readouterr().out == "unset H\nexport A=$'x\\033[1m\\'\\012y'\n"

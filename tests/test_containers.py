@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from data.profiles import SHIPPED, shipped
 from golden import hold
-from xpusetup.cli.finish import request as make_request
 from xpusetup.commands.emit import KINDS, Order
+from xpusetup.config.request import read_request
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ write beside them: those folders build as they lie. [How images are made](../doc
 
 
 def recipes(profile: str) -> Iterator[tuple[str, str]]:
-    request = make_request(only=None, until="", arch="auto", variables=None, verify="auto")
+    request = read_request(only=None, until="", arch="auto", variables=None, verify="auto")
     order = Order(places=(Where(profile=profile),), request=request)
     yield from ((f"{profile}/{file}", KINDS[kind].make(order).files[file]) for kind, file in RECIPES.items())
 

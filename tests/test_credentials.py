@@ -134,11 +134,8 @@ def test_it_is_hidden_wherever_it_leaves(address: str, capsys: pytest.CaptureFix
 
 
 @pytest.mark.parametrize("address", [each for each in ADDRESSES if "@" in each and "?" not in each])
-def test_no_helper_writes_it_into_a_log(
-    address: str, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend("xpusetup/helpers")
-    process = importlib.import_module("git_process")
+def test_no_helper_writes_it_into_a_log(address: str, capsys: pytest.CaptureFixture[str]) -> None:
+    process = importlib.import_module("helperlib.git.process")
     process.say(f"+ git fetch {address}")
     error = process.FetchError(f"cannot fetch {address}", f"look at {address}")
     assert SECRET not in capsys.readouterr().out + str(error) + error.fix

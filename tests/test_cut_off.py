@@ -8,10 +8,8 @@ from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-
 forget: Any = importlib.import_module("forget_cut_off")
-installed: Any = importlib.import_module("installed")
+env_distributions: Any = importlib.import_module("helperlib.env.distributions")
 
 
 def put(packages: Path, name: str, files: dict[str, str]) -> Path:
@@ -35,7 +33,7 @@ def put(packages: Path, name: str, files: dict[str, str]) -> Path:
     ],
 )
 def test_what_was_cut_off(tmp_path: Path, files: dict[str, str], cut: bool) -> None:
-    assert installed.cut_off(put(tmp_path, "demo", files)) is cut
+    assert env_distributions.cut_off(put(tmp_path, "demo", files)) is cut
 
 
 def test_what_conda_keeps_without_a_list(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -44,7 +42,7 @@ def test_what_conda_keeps_without_a_list(tmp_path: Path, monkeypatch: pytest.Mon
     (tmp_path / "conda-meta").mkdir()
     (tmp_path / "conda-meta/demo-1.0.json").write_text(json.dumps(told))
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
-    assert not installed.cut_off(info)
+    assert not env_distributions.cut_off(info)
 
 
 def test_it_counts_as_not_installed(

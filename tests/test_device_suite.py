@@ -15,12 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 ROOT = Path(__file__).parents[1]
-sys.path.insert(0, str(ROOT / "xpusetup" / "helpers"))
-device_suite: Any = importlib.import_module("device_suite")
-device_cases: Any = importlib.import_module("device_cases")
-device_bench: Any = importlib.import_module("device_bench")
-CHECKS = {check.id: check for check in device_suite.CHECKS}
-BENCH = device_bench.Bench("demo")
+verdicts: Any = importlib.import_module("helperlib.verify.verdicts")
+verify_bench: Any = importlib.import_module("helperlib.verify.bench")
+CHECKS = {check.id: check for check in verdicts.SUITE}
+BENCH = verify_bench.Bench("demo")
 
 
 def read_breakages() -> list[tuple[str, str]]:
@@ -33,14 +31,14 @@ def read_breakages() -> list[tuple[str, str]]:
 
 
 def test_ids_are_unique() -> None:
-    assert len(CHECKS) == len(device_suite.CHECKS)
+    assert len(CHECKS) == len(verdicts.SUITE)
 
 
 def test_the_documented_table_is_the_suite() -> None:
     rows = re.findall(
         r"^\| ([a-z_]+\.[a-z0-9_]+) \| (\w+) \| (.+) \|$", (ROOT / "docs/verify-suite.md").read_text(), re.MULTILINE
     )
-    assert [(name, level) for name, level, _ in rows] == [(check.id, check.level) for check in device_suite.CHECKS]
+    assert [(name, level) for name, level, _ in rows] == [(check.id, check.level) for check in verdicts.SUITE]
 
 
 def test_a_device_is_broken_for_every_check() -> None:
@@ -56,7 +54,7 @@ def fail(error: Exception) -> Callable[[], Any]:
 
 
 def fact(name: str, found: Any, right: Any = 1) -> Any:
-    return device_cases.fact(name, fail(found) if isinstance(found, Exception) else lambda: found, right)
+    return verify_bench.fact(name, fail(found) if isinstance(found, Exception) else lambda: found, right)
 
 
 @pytest.mark.parametrize(
@@ -80,7 +78,7 @@ def fact(name: str, found: Any, right: Any = 1) -> Any:
     ],
 )
 def test_verdicts(cases: list[Any], level: str, seen: str) -> None:
-    outcome = device_cases.run_cases(BENCH, cases)
+    outcome = verify_bench.run_cases(BENCH, cases)
     assert (outcome.level, outcome.seen) == (level, seen)
 
 
@@ -94,15 +92,15 @@ def test_verdicts(cases: list[Any], level: str, seen: str) -> None:
 )
 def test_what_a_device_lacks_is_not_wrong(error: Exception) -> None:
     with pytest.raises(NotImplementedError, match=r"a: .*; unsupported: 1 of 2 cases"):
-        device_cases.run_cases(BENCH, [fact("a", error), fact("b", 1)])
+        verify_bench.run_cases(BENCH, [fact("a", error), fact("b", 1)])
 
 
 def test_the_worst_case_is_that_nearest_to_its_limit() -> None:
     verdicts = [
-        device_cases.Verdict("a", relative=1e-3, share=0.1),
-        device_cases.Verdict("b", relative=1e-6, share=0.9),
+        verify_bench.Verdict("a", relative=1e-3, share=0.1),
+        verify_bench.Verdict("b", relative=1e-6, share=0.9),
     ]
-    assert device_cases.describe_worst(verdicts) == ", the worst: b, relative 1.0e-06"
+    assert verify_bench.describe_worst(verdicts) == ", the worst: b, relative 1.0e-06"
 
 
 @pytest.mark.parametrize(
@@ -117,6 +115,6 @@ def test_what_a_torch_lacks_is_said_with_its_release(
     device: str, text: str, since: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "torch", sys)  # a module that has nothing of torch
-    with pytest.raises(device_bench.Absent, match=text) as raised:
-        device_cases.find_function(device_bench.Bench(device), "mem_get_info", "2.6")
+    with pytest.raises(verify_bench.Absent, match=text) as raised:
+        verify_bench.find_function(verify_bench.Bench(device), "mem_get_info", "2.6")
     assert raised.value.since == since

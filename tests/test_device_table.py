@@ -10,6 +10,7 @@ import pytest
 from data.profiles import TOP
 from data.proofs import CPU, ENVELOPE, MANIFEST, SIM, STATUS, check, verification
 from golden import hold_one
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.devices import tabulate
 from xpusetup.run.root import LOCKED
@@ -47,16 +48,17 @@ def test_golden_page() -> None:
 
 
 def test_golden_data() -> None:
-    hold_one("results/devices.json", json.dumps(make_table(proofs(*ALL)), indent=1, ensure_ascii=False) + "\n")
+    table = to_json(make_table(proofs(*ALL)))
+    hold_one("results/devices.json", json.dumps(table, indent=1, ensure_ascii=False) + "\n")
 
 
 def test_each_state_of_each_device() -> None:
     table = make_table(proofs(*ALL))
-    states = {row["id"]: row["states"] for row in table["checks"]}
+    states = {row.id: row.states for row in table.checks}
     assert states["numbers.matmul"] == ["ok", "ok", "wrong"]
     assert states["suite.fp64"] == ["ok", "unsupported", "not run"]
-    assert [sum(device["counts"].values()) for device in table["devices"]] == [4, 4, 4]
-    assert table["devices"][2]["extension"] == "simxpu 1.0.0"
+    assert [sum(device.counts.values()) for device in table.devices] == [4, 4, 4]
+    assert table.devices[2].extension == "simxpu 1.0.0"
 
 
 def test_no_checks_at_all() -> None:
@@ -105,8 +107,8 @@ def test_files_roots_and_folders_of_roots(tmp_path: Path) -> None:
     make_root(many / "b", {"manifest.json": {"profile": "sim", "verification": None}})
     make_root(many / "c", {"results/verify.json": CPU})
     result = tabulate([file, one, str(many)])
-    assert [device["device"] for device in result.data["devices"]] == ["cpu", "xpu:0", "simxpu:0", "cpu"]
-    assert (result.command, result.code, result.data["file"]) == ("devices table", 0, None)
+    assert [device.device for device in result.data.devices] == ["cpu", "xpu:0", "simxpu:0", "cpu"]
+    assert (result.command, result.code, result.data.file) == ("devices table", 0, None)
 
 
 def test_what_holds_no_verification(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import inspect
-from dataclasses import dataclass, is_dataclass
+from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from pkgutil import iter_modules
@@ -11,6 +11,8 @@ from typing import Any, get_args
 
 import pytest
 
+from golden import hold_one
+from json_schemas import RESULTS, render_page, render_schema, types_of
 from xpusetup import commands
 from xpusetup.base.document import map_texts, to_json
 from xpusetup.ui.screens import SCREENS
@@ -59,19 +61,28 @@ def results() -> dict[str, type]:
     told = {each: str(each.__annotations__.get("return")) for each in functions}
     names = {name: each for module in modules for name, each in vars(module).items() if isinstance(each, type)}
     found = {
-        each: eval(text, {**names, "Any": Any})
+        each: eval(text, {**names, "Any": Any})  # noqa: S307 - our own words
         for each, text in told.items()
         if text.startswith("Result[") and text != "Result[T]"
-    }  # noqa: S307 - our own
+    }
     types = [each for returned in found.values() for kind in get_args(returned) for each in get_args(kind) or (kind,)]
-    return {each.__name__: each for each in types if isinstance(each, type) and is_dataclass(each)}
+    return {each.__name__: each for each in types if isinstance(each, type)}
 
 
 def test_each_result_has_a_screen_that_takes_it() -> None:
     types = set(results())
-    assert types == set(SCREENS) - {"ProfileSchema"} | SILENT
+    assert types == set(SCREENS) | SILENT
     for name in types - SILENT:
         module, _, function = SCREENS[name].partition(":")
         screen = getattr(import_module(f"xpusetup.ui.{module}"), function)
         taken = screen.__annotations__["data"]
         assert name in taken.replace("|", " ").split(), (name, taken)
+
+
+def test_the_schema_is_in_the_docs() -> None:
+    hold_one("../../docs/json-schema.json", render_schema())
+    hold_one("../../docs/json.md", render_page())
+
+
+def test_each_result_is_in_the_schema() -> None:
+    assert {kind.__name__ for command in RESULTS for kind in types_of(command)} >= set(results())

@@ -12,7 +12,7 @@ from xpusetup.base.model import Request
 from xpusetup.commands.build import BuildOptions, render_options
 from xpusetup.commands.build_result import (
     OtherEnvironment,
-    Verification,
+    ProofSummary,
     describe_elsewhere,
     describe_proof,
     render_command,
@@ -58,9 +58,9 @@ def test_going_on(where: Where, request_: Request, options: BuildOptions, comman
 
 def test_proof(tmp_path: Path) -> None:
     (tmp_path / "results").mkdir()
-    assert describe_proof(Root(tmp_path)) == Verification("", 0)
+    assert describe_proof(Root(tmp_path)) == ProofSummary("", 0)
     seen = {"device": "xpu:0", "devices": [{"name": "Max 1100"}, {"name": "other"}], "checks": [{}, {}]}
     (tmp_path / "results/verify.json").write_text(json.dumps(seen))
-    assert describe_proof(Root(tmp_path)) == Verification("Max 1100", 2)
+    assert describe_proof(Root(tmp_path)) == ProofSummary("Max 1100", 2)
     (tmp_path / "results/verify.json").write_text(json.dumps({**seen, "devices": []}))
     assert describe_proof(Root(tmp_path)).device == "xpu:0"

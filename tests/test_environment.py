@@ -19,9 +19,7 @@ from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 adopt_environment: Any = importlib.import_module("adopt_environment")
-environment_look: Any = importlib.import_module("environment_look")
 
 CONDA = Layout(venv="/opt/conda/envs/x", adopted=True)
 LOOK: dict[str, Any] = {
@@ -123,16 +121,16 @@ def test_offered_commands_name_the_folders_of_the_root(layout: Layout, options: 
 
 
 def test_kinds(tmp_path: Path) -> None:
-    assert environment_look.kind_of(tmp_path, nested=False) == "interpreter"
+    assert adopt_environment.kind_of(tmp_path, nested=False) == "interpreter"
     (tmp_path / "pyvenv.cfg").touch()
-    assert environment_look.kind_of(tmp_path, nested=True) == "venv"
+    assert adopt_environment.kind_of(tmp_path, nested=True) == "venv"
     (tmp_path / "pyvenv.cfg").unlink()
     (tmp_path / "conda-meta").mkdir()
-    assert environment_look.kind_of(tmp_path, nested=False) == "conda"
+    assert adopt_environment.kind_of(tmp_path, nested=False) == "conda"
 
 
 def test_the_look_sees_this_environment() -> None:
-    seen = environment_look.look()
+    seen = adopt_environment.look()
     assert seen["prefix"] == sys.prefix
     assert seen["installed"]["pytest"] == pytest.__version__
     assert seen["pip"] in (True, False)
@@ -149,9 +147,9 @@ def test_the_look_sees_this_environment() -> None:
     ],
 )
 def test_refused(monkeypatch: pytest.MonkeyPatch, prefix: str, managed: bool, kind: str, refused: str) -> None:
-    monkeypatch.setattr(environment_look, "managed", lambda: managed)
+    monkeypatch.setattr(adopt_environment, "managed", lambda: managed)
     monkeypatch.setattr(sys, "prefix", prefix)
-    reason, fix = environment_look.refuse(kind)
+    reason, fix = adopt_environment.refuse(kind)
     assert reason.startswith(refused)
     assert "--into DIR" in fix
 
@@ -172,8 +170,8 @@ def test_an_old_cpp_library_is_noted(
     library.symlink_to(f"libstdc++.so.6.0.{theirs}")
     of_compiler = tmp_path / f"libstdc++.so.6.0.{ours}"
     of_compiler.touch()
-    monkeypatch.setattr(environment_look, "_of_compiler", lambda: of_compiler if ours else Path())
-    assert bool(environment_look.old_libstdcxx(tmp_path)) == noted
+    monkeypatch.setattr(adopt_environment, "_of_compiler", lambda: of_compiler if ours else Path())
+    assert bool(adopt_environment.old_libstdcxx(tmp_path)) == noted
 
 
 @pytest.mark.parametrize(

@@ -44,9 +44,9 @@ def test_only_what_breaks_the_import_fails(name: str) -> None:
 
 
 def test_nothing_active() -> None:
-    data = describe(None, DEVICES, {}, "")
-    assert (data["environment"], data["findings"], data["checked"]) == (None, [], False)
-    assert {row["name"] for row in data["devices"]} == {each.name for each in DEVICES}
+    found = describe(None, DEVICES, {}, "")
+    assert (found.environment, found.findings, found.checked) == (None, [], False)
+    assert {row.name for row in found.devices} == {each.name for each in DEVICES}
 
 
 def test_what_follows_from_a_pin_says_so() -> None:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import json
-import sys
 from collections import Counter
+from dataclasses import replace
 from io import StringIO
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
 from xpusetup.verify.fallbacks import (
     LONGEST,
+    FallbackRecord,
     Message,
     list_table,
     log_table,
@@ -36,10 +36,8 @@ from xpusetup.verify.fallbacks import (
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
 TEXT = (PACKAGE / "data/fallbacks.toml").read_text()
 KNOWN = parse_known(TEXT)
-PATTERNS = parse_patterns((PACKAGE / "helpers/fallback_messages.json").read_text())
-sys.path.append(str(PACKAGE / "helpers"))
-fallback_messages: Any = importlib.import_module("fallback_messages")
-sys.path.pop()
+PATTERNS = parse_patterns((PACKAGE / "helpers/helperlib/fallbacks/messages.json").read_text())
+fallbacks_messages: Any = importlib.import_module("helperlib.fallbacks.messages")
 PUBLISHED = {name: how for table in KNOWN.table for name, how in table.rows}
 
 
@@ -109,12 +107,12 @@ def test_every_published_operator_is_native_by_now() -> None:
 
 @pytest.mark.parametrize("release", ["2.4", "2.5"])
 def test_a_release_with_tables_gives_them_and_no_more(release: str) -> None:
-    tables = show_fallbacks(Where(), FallbackOptions(release=release)).data["tables"]
-    assert [table["markdown"] for table in tables] == [one.markdown for one in KNOWN.table if one.release == release]
-    assert {table["origin"] for table in tables} == {"published"}
-    whole = show_fallbacks(Where(), FallbackOptions(release=release, whole=True)).data["tables"]
+    tables = show_fallbacks(Where(), FallbackOptions(release=release)).data.tables
+    assert [table.markdown for table in tables] == [one.markdown for one in KNOWN.table if one.release == release]
+    assert {table.origin for table in tables} == {"published"}
+    whole = show_fallbacks(Where(), FallbackOptions(release=release, whole=True)).data.tables
     assert whole[:-1] == tables
-    assert len(whole[-1]["operators"]) == len(KNOWN.names(release))
+    assert len(whole[-1].operators) == len(KNOWN.names(release))
 
 
 def test_other_releases_say_that_they_are_computed() -> None:
@@ -166,7 +164,7 @@ def test_pieces_of_any_size(size: int) -> None:
 
 def test_helpers_find_what_the_program_finds() -> None:
     for text in (LOG, ASCEND, *(example for one in PATTERNS for example in one.examples)):
-        assert Counter(fallback_messages.find_messages(text)) == scan([text.encode()], PATTERNS)
+        assert Counter(fallbacks_messages.find_messages(text)) == scan([text.encode()], PATTERNS)
 
 
 def test_a_log_as_a_table() -> None:
@@ -204,7 +202,7 @@ def test_a_run_on_xpu_and_one_elsewhere() -> None:
 
 
 def test_the_first_release_says_nothing_of_its_list() -> None:
-    run = {**XPU_RUN, "torch": "2.4.1+xpu", "forced": []}
+    run = replace(XPU_RUN, torch="2.4.1+xpu", forced=[])
     assert [(one.name, one.how, one.calls) for one in run_tables(KNOWN, run)[0].operators] == [
         ("aten::add.out", "Enabled", 12),
         ("aten::take", "Enabled", 4),
@@ -216,14 +214,14 @@ def screen(asked: FallbackOptions, *, terminal: bool) -> str:
         width=100, no_color=True, force_terminal=terminal, file=StringIO(), highlight=False, soft_wrap=True, _environ={}
     )
     result = show_fallbacks(Where(), asked)
-    screens.show_data(console, result.command, json.loads(json.dumps(result.data)), False)
+    screens.show_data(console, result.data, verbose=False)
     assert isinstance(console.file, StringIO)
     return "".join(f"{line.rstrip()}\n" for line in console.file.getvalue().splitlines())
 
 
 @pytest.mark.parametrize("run", [XPU_RUN, OTHER_RUN], ids=["xpu", "simxpu"])
 @pytest.mark.parametrize("terminal", [True, False], ids=["terminal", "piped"])
-def test_golden_runs(monkeypatch: pytest.MonkeyPatch, run: dict[str, Any], terminal: bool) -> None:
+def test_golden_runs(monkeypatch: pytest.MonkeyPatch, run: FallbackRecord, terminal: bool) -> None:
     monkeypatch.setattr(verify, "_collect", lambda _where, _device: run)
     text = (
         screen(FallbackOptions(), terminal=terminal)
@@ -231,7 +229,7 @@ def test_golden_runs(monkeypatch: pytest.MonkeyPatch, run: dict[str, Any], termi
         .replace("\x1b[2m", "")
         .replace("\x1b[0m", "")
     )
-    hold_one(f"screens/fallbacks-{run['device']}-{'terminal' if terminal else 'piped'}.txt", text)
+    hold_one(f"screens/fallbacks-{run.device}-{'terminal' if terminal else 'piped'}.txt", text)
 
 
 def test_an_error_in_a_workload_is_the_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -254,10 +252,7 @@ def test_logs_by_name(tmp_path: Path) -> None:
     for path, text in zip(paths, (LOG, ASCEND), strict=True):
         path.write_text(text)
     data = show_fallbacks(Where(), FallbackOptions(logs=tuple(map(str, paths)))).data
-    assert [(table["title"], len(table["operators"])) for table in data["tables"]] == [
-        (str(paths[0]), 6),
-        (str(paths[1]), 1),
-    ]
-    assert set(data["words"]) == {"Enabled", "Manual", "Forced"}
+    assert [(table.title, len(table.operators)) for table in data.tables] == [(str(paths[0]), 6), (str(paths[1]), 1)]
+    assert set(data.words) == {"Enabled", "Manual", "Forced"}
     with pytest.raises(UsageError, match=r"cannot read .*missing"):
         show_fallbacks(Where(), FallbackOptions(logs=(str(tmp_path / "missing"),)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +11,10 @@ import pytest
 from xpusetup.base.model import parse_progress
 from xpusetup.bundle import contents
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-fetch_progress: Any = importlib.import_module("fetch_progress")
-git_failures: Any = importlib.import_module("git_failures")
-git_objects: Any = importlib.import_module("git_objects")
-git_process: Any = importlib.import_module("git_process")
-git_store: Any = importlib.import_module("git_store")
-git_tree: Any = importlib.import_module("git_tree")
+git_gather: Any = importlib.import_module("helperlib.git.gather")
+git_process: Any = importlib.import_module("helperlib.git.process")
+git_store: Any = importlib.import_module("helperlib.git.store")
+git_tree: Any = importlib.import_module("helperlib.git.tree")
 
 HUNG_UP = "fatal: the remote end hung up unexpectedly"
 REV, OTHER = "a" * 40, "b" * 40
@@ -67,7 +63,7 @@ REV, OTHER = "a" * 40, "b" * 40
     ],
 )
 def test_a_failure_by_its_words(kind: str, words: str) -> None:
-    assert git_failures.sort_failure(words) == kind
+    assert git_process.sort_failure(words) == kind
 
 
 @pytest.mark.parametrize(
@@ -81,14 +77,14 @@ def test_a_failure_by_its_words(kind: str, words: str) -> None:
     ],
 )
 def test_the_words_that_are_told(words: str, last: str) -> None:
-    assert git_failures.last_words(words) == last
+    assert git_process.last_words(words) == last
 
 
 def test_progress_of_several_repositories() -> None:
     """Objects, bytes and places are summed, no more often than is readable, and the last word is always said."""
     said: list[str] = []
     time = [0.0]
-    progress = fetch_progress.Progress(said.append, lambda: time[0])
+    progress = git_gather.Progress(said.append, lambda: time[0])
     progress.expect(2)
     assert progress.take("one", "Receiving objects:  10% (10/100)")
     assert progress.take("one", "Receiving objects:  50% (50/100), 1.50 MiB | 2.00 MiB/s")
@@ -120,7 +116,7 @@ def test_progress_of_several_repositories() -> None:
     ],
 )
 def test_lines_that_no_log_needs(line: str, taken: bool) -> None:
-    assert fetch_progress.Progress(print).take("one", line) is taken
+    assert git_gather.Progress(print).take("one", line) is taken
 
 
 @pytest.mark.parametrize(
@@ -275,8 +271,8 @@ def test_what_a_sparse_tree_has(sparse: tuple[str, ...], path: str, found: bool)
 
 
 def test_the_cheapest_way_comes_first() -> None:
-    wanted = git_objects.Wanted(name="x", address="https://h/x", rev=REV, ref="refs/tags/v1")
-    found = [way[: way.index("--")] + way[way.index("--") + 2 :] for way in git_objects.ways("https://h/x", wanted)]
+    wanted = git_gather.Wanted(name="x", address="https://h/x", rev=REV, ref="refs/tags/v1")
+    found = [way[: way.index("--")] + way[way.index("--") + 2 :] for way in git_gather.ways("https://h/x", wanted)]
     assert found == [
         ("--depth", "1", REV),
         ("--depth", "1", "refs/tags/v1"),

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import importlib
 import re
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -29,12 +28,10 @@ from xpusetup.plan.requirements import FOLDER, requirement_file, requirement_tex
 from xpusetup.plan.steps import check_origins, find_unverified
 from xpusetup.run.root import Root, helper_files, read_origins
 
-sys.path.insert(0, str(TOP / "xpusetup/helpers"))
-
 if TYPE_CHECKING:
     from pathlib import Path
 
-origins: Any = importlib.import_module("origins")
+env_pins: Any = importlib.import_module("helperlib.env.pins")
 TEXT = (TOP / FILE).read_text()
 OWN_INDEX = re.compile(r"(torch|torchvision|torchaudio)==.*\+(cpu|xpu)|(pytorch-)?triton-xpu==.*")
 """What lies on PyTorch's own indexes alone, which could not be read."""
@@ -86,7 +83,7 @@ def test_requirements_are_read_as_they_are_written(tmp_path: Path) -> None:
     pins = ["numpy==2.2.6; python_version < '3.11'", "PyYAML==6.0.3", "free==1.0"]
     hashes = {"numpy==2.2.6": ["b" * 64, "a" * 64], "pyyaml==6.0.3": ["c" * 64]}
     (tmp_path / "r.txt").write_text(render_requirements(hashes, pins))
-    found = origins.read_pins([tmp_path / "r.txt", tmp_path / "r.txt"])
+    found = env_pins.read_pins([tmp_path / "r.txt", tmp_path / "r.txt"])
     assert [(pin.text, pin.key, pin.hashes) for pin in found] == [
         (pins[0], "numpy==2.2.6", ("a" * 64, "b" * 64)),
         (pins[1], "pyyaml==6.0.3", ("c" * 64,)),
@@ -134,12 +131,12 @@ def test_where_hashes_are_required() -> None:
 
 
 def test_first_use(tmp_path: Path) -> None:
-    pin = origins.Pin("one-thing==1.0")
-    assert origins.recorded(tmp_path / "origins", pin).hashes == ()
-    origins.write_record(tmp_path / "origins", pin, [("a" * 64, "one_thing-1.0-py3-none-any.whl")])
-    assert origins.recorded(tmp_path / "origins", pin).hashes == ("a" * 64,)
-    published = origins.Pin("one-thing==1.0", ("b" * 64,))
-    assert origins.recorded(tmp_path / "origins", published).hashes == ("b" * 64,)
+    pin = env_pins.Pin("one-thing==1.0")
+    assert env_pins.recorded(tmp_path / "origins", pin).hashes == ()
+    env_pins.write_record(tmp_path / "origins", pin, [("a" * 64, "one_thing-1.0-py3-none-any.whl")])
+    assert env_pins.recorded(tmp_path / "origins", pin).hashes == ("a" * 64,)
+    published = env_pins.Pin("one-thing==1.0", ("b" * 64,))
+    assert env_pins.recorded(tmp_path / "origins", published).hashes == ("b" * 64,)
     assert read_origins(Root(tmp_path)) == {"one-thing==1.0": "a" * 64}
 
 
@@ -151,8 +148,8 @@ def test_first_use(tmp_path: Path) -> None:
     ],
 )
 def test_what_came_instead_is_named(lines: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    pins: list[Any] = [origins.Pin("other==1.0", ("b" * 64,)), origins.Pin("one-thing==1.0", ("a" * 64,))]
-    origins.refuse_other(["Collecting one-thing==1.0"], pins, tmp_path)
+    pins: list[Any] = [env_pins.Pin("other==1.0", ("b" * 64,)), env_pins.Pin("one-thing==1.0", ("a" * 64,))]
+    env_pins.refuse_other(["Collecting one-thing==1.0"], pins, tmp_path)
     with pytest.raises(SystemExit):
-        origins.refuse_other(lines, pins, tmp_path)
+        env_pins.refuse_other(lines, pins, tmp_path)
     assert "one-thing==1.0: the file that came is not the one that was published" in capsys.readouterr().err

@@ -200,18 +200,14 @@ def wheel_with(path: Path, *, metadata: bytes = b"Name: demo\nVersion: 1.0\n", f
 
 
 @pytest.mark.parametrize(("flag", "method"), [(1, 0), (0, 99), (0, 14), (0, 12)])
-def test_a_wheel_with_a_member_that_cannot_be_read(
-    flag: int, method: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.syspath_prepend("xpusetup/helpers")
-    contents = importlib.import_module("wheel_contents")
+def test_a_wheel_with_a_member_that_cannot_be_read(flag: int, method: int, tmp_path: Path) -> None:
+    contents = importlib.import_module("helperlib.wheel.contents")
     wheel = contents.read_wheel(wheel_with(tmp_path / "demo-1.0-py3-none-any.whl", flag=flag, method=method), ())
     assert [member.path for member in wheel.members if member.trouble] == ["demo.py"]
 
 
-def test_a_wheel_whose_metadata_has_no_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.syspath_prepend("xpusetup/helpers")
-    contents = importlib.import_module("wheel_contents")
+def test_a_wheel_whose_metadata_has_no_end(tmp_path: Path) -> None:
+    contents = importlib.import_module("helperlib.wheel.contents")
     path = wheel_with(tmp_path / "demo-1.0-py3-none-any.whl", metadata=b"a" * ((64 << 20) + 1))
     with pytest.raises(contents.NotAWheelError, match="longer than 64 MiB"):
         contents.read_wheel(path, ())

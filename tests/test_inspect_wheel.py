@@ -11,16 +11,15 @@ import subprocess
 import sys
 import zipfile
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 inspect_wheel: Any = importlib.import_module("inspect_wheel")
-wheel_checks: Any = importlib.import_module("wheel_checks")
-wheel_contents: Any = importlib.import_module("wheel_contents")
-wheel_elf: Any = importlib.import_module("wheel_elf")
+wheel_contents: Any = importlib.import_module("helperlib.wheel.contents")
 
 PYTHON = f"cp{sys.version_info[0]}{sys.version_info[1]}"
 TAG = f"{PYTHON}-{PYTHON}-linux_{platform.machine()}"
@@ -246,18 +245,18 @@ def test_a_text_is_found_across_chunks(cut: int) -> None:
     ],
 )
 def test_tags_of_this_python(tag: str, *, good: bool) -> None:
-    assert wheel_checks.fits(tag, wheel_contents.Wanted(python=(3, 11))) is good
+    assert inspect_wheel.fits(tag, wheel_contents.Wanted(python=(3, 11))) is good
 
 
 def library(path: str, **parts: Any) -> Any:
-    return wheel_elf.Library(path=path, **parts)
+    return wheel_contents.Library(path=path, **parts)
 
 
 def findings(*libraries: Any, wanted: Any = None) -> dict[str, tuple[str, str]]:
     """Run all checks on a wheel that holds these libraries."""
     members = tuple(wheel_contents.Member(one.path, library=one) for one in libraries)
     wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), members)
-    found = {check.id: check.run(wheel, wanted or wheel_contents.Wanted()) for check in wheel_checks.CHECKS}
+    found = {check.id: check.run(wheel, wanted or wheel_contents.Wanted()) for check in inspect_wheel.CHECKS}
     return {name.removeprefix("wheel."): (one.level, one.seen) for name, one in found.items()}
 
 
@@ -306,7 +305,7 @@ def test_a_list_of_gpus_passes_only_beside_device_code(
     one = replace(XPU, **held)
     member = wheel_contents.Member(one.path, library=one, found=frozenset({"pvc,bmg"}))
     wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
-    found = importlib.import_module("wheel_libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
+    found = importlib.import_module("helperlib.wheel.libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
     assert (found.level, found.seen[: len(seen)]) == (level, seen)
 
 
@@ -387,12 +386,12 @@ def test_the_folder_of_the_interpreter_is_no_defect(folder: str, level: str) -> 
 def test_requirements_hold_what_is_needed(needed: str, requires: tuple[str, ...], level: str, seen: str) -> None:
     members = (wheel_contents.Member("demo/libx.so", library=library("demo/libx.so", needed=(needed,))),)
     wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), requires, (), members)
-    found = importlib.import_module("wheel_runtime").check_requires(wheel, wheel_contents.Wanted())
+    found = importlib.import_module("helperlib.wheel.runtime").check_requires(wheel, wheel_contents.Wanted())
     assert (found.level, found.seen[: len(seen)]) == (level, seen)
 
 
 def test_versions_of_system_libraries() -> None:
-    assert wheel_elf.highest_versions(["GLIBC_2.9", "GLIBC_2.28", "GLIBC_PRIVATE", "GLIBCXX_3.4.21"]) == {
+    assert wheel_contents.highest_versions(["GLIBC_2.9", "GLIBC_2.28", "GLIBC_PRIVATE", "GLIBCXX_3.4.21"]) == {
         "GLIBC": "2.28",
         "GLIBCXX": "3.4.21",
     }

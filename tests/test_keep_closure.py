@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
 keep_closure: Any = importlib.import_module("keep_closure")
-Found: Any = importlib.import_module("installed").Found
+Found: Any = importlib.import_module("helperlib.env.distributions").Found
 
 
 def there(**requires: tuple[str, ...]) -> dict[str, Any]:

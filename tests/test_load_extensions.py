@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import importlib
 import os
-import sys
-from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 helper: Any = importlib.import_module("load_extensions")
 
 

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 make_movable: Any = importlib.import_module("make_movable")
 
 PLACE = "/opt/torch"

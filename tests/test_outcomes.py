@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from io import StringIO
+from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
-from data.screens import STATUS as STATUS_OF_A_BUILD
 from golden import hold_one
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.devices import diff
-from xpusetup.commands.result import Result
+from xpusetup.run.root import Root
 from xpusetup.run.workspace import Where
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
@@ -22,8 +21,6 @@ from xpusetup.verify.outcomes import Proof, compare, describe_machine, make_proo
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    from xpusetup.commands.status import BuildStatus
 
 
 def proof(document: dict[str, Any]) -> Proof:
@@ -52,32 +49,32 @@ def test_golden_table() -> None:
 
 def test_golden_several_go_to_stdout_as_they_are(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     result = diff(Where(), files(tmp_path, ENVELOPE, MANIFEST, STATUS))
-    assert (result.command, result.code, result.data["here"]) == ("status diff", 0, False)
+    assert (result.command, result.code, result.data.here) == ("status diff", 0, False)
     screens.show_result(result, verbose=False)
     hold_one("results/table.md", capsys.readouterr().out)
-    json.dumps(result.data)
 
 
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_two(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, verbose: bool) -> None:
-    monkeypatch.setattr("xpusetup.commands.devices.status_of_one", lambda _where: status_with(MANIFEST))
+    build(tmp_path, monkeypatch, MANIFEST)
     result = diff(Where(), files(tmp_path, STATUS))
     console = Terminal(width=100, no_color=True, force_terminal=False, file=StringIO(), highlight=False, soft_wrap=True)
-    screens.show_data(console, "status diff", result.data, verbose)
+    screens.show_data(console, result.data, verbose=verbose)
     assert isinstance(console.file, StringIO)
     hold_one(f"results/two{'-verbose' if verbose else ''}.txt", console.file.getvalue())
 
 
-def status_with(manifest: dict[str, Any]) -> Result[BuildStatus]:
-    """Give the status of a root with such a manifest."""
-    machine, seen = describe_machine(manifest.get("facts", {})), manifest.get("verification")
-    told = replace(STATUS_OF_A_BUILD, profile=manifest["profile"], root="/r", machine=machine, verification=seen)
-    return Result("status", told)
+def build(folder: Path, monkeypatch: pytest.MonkeyPatch, manifest: dict[str, Any]) -> None:
+    """Let a folder be the root of what is built, with this manifest."""
+    (folder / "manifest.json").write_text(json.dumps(manifest))
+    workspace = SimpleNamespace(profile=SimpleNamespace(name=manifest["profile"]))
+    monkeypatch.setattr("xpusetup.commands.devices.open_built", lambda _where: workspace)
+    monkeypatch.setattr("xpusetup.commands.devices.find_built", lambda _here: SimpleNamespace(root=Root(folder)))
 
 
 def test_a_build_that_was_never_verified(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("xpusetup.commands.devices.status_of_one", lambda _where: status_with({"profile": "sim"}))
-    with pytest.raises(NotReadyError, match="sim in /r was never verified"):
+    build(tmp_path, monkeypatch, {"profile": "sim"})
+    with pytest.raises(NotReadyError, match=f"sim in {tmp_path} was never verified"):
         diff(Where(), files(tmp_path, STATUS))
 
 
@@ -105,9 +102,9 @@ def test_marks(level: str, verdict: str | None, mark: str) -> None:
 
 
 def test_rows_say_what_one_of_them_does_not_have() -> None:
-    rows = {row["id"]: row for row in compare([proof(CPU), proof(SIM)])}
-    assert rows["suite.fp64"]["marks"] == ["ok", None]
-    assert [row["id"] for row in rows.values() if row["same"]] == ["device.available"]
+    rows = {row.id: row for row in compare([proof(CPU), proof(SIM)])}
+    assert rows["suite.fp64"].marks == ["ok", None]
+    assert [row.id for row in rows.values() if row.same] == ["device.available"]
 
 
 @pytest.mark.parametrize(

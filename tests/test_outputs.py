@@ -255,5 +255,7 @@ def test_entry_points() -> None:
 
 def test_packages_of_the_system_that_an_environment_needs() -> None:
     rows = [("libc6", False), ("libstdc++6", False), ("libc6", False), ("torch 2.14.1", True), ("", False)]
-    closure = {"libraries": [{"owner": owner, "own": own} for owner, own in rows]}
-    assert parsers.system_packages(closure) == ["libc6", "libstdc++6"]
+    libraries = [
+        parsers.LoadedLibrary(name="x", path="/x", size=1, owner=owner, own=own, why="linked") for owner, own in rows
+    ]
+    assert parsers.system_packages(libraries) == ["libc6", "libstdc++6"]

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import importlib
-import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -14,13 +12,14 @@ from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Patch, Plan, Request, Step
-from xpusetup.config.load import find_editable, find_patches, find_sources
-from xpusetup.config.request import render_request
+from xpusetup.config.request import find_editable, find_patches, find_sources, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
 from xpusetup.run.keys import OWN, Seen, Stamp, make_statuses
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 build_target: Any = importlib.import_module("build_target")
 
 TORCH, OPS = ("torch", "/home/me/pytorch"), ("torch-xpu-ops", "/home/me/torch-xpu-ops")

@@ -113,7 +113,7 @@ def test_the_check_of_a_file_refuses_it_too(tmp_path: Path) -> None:
     (tmp_path / "mine.toml").write_text(text.replace('modes = ["eager"]', 'modes = ["lazy"]'))
     with pytest.raises(UsageError, match="mode lazy works with the maker's fork"):
         check_profile(str(tmp_path / "mine.toml"))
-    assert check_profile("gaudi-1.22").data["components"] == ["gaudi"]
+    assert check_profile("gaudi-1.22").data.components == ["gaudi"]
 
 
 def test_a_release_that_nobody_knows_is_not_refused() -> None:

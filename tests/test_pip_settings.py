@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import importlib
 import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-pip_settings: Any = importlib.import_module("pip_settings")
-installers: Any = importlib.import_module("installers")
-installed: Any = importlib.import_module("installed")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+env_installers: Any = importlib.import_module("helperlib.env.installers")
+env_distributions: Any = importlib.import_module("helperlib.env.distributions")
 install_published: Any = importlib.import_module("install_published")
 OURS = "/env/xpusetup-constraints.txt"
 
@@ -22,7 +22,7 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Keep pip's settings of this machine out."""
     monkeypatch.setattr(sys, "prefix", str(tmp_path))
     files = [tmp_path / "system.conf", tmp_path / "user.conf"]
-    monkeypatch.setattr(pip_settings, "settings_files", lambda: [*files, pip_settings.site_file()])
+    monkeypatch.setattr(env_installers, "settings_files", lambda: [*files, env_installers.site_file()])
     for name in ("PIP_CONSTRAINT", "UV_CONSTRAINT", "PIP_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX_STRATEGY"):
         monkeypatch.delenv(name, raising=False)
     return tmp_path
@@ -45,23 +45,23 @@ def test_constraints_are_added_to_those_in_force(place: Path, system: str, user:
     for name, text in {"system.conf": system, "user.conf": user, "pip.conf": site}.items():
         if text:
             (place / name).write_text(text)
-    assert pip_settings.constraints_in_force(OURS) == kept.split()
+    assert env_installers.constraints_in_force(OURS) == kept.split()
     for _ in range(2):
-        assert pip_settings.write_constraint(OURS) == place / "pip.conf"
-        settings = pip_settings.read(place / "pip.conf")
+        assert env_installers.write_constraint(OURS) == place / "pip.conf"
+        settings = env_installers.read(place / "pip.conf")
         assert settings.get("install", "constraint").split() == [*kept.split(), OURS]
 
 
 def test_other_settings_stay(place: Path) -> None:
     (place / "pip.conf").write_text("[global]\nindex-url = https://a%20b.invalid\n")
-    pip_settings.write_constraint(OURS)
-    assert pip_settings.read(place / "pip.conf").get("global", "index-url") == "https://a%20b.invalid"
+    env_installers.write_constraint(OURS)
+    assert env_installers.read(place / "pip.conf").get("global", "index-url") == "https://a%20b.invalid"
 
 
 def test_settings_that_cannot_be_read_are_named(place: Path) -> None:
     (place / "user.conf").write_text("no section\n")
     with pytest.raises(ValueError, match=r"user\.conf cannot be read as pip's settings"):
-        pip_settings.write_constraint(OURS)
+        env_installers.write_constraint(OURS)
     assert not (place / "pip.conf").exists()
 
 
@@ -74,20 +74,20 @@ def test_pip_is_bound_by_all_but_our_own(
 ) -> None:
     monkeypatch.setenv("PIP_CONSTRAINT", variable)
     (place / "pip.conf").write_text(settings)
-    way = installers.Way("pip", (), (), ())
-    assert installers.environment(way, OURS)["PIP_CONSTRAINT"] == wanted
+    way = env_installers.Way("pip", (), (), ())
+    assert env_installers.environment(way, OURS)["PIP_CONSTRAINT"] == wanted
 
 
 def test_uv_is_told_what_pip_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PIP_INDEX_URL", "https://mirror.invalid/simple")
     monkeypatch.setenv("UV_CONSTRAINT", f"a.txt {OURS}")
-    way = installers.Way("uv", (), (), ())
-    told = installers.environment(way, OURS)
+    way = env_installers.Way("uv", (), (), ())
+    told = env_installers.environment(way, OURS)
     assert told["UV_DEFAULT_INDEX"] == "https://mirror.invalid/simple"
     assert told["UV_CONSTRAINT"] == "a.txt"
     assert told["UV_INDEX_STRATEGY"] == "unsafe-best-match"
     monkeypatch.setenv("UV_DEFAULT_INDEX", "https://own.invalid")
-    assert installers.environment(way, OURS)["UV_DEFAULT_INDEX"] == "https://own.invalid"
+    assert env_installers.environment(way, OURS)["UV_DEFAULT_INDEX"] == "https://own.invalid"
 
 
 @pytest.mark.parametrize(
@@ -103,8 +103,8 @@ def test_uv_is_told_what_pip_knows(monkeypatch: pytest.MonkeyPatch) -> None:
     ],
 )
 def test_names_of_requirements(requirement: str, name: str, pinned: bool) -> None:
-    assert installed.names_of((requirement,)) == {name}
-    assert installed.names_of((requirement,), pinned=True) == ({name} if pinned else set())
+    assert env_distributions.names_of((requirement,)) == {name}
+    assert env_distributions.names_of((requirement,), pinned=True) == ({name} if pinned else set())
 
 
 @pytest.mark.parametrize(
@@ -124,7 +124,7 @@ def test_what_is_missing_is_named(lines: list[str], words: str, capsys: pytest.C
 
 def test_libraries_that_are_still_needed_are_no_orphans() -> None:
     def found(*requires: str) -> Any:
-        return installed.Found("x", "1", "pip", owned=True, requested=False, source="", requires=requires)
+        return env_distributions.Found("x", "1", "pip", owned=True, requested=False, source="", requires=requires)
 
     there = {"nvidia-cublas": found(), "cuda-pathfinder": found(), "cupy": found("cuda-pathfinder"), "torch": found()}
     assert install_published.orphans(there) == ["nvidia-cublas"]

@@ -52,7 +52,7 @@ def test_conflicts_are_facts(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_no_more_are_kept_than_help(monkeypatch: pytest.MonkeyPatch) -> None:
-    told = json.dumps({"conflicts": [HIDES] * 99})
+    told = json.dumps({"prefix": "/venv", "looked": 9, "conflicts": [HIDES] * 99})
     assert len(look(monkeypatch, Output(0, told, ""))[2]) == probe_torch.MOST
 
 

@@ -10,9 +10,11 @@ import jsonschema
 import pytest
 
 from data.profiles import shipped
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import UsageError
+from xpusetup.base.text import hide_all
 from xpusetup.base.values import parse_toml
-from xpusetup.commands.profiles import make_schema, new_profile
+from xpusetup.commands.profiles import make_schema, new_profile, show_profile
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import render_profile
 from xpusetup.run.tables import load_profile, profile_names
@@ -58,7 +60,7 @@ def test_the_schema_refuses_what_the_program_refuses(old: Any, new: str, places:
 @pytest.mark.parametrize("base", profile_names())
 def test_a_new_profile_is_the_old_one_by_another_name(base: str) -> None:
     result = new_profile("mine", base, "")
-    assert result.data == {"profile": "mine", "from": base, "file": "mine.toml"}
+    assert to_json(result.data) == {"profile": "mine", "from": base, "file": "mine.toml"}
     same = {"name": base, "tier": shipped(base).tier, "tried": shipped(base).tried}
     assert load_profile("mine.toml").model_copy(update=same) == shipped(base)
     text = Path("mine.toml").read_text()
@@ -85,3 +87,13 @@ def test_refusals(name: str, base: str, out: str, message: str) -> None:
 @pytest.mark.parametrize("name", profile_names())
 def test_a_rendered_profile_is_read_back(name: str) -> None:
     assert parse_profile(render_profile(shipped(name), "a comment"), "x.toml") == shipped(name)
+
+
+@pytest.mark.parametrize("name", profile_names())
+def test_a_profile_is_shown_as_its_file_says_it(name: str) -> None:
+    shown = to_json(hide_all(show_profile(name).data))
+    assert isinstance(shown, dict)
+    rules = shown.pop("upstream")
+    assert shown == load_profile(name).model_dump(by_alias=True, mode="json")
+    assert isinstance(rules, list)
+    assert all(isinstance(rule, dict) and {"place", "told", "ours"} <= rule.keys() for rule in rules)

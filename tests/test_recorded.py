@@ -5,7 +5,8 @@ from __future__ import annotations
 import fcntl
 import json
 import os
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,13 +14,14 @@ from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_manifest, read_proof, record_verification, still_verified
 from xpusetup.run.root import Root
 from xpusetup.system import files
+from xpusetup.verify.outcomes import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-PROVEN = {"verified": True, "device": "cpu"}
-FAILED = {"verified": False, "device": "cpu"}
+PROVEN = Verification(device="cpu", checks=[], verified=True)
+FAILED = replace(PROVEN, verified=False)
 
 
 @pytest.fixture
@@ -40,7 +42,7 @@ def at_work(root: Root) -> Iterator[None]:
     os.close(handle)
 
 
-def record(root: Root, verification: dict[str, Any], proof: dict[str, list[str]] | None = None) -> str:
+def record(root: Root, verification: Verification, proof: dict[str, list[str]] | None = None) -> str:
     return record_verification(root, verification, read_proof(root) if proof is None else proof, lambda _text: None)
 
 
@@ -56,6 +58,7 @@ def test_it_is_written_under_the_lock(root: Root, monkeypatch: pytest.MonkeyPatc
     assert record(root, PROVEN) == ""
     assert held == [describe_process(os.getpid())]
     assert read_manifest(root)["profile"] == "sim"
+    assert read_manifest(root)["verification"]["device"] == "cpu"
     assert still_verified(root, read_manifest(root)) is True
 
 

@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import asdict, replace
 from html.parser import HTMLParser
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from golden import hold_one
+from xpusetup.base.document import to_json
+from xpusetup.base.model import Target, Toolkit
 from xpusetup.commands.report import read_report
 from xpusetup.report.contents import (
     IDLE,
     POINTS,
+    CompileTotals,
     Edge,
     Material,
+    OwnTree,
     Scale,
     Span,
     average_jobs,
@@ -58,13 +63,20 @@ LOG = """# ninja log v7
 13480\t20000\t1795000139980000000\tlib/libone.so\tcccc
 13480\t20000\t1795000139980000000\tlib/libone.so.1\tcccc
 """
+TARGET = Target(
+    python="/usr/bin/python3.12",
+    python_version="3.12",
+    accelerator="xpu",
+    arch=("pvc",),
+    toolkit=Toolkit(provider="setvars", version="2024.1.4", compiler="icpx"),
+)
 MANIFEST = {
     "profile": "torch-2.5",
     "made_by": "build",
     "verified": True,
     "failed": None,
     "facts": {"system": {"name": "Ubuntu", "version": "24.04", "kernel": "6.8", "machine": "x86_64"}},
-    "target": {"python_version": "3.12", "arch": ["pvc"], "toolkit": {"version": "2024.1.4"}},
+    "target": asdict(TARGET),
     "wheels": [{"name": "torch", "version": "2.5.1+xpu", "path": "/r/wheels/torch.whl", "sha256": "ab" * 32}],
     "pins": [
         {
@@ -122,8 +134,8 @@ def page(**changes: Any) -> Page:
 
 def test_golden_document() -> None:
     report = make_report(material())
-    thinned = {**report, "jobs": report["jobs"][:6], "memory": report["memory"][:3]}
-    hold_one("report/document.json", json.dumps(thinned, indent=2) + "\n")
+    thinned = replace(report, jobs=report.jobs[:6], memory=report.memory[:3])
+    hold_one("report/document.json", json.dumps(to_json(thinned), indent=2) + "\n")
 
 
 def test_golden_page() -> None:
@@ -202,9 +214,9 @@ def test_ten_thousand_commands_are_a_small_page() -> None:
     ]
     edges = parse_ninja_log("\n".join(["# ninja log v7", *lines]))
     report = make_report(material(edges={"torch.build": edges}))
-    assert report["compiles"] == {"count": 10_000, "seconds": 9000.0}
+    assert report.compiles == CompileTotals(10_000, 9000.0)
     assert len(make_page(report, TEMPLATE)) < 200_000
-    assert len(json.dumps(report)) < 200_000
+    assert len(json.dumps(to_json(report))) < 200_000
 
 
 def test_a_ninja_log() -> None:
@@ -281,7 +293,7 @@ def test_thin_keeps_the_greatest() -> None:
     seen = thin(points, 0.0, 99.0, 10)
     assert len(seen) == 10
     assert {value for _, value in seen} == {9.0}
-    assert len(make_report(material())["memory"]) <= POINTS + 2
+    assert len(make_report(material()).memory) <= POINTS + 2
 
 
 def test_the_log_of_a_tree_of_ones_own_is_read(tmp_path: Path) -> None:
@@ -293,4 +305,13 @@ def test_the_log_of_a_tree_of_ones_own_is_read(tmp_path: Path) -> None:
     (tmp_path / "root/manifest.json").write_text(json.dumps({**MANIFEST, "own": own, "wheels": []}))
     report = read_report(Root(tmp_path / "root"))
     assert report is not None
-    assert report["compiles"]["count"] == len(parse_ninja_log(LOG))
+    assert report.compiles.count == len(parse_ninja_log(LOG))
+    assert report.own == {"torch": OwnTree(folder=str(tmp_path / "pytorch"))}
+
+
+def test_what_another_version_wrote_is_left_out_or_taken_as_it_can_be() -> None:
+    """A manifest of another version of this program may hold more keys, fewer, or other ones."""
+    odd = {**MANIFEST, "target": {"of": "tomorrow"}, "verification": {"device": 1}, "pins": [{"name": "a", "new": 1}]}
+    report = make_report(material(manifest=odd))
+    assert (report.target, report.verification, [pin.name for pin in report.pins]) == (None, None, ["a"])
+    assert "Built from" in make_page(report, TEMPLATE)

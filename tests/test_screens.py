@@ -57,79 +57,78 @@ def text_of(console: Console) -> str:
 
 STEPS_OF_AUDIO = [step for step in screens.STEPS if step.startswith("audio.")]
 LEFT_OUT = [step for step in screens.STEPS if step.partition(".")[0] in {"torch", "vision"}]
-RESULTS: list[tuple[str, str, Any, bool]] = [
-    ("build-done", "build", screens.BUILT, False),
-    ("build-done-verbose", "build", screens.BUILT, True),
-    ("build-not-verified", "build", replace(screens.BUILT, verified=None), False),
-    ("build-nothing-to-do", "build", replace(screens.BUILT, ran=[], skipped=screens.STEPS), False),
-    ("build-until", "build", replace(screens.BUILT, left=screens.STEPS[4:], wheels=[], verified=None), False),
-    ("build-until-a-wheel", "build", replace(screens.BUILT, left=screens.STEPS[-3:], verified=None), False),
+RESULTS: list[tuple[str, Any, bool]] = [
+    ("build-done", screens.BUILT, False),
+    ("build-done-verbose", screens.BUILT, True),
+    ("build-not-verified", replace(screens.BUILT, verified=None), False),
+    ("build-nothing-to-do", replace(screens.BUILT, ran=[], skipped=screens.STEPS), False),
+    ("build-until", replace(screens.BUILT, left=screens.STEPS[4:], wheels=[], verified=None), False),
+    ("build-until-a-wheel", replace(screens.BUILT, left=screens.STEPS[-3:], verified=None), False),
     (
         "build-only",
-        "build",
         replace(screens.BUILT, ran=STEPS_OF_AUDIO, only=["audio"], left=LEFT_OUT, verified=None, proof=None),
         False,
     ),
-    ("build-target", "build", replace(screens.BUILT, wheels=[], verified=None, target=screens.TARGET), False),
-    ("build-editable", "build", replace(screens.BUILT, wheels=[], editable={"torch": "/home/me/pytorch"}), False),
-    ("status-no-wheel", "status", replace(screens.HALF, wheels=[], made_by="build"), False),
-    ("status-half", "status", replace(screens.HALF, failed="wheels.install"), False),
-    ("status-at-work", "status", replace(screens.HALF, at_work=["wheels.install"]), False),
-    ("status-failed-verification", "status", replace(screens.STATUS, damaged={}, verified=False), False),
-    ("build-failed", "build", screens.FAILED, False),
-    ("build-failed-known", "build", replace(screens.FAILED, failure=screens.KILLED_FAILURE), False),
-    ("explain", "explain", screens.EXPLAINED, False),
-    ("explain-verbose", "explain", screens.EXPLAINED, True),
-    ("explain-unknown", "explain", screens.UNEXPLAINED, False),
-    ("explain-nothing", "explain", replace(screens.UNEXPLAINED, first_error_line=None), True),
-    ("build-failed-full", "build", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),
-    ("build-failed-silently", "build", replace(screens.FAILED, failure=screens.UNKNOWN_FAILURE), False),
-    ("plan", "plan", screens.PLAN, False),
-    ("plan-unknown", "plan", replace(screens.PLAN, estimate=screens.UNKNOWN), False),
-    ("plan-done", "plan", replace(screens.PLAN, steps=screens.PLAN.steps[:4]), False),
-    ("plan-not-ready", "plan", replace(screens.PLAN, missing=["oneapi.compiler", "cc.gcc"]), False),
-    ("profiles-lock", "profiles lock", screens.LOCKED, False),
-    ("profiles-lock-file", "profiles lock", {**screens.LOCKED, "file": "mine.toml", "notes": []}, False),
-    ("profiles-new", "profiles new", {"profile": "mine", "from": "torch-2.14", "file": "mine.toml"}, False),
-    ("plan-locked", "plan", replace(screens.PLAN, notes=screens.LOCKED["notes"]), False),
-    ("plan-explain", "plan", replace(screens.PLAN, explain=True), False),
-    ("plan-verbose", "plan", replace(screens.PLAN, steps=screens.PLAN.steps[3:5]), True),
-    ("verify-wrong-numbers", "verify", screens.WRONG, False),
-    ("verify-list", "verify", screens.LISTED, False),
-    ("verify-failing", "verify", screens.VERIFY, True),
-    ("verify", "verify", {**screens.VERIFY, "checks": screens.VERIFY["checks"][:3], "verified": True}, False),
-    ("status-damaged", "status", screens.STATUS, False),
-    ("status", "status", replace(screens.STATUS, damaged={}, sources={}), False),
-    ("status-replaced", "status", replace(screens.STATUS, replaced=screens.REPLACED, made_by="install"), False),
-    ("status-several", "status", screens.SEVERAL, False),
-    ("install-done", "install", screens.INSTALLED, False),
-    ("install-not-verified", "install", replace(screens.INSTALLED, verified=None, orphans=[]), True),
-    ("install-failed", "install", screens.INSTALL_FAILED, False),
-    ("env", "env", screens.ENV, False),
-    ("emit", "emit", screens.EMIT, True),
-    ("emit-image", "emit", screens.EMIT_IMAGE, False),
-    ("bundle-create", "bundle create", screens.BUNDLE, False),
-    ("verify-wheel", "verify-wheel", screens.WHEEL, False),
-    ("verify-wheel-verbose", "verify-wheel", screens.WHEEL, True),
-    ("env-closure", "env --closure", screens.CLOSURE, False),
-    ("cache-size", "cache size", screens.CACHE, False),
-    ("cache-size-verbose", "cache size", screens.CACHE, True),
-    ("cache-prune", "cache prune", screens.PRUNED, False),
-    ("bundle-create-verbose", "bundle create", {**screens.BUNDLE, "toolkit": None, "revs": {}}, True),
-    ("bundle-verify", "bundle verify", screens.BUNDLE, False),
-    ("bundle-verify-lacking", "bundle verify", {**screens.BUNDLE, "missing": screens.LACKING}, False),
-    ("build-airgap", "build", replace(screens.BUILT, reached_out=screens.REACHED_OUT), False),
-    ("bisect", "bisect", screens.BISECTED, False),
-    ("bisect-nightlies", "bisect", {**screens.BISECTED, "nightlies": screens.NIGHTLIES, "inside": None}, True),
-    ("bisect-verbose", "bisect", screens.BISECTED, True),
-    ("report", "report", screens.REPORTED, False),
-    ("build-airgap-failed", "build", replace(screens.FAILED, reached_out=screens.REACHED_OUT[:1]), False),
+    ("build-target", replace(screens.BUILT, wheels=[], verified=None, target=screens.TARGET), False),
+    ("build-editable", replace(screens.BUILT, wheels=[], editable={"torch": "/home/me/pytorch"}), False),
+    ("status-no-wheel", replace(screens.HALF, wheels=[], made_by="build"), False),
+    ("status-half", replace(screens.HALF, failed="wheels.install"), False),
+    ("status-at-work", replace(screens.HALF, at_work=["wheels.install"]), False),
+    ("status-failed-verification", replace(screens.STATUS, damaged={}, verified=False), False),
+    ("build-failed", screens.FAILED, False),
+    ("build-failed-known", replace(screens.FAILED, failure=screens.KILLED_FAILURE), False),
+    ("explain", screens.EXPLAINED, False),
+    ("explain-verbose", screens.EXPLAINED, True),
+    ("explain-unknown", screens.UNEXPLAINED, False),
+    ("explain-nothing", replace(screens.UNEXPLAINED, first_error_line=None), True),
+    ("build-failed-full", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),
+    ("build-failed-silently", replace(screens.FAILED, failure=screens.UNKNOWN_FAILURE), False),
+    ("plan", screens.PLAN, False),
+    ("plan-unknown", replace(screens.PLAN, estimate=screens.UNKNOWN), False),
+    ("plan-done", replace(screens.PLAN, steps=screens.PLAN.steps[:4]), False),
+    ("plan-not-ready", replace(screens.PLAN, missing=["oneapi.compiler", "cc.gcc"]), False),
+    ("profiles-lock", screens.LOCKED, False),
+    ("profiles-lock-file", replace(screens.LOCKED, file="mine.toml", notes=[]), False),
+    ("profiles-new", screens.NEW_PROFILE, False),
+    ("plan-locked", replace(screens.PLAN, notes=screens.LOCKED.notes), False),
+    ("plan-explain", replace(screens.PLAN, explain=True), False),
+    ("plan-verbose", replace(screens.PLAN, steps=screens.PLAN.steps[3:5]), True),
+    ("verify-wrong-numbers", screens.WRONG, False),
+    ("verify-list", screens.LISTED, False),
+    ("verify-failing", screens.VERIFY, True),
+    ("verify", replace(screens.VERIFY, checks=screens.VERIFY.checks[:3], verified=True), False),
+    ("status-damaged", screens.STATUS, False),
+    ("status", replace(screens.STATUS, damaged={}, sources={}), False),
+    ("status-replaced", replace(screens.STATUS, replaced=screens.REPLACED, made_by="install"), False),
+    ("status-several", screens.SEVERAL, False),
+    ("install-done", screens.INSTALLED, False),
+    ("install-not-verified", replace(screens.INSTALLED, verified=None, orphans=[]), True),
+    ("install-failed", screens.INSTALL_FAILED, False),
+    ("env", screens.ENV, False),
+    ("emit", screens.EMIT, True),
+    ("emit-image", screens.EMIT_IMAGE, False),
+    ("bundle-create", screens.BUNDLE, False),
+    ("verify-wheel", screens.WHEEL, False),
+    ("verify-wheel-verbose", screens.WHEEL, True),
+    ("env-closure", screens.CLOSURE, False),
+    ("cache-size", screens.CACHE, False),
+    ("cache-size-verbose", screens.CACHE, True),
+    ("cache-prune", screens.PRUNED, False),
+    ("bundle-create-verbose", replace(screens.BUNDLE, toolkit=None, revs={}), True),
+    ("bundle-verify", screens.WHOLE_BUNDLE, False),
+    ("bundle-verify-lacking", replace(screens.WHOLE_BUNDLE, missing=screens.LACKING), False),
+    ("build-airgap", replace(screens.BUILT, reached_out=screens.REACHED_OUT), False),
+    ("bisect", screens.BISECTED, False),
+    ("bisect-nightlies", replace(screens.BISECTED, nightlies=screens.NIGHTLIES, inside=None), True),
+    ("bisect-verbose", screens.BISECTED, True),
+    ("report", screens.REPORTED, False),
+    ("build-airgap-failed", replace(screens.FAILED, reached_out=screens.REACHED_OUT[:1]), False),
 ]
 
 
-@pytest.mark.parametrize(("name", "command", "data", "verbose"), RESULTS)
-def test_golden_results(console: Console, name: str, command: str, data: dict[str, Any], verbose: bool) -> None:
-    show.show_data(console, command, data, verbose)
+@pytest.mark.parametrize(("name", "data", "verbose"), RESULTS)
+def test_golden_results(console: Console, name: str, data: Any, verbose: bool) -> None:
+    show.show_data(console, data, verbose=verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
 
 
@@ -145,14 +144,14 @@ def test_golden_results(console: Console, name: str, command: str, data: dict[st
         ("build", replace(screens.BUILT, left=screens.STEPS[-3:]), " ! not finished: 3 steps to come ("),
         ("build", replace(screens.BUILT, target=screens.TARGET), " ✓ "),
         ("install", screens.INSTALLED, " ✓ verified"),
-        ("verify", {**screens.VERIFY, "verified": True}, " ✓ verified on "),
+        ("verify", replace(screens.VERIFY, verified=True), " ✓ verified on "),
         ("bundle create", screens.BUNDLE, " ✓ "),
-        ("bundle verify", screens.BUNDLE, " ✓ "),
+        ("bundle verify", screens.WHOLE_BUNDLE, " ✓ "),
         ("bisect", screens.BISECTED, " ✓ "),
         ("report", screens.REPORTED, " ✓ "),
         ("cache prune", replace(screens.PRUNED, busy=[]), " ✓ "),
-        ("profiles lock", {**screens.LOCKED, "file": "mine.toml"}, " ✓ mine.toml"),
-        ("profiles new", {"file": "mine.toml"}, " ✓ mine.toml"),
+        ("profiles lock", replace(screens.LOCKED, file="mine.toml"), " ✓ mine.toml"),
+        ("profiles new", screens.NEW_PROFILE, " ✓ mine.toml"),
         ("emit", screens.EMIT, " ✓ "),
         ("verify-wheel", screens.WHEEL, " ✓ "),
     ],
@@ -195,7 +194,7 @@ def doctor(tmp_path: Path, facts: dict[str, Any], profile: str, **asked: Any) ->
 def test_golden_doctor(
     console: Console, tmp_path: Path, name: str, facts: dict[str, Any], profile: str, verbose: bool
 ) -> None:
-    show.show_data(console, "doctor", doctor(tmp_path, facts, profile), verbose)
+    show.show_data(console, doctor(tmp_path, facts, profile), verbose=verbose)
     hold_one(f"screens/{name}.txt", text_of(console))
 
 
@@ -209,7 +208,7 @@ def test_golden_differences(console: Console, tmp_path: Path) -> None:
     assert result.code == 1
     assert isinstance(result.data, Comparison)
     assert result.data.machines == names
-    show.show_data(console, "doctor", result.data, False)
+    show.show_data(console, result.data, verbose=False)
     hold_one("screens/doctor-differs.txt", text_of(console))
 
 
@@ -230,14 +229,14 @@ def test_golden_lists(console: Console) -> None:
         ("doctor-list", list_checks()),
     ):
         console.file = StringIO()
-        show.show_data(console, result.command, result.data, False)
+        show.show_data(console, result.data, verbose=False)
         hold_one(f"screens/{name}.txt", text_of(console))
 
 
 def test_golden_rules_of_upstream(console: Console) -> None:
     """What upstream's files say of a build, where it was read, and what of ours follows it."""
     console.file = StringIO()
-    show.show_data(console, "profiles show", show_profile("cpu-2.13").data, True)
+    show.show_data(console, show_profile("cpu-2.13").data, verbose=True)
     hold_one("screens/profiles-show-verbose.txt", text_of(console))
 
 

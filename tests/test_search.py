@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from xpusetup.base.document import to_json
 from xpusetup.bisect.search import Answer, Trial, Verdict, decide, history, judge, parse_trial
 from xpusetup.commands.bisect import Notebook
 
@@ -71,7 +72,7 @@ TRIAL = Trial(rev="a" * 40, verdict="skip", why="torch.build failed", seconds=3.
 
 
 def test_a_trial_is_read_back() -> None:
-    assert parse_trial(json.loads(json.dumps(TRIAL.document()))) == TRIAL
+    assert parse_trial(json.loads(json.dumps(to_json(TRIAL)))) == TRIAL
     assert parse_trial({}) is None
     assert parse_trial({"rev": "a", "verdict": "maybe"}) is None
 

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import importlib
 import json
-import sys
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from golden import hold_one
+from xpusetup.base.document import to_json
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.test import list_suites
+from xpusetup.base.text import hide_all
+from xpusetup.commands.test import AffectedOperator, OperatorTable, SuiteResult, SuiteSource, list_suites
 from xpusetup.suites.known import (
-    Difference,
+    Against,
+    ChangedPackage,
+    Exclusion,
+    HeardMessage,
+    SuiteCounts,
+    SuiteDifference,
+    SuiteRow,
     Suites,
+    SuiteVersions,
     affected_tests,
     compare_counts,
     compare_tests,
@@ -25,15 +34,12 @@ from xpusetup.suites.known import (
     parse_suites,
     render_results,
 )
-from xpusetup.ui.verify import show_suites
+from xpusetup.ui.verify import show_suite_list, show_suites
 from xpusetup.verify.fallbacks import parse_known
 
 PACKAGE = Path(__file__).parents[1] / "xpusetup"
-sys.path.append(str(PACKAGE / "helpers/suites"))
-counts: Any = importlib.import_module("suite_counts")
-shards: Any = importlib.import_module("suite_shards")
-shard: Any = importlib.import_module("suite_shard")
-sys.path.pop()
+counts: Any = importlib.import_module("helperlib.suites.counts")
+shards: Any = importlib.import_module("helperlib.suites.shards")
 
 DATA = (PACKAGE / "data/suites.toml").read_text()
 SEGMENT = """Fatal Python error: Segmentation fault
@@ -63,7 +69,7 @@ def known() -> Suites:
 def test_golden_published_tables(known: Suites, release: str) -> None:
     published = known.fitting("transformers", "4.45.2", f"{release}.1+xpu", "xpu")
     assert published is not None
-    rows = [{"name": name, **row} for name, row in published.rows.items()]
+    rows = [SuiteRow(name=name, **vars(row)) for name, row in published.rows.items()]
     assert len(rows) == 7
     assert render_results(rows) == published.markdown
     hold_one(f"suites/{published.id}.md", render_results(rows))
@@ -87,7 +93,7 @@ def test_what_is_known_of_versions(known: Suites) -> None:
 def test_the_list_on_the_screen(capsys: pytest.CaptureFixture[str]) -> None:
     from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
-    show_suites(make_console(), list_suites().data, verbose=True)
+    show_suite_list(make_console(), list_suites().data, verbose=True)
     said = capsys.readouterr().out
     assert "backbone, examples" in said
     assert "| `tests/models` | 113 | 32750 | 38540 |" in said
@@ -115,7 +121,7 @@ def test_how_a_process_ended(text: str, said: str) -> None:
     ],
 )
 def test_codes_of_processes(code: int, said: str) -> None:
-    assert said in shard.describe_code(code)
+    assert said in shards.describe_code(code)
 
 
 JOURNAL = [
@@ -221,11 +227,11 @@ def test_differences_by_test() -> None:
         "d/a.py::6": "passed",
     }
     against = compare_tests("x.json", there, here, frozenset({"d"}))
-    assert against.better == (Difference("d/a.py::2", "failed", "passed"),)
+    assert against.better == (SuiteDifference("d/a.py::2", "failed", "passed"),)
     assert against.worse == (
-        Difference("d/a.py::1", "passed", "crashed"),
-        Difference("d/a.py::3", "passed", "not run"),
-        Difference("d/a.py::5", "not there", "failed"),
+        SuiteDifference("d/a.py::1", "passed", "crashed"),
+        SuiteDifference("d/a.py::3", "passed", "not run"),
+        SuiteDifference("d/a.py::5", "not there", "failed"),
     )
     direct = compare_tests("x.json", there, here, frozenset({"d/*.py"}))
     assert direct == against
@@ -237,21 +243,21 @@ def test_differences_by_row(known: Suites) -> None:
     same = compare_counts("p", published.rows, published.rows)
     assert (same.better, same.worse) == ((), ())
     here = {
-        "tests/models": {"failed": 4, "passed": 32736, "skipped": 38838, "errors": 0},
-        "tests/trainer": {"failed": 15, "passed": 196, "skipped": 48, "errors": 2},
-        "tests/new": {"failed": 5, "passed": 1, "skipped": 0},
+        "tests/models": SuiteCounts(failed=4, passed=32736, skipped=38838),
+        "tests/trainer": SuiteCounts(failed=15, passed=196, skipped=48, errors=2),
+        "tests/new": SuiteCounts(failed=5, passed=1, skipped=0),
     }
     found = compare_counts("p", published.rows, here)
     assert [one.name for one in found.better] == ["tests/models"]
     assert found.worse == (
-        Difference("tests/trainer", "16 failed, 196 passed, 48 skipped", "17 failed, 196 passed, 48 skipped"),
+        SuiteDifference("tests/trainer", "16 failed, 196 passed, 48 skipped", "17 failed, 196 passed, 48 skipped"),
     )
-    fewer = compare_counts("p", published.rows, {"tests/utils": {"failed": 0, "passed": 369, "skipped": 102}})
+    fewer = compare_counts("p", published.rows, {"tests/utils": SuiteCounts(failed=0, passed=369, skipped=102)})
     assert [one.name for one in fewer.worse] == ["tests/utils"]
 
 
 def test_errors_have_a_column_where_there_are_some() -> None:
-    row = {"name": "tests/a", "failed": 1, "passed": 2, "skipped": 3, "errors": 4}
+    row = SuiteRow(name="tests/a", failed=1, passed=2, skipped=3, errors=4)
     assert render_results([row]).splitlines() == [
         "| Tests | Failed | Errors | Passed | Skipped |",
         "| --- | --- | --- | --- | --- |",
@@ -262,9 +268,12 @@ def test_errors_have_a_column_where_there_are_some() -> None:
 def test_operators_of_a_suite() -> None:
     fallbacks = parse_known((PACKAGE / "data/fallbacks.toml").read_text())
     heard = [
-        {"test": "t::1", "kind": "announced", "operator": "aten::take", "backend": "xpu", "count": 2},
-        {"test": "t::2", "kind": "announced", "operator": "aten::take", "backend": "xpu", "count": 1},
-        {"test": "t::2", "kind": "refused", "operator": "aten::nll_loss2d_forward", "backend": "xpu", "count": 1},
+        HeardMessage(test=test, kind=kind, operator=name, backend="xpu", count=count)
+        for test, kind, name, count in (
+            ("t::1", "announced", "aten::take", 2),
+            ("t::2", "announced", "aten::take", 1),
+            ("t::2", "refused", "aten::nll_loss2d_forward", 1),
+        )
     ]
     table = make_operators(fallbacks, "xpu", heard, "2.5")
     assert [(one.name, one.how, one.calls) for one in table.operators] == [
@@ -281,38 +290,60 @@ def test_the_device_file_has_a_bare_name() -> None:
     assert 'DEVICE_NAME = "simxpu"' in text
 
 
-RESULT: dict[str, Any] = {
-    "suite": "transformers",
-    "device": "xpu",
-    "environment": "torch-2.5",
-    "versions": {"suite": "4.45.2", "torch": "2.5.1+xpu", "pytest": "8.3.0", "xdist": None},
-    "suites": [
-        {"name": "tests/models", "failed": 1, "passed": 2, "skipped": 3, "errors": 1, "notes": ["a process was lost"]},
-        {"name": "tests/utils", "failed": 0, "passed": 7, "skipped": 0, "errors": 0, "notes": []},
-    ],
-    "excluded": [{"places": ["tests/models/levit"], "reason": "some of them hang", "source": "issue 136007"}],
-    "source": {"notes": ["the tests are of 4.45.2, installed is transformers 4.46.0"]},
-    "broken": ["tests/trainer: RuntimeError: no driver"],
-    "replaced": [{"name": "torch", "before": "2.5.1+xpu abc", "after": "2.15.0 def"}],
-    "crashed": {"tests/models/a/test_a.py::test_x": "Aborted, at a/test_a.py:3 in test_x"},
-    "failed": {"tests/models/a/test_a.py::test_x": "crashed", "tests/models/a/test_a.py::test_y[1]": "failed"},
-    "operators": [{"name": "aten::take"}],
-    "operator_table": {"markdown": "| Aten operation | CPU fallback |\n", "notes": []},
-    "against": None,
-    "seconds": 3725.0,
-    "results": "/r/results.json",
-}
-AGAINST = {
-    "baseline": "old.json",
-    "better": [{"name": "t::b", "there": "failed", "here": "passed"}],
-    "worse": [{"name": f"t::{number}[x]", "there": "passed", "here": "failed"} for number in range(12)],
-}
+ROWS = [
+    SuiteRow(name="tests/models", failed=1, passed=2, skipped=3, errors=1, notes=["a process was lost"]),
+    SuiteRow(name="tests/utils", failed=0, passed=7, skipped=0),
+]
+LEFT_OUT = Exclusion(
+    suite="transformers",
+    version="4.45.2",
+    torch="2.5",
+    device="xpu",
+    places=["tests/models/levit"],
+    reason="some of them hang",
+    source="issue 136007",
+)
+RESULT = SuiteResult(
+    suite="transformers",
+    device="xpu",
+    environment="torch-2.5",
+    versions=SuiteVersions(suite="4.45.2", torch="2.5.1+xpu", pytest="8.3.0", xdist=None),
+    workers=0,
+    suites=ROWS,
+    markdown=render_results(ROWS),
+    excluded=[LEFT_OUT],
+    source=SuiteSource(
+        folder="/t", version="4.45.2", notes=["the tests are of 4.45.2, installed is transformers 4.46.0"]
+    ),
+    broken=["tests/trainer: RuntimeError: no driver"],
+    replaced=[ChangedPackage(name="torch", before="2.5.1+xpu abc", after="2.15.0 def")],
+    crashed={"tests/models/a/test_a.py::test_x": "Aborted, at a/test_a.py:3 in test_x"},
+    failed={"tests/models/a/test_a.py::test_x": "crashed", "tests/models/a/test_a.py::test_y[1]": "failed"},
+    operators=[AffectedOperator("aten::take", "Enabled")],
+    operator_table=OperatorTable(markdown="| Aten operation | CPU fallback |\n", notes=[]),
+    against=None,
+    seconds=3725.0,
+    results="/r/results.json",
+)
+AGAINST = Against(
+    "old.json",
+    better=(SuiteDifference("t::b", "failed", "passed"),),
+    worse=tuple(SuiteDifference(f"t::{number}[x]", "passed", "failed") for number in range(12)),
+)
 
 
 @pytest.mark.parametrize(("name", "against"), [("alone", None), ("against", AGAINST)])
-def test_golden_screens(name: str, against: dict[str, Any] | None, capsys: pytest.CaptureFixture[str]) -> None:
+def test_golden_screens(name: str, against: Against | None, capsys: pytest.CaptureFixture[str]) -> None:
     from xpusetup.ui.console import make_console  # noqa: PLC0415 - after capsys has replaced stdout
 
-    rows = render_results(RESULT["suites"])
-    show_suites(make_console(), {**RESULT, "markdown": rows, "against": against}, verbose=False)
+    show_suites(make_console(), replace(RESULT, against=against), verbose=False)
     hold_one(f"suites/{name}.txt", capsys.readouterr().out)
+
+
+def test_a_result_with_a_strict_model_as_json_without_credentials() -> None:
+    """What a file was read into stands in a result as it is."""
+    address = "https://me:secret@example.org/x"
+    told = hide_all(replace(RESULT, excluded=[LEFT_OUT.model_copy(update={"source": address})]))
+    document: Any = to_json(told)
+    assert document["excluded"][0] == {**LEFT_OUT.model_dump(), "source": "https://***@example.org/x"}
+    assert document["suites"][1]["errors"] == 0

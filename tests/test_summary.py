@@ -3,26 +3,26 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from xpusetup.base.model import parse_summary
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-summary: Any = importlib.import_module("summary")
+if TYPE_CHECKING:
+    from pathlib import Path
+
+output: Any = importlib.import_module("helperlib.output")
 check_configure: Any = importlib.import_module("check_configure")
 fetch_source: Any = importlib.import_module("fetch_source")
-git_gather: Any = importlib.import_module("git_gather")
-git_tree: Any = importlib.import_module("git_tree")
+git_gather: Any = importlib.import_module("helperlib.git.gather")
+git_tree: Any = importlib.import_module("helperlib.git.tree")
 inspect_wheel: Any = importlib.import_module("inspect_wheel")
 verify_device: Any = importlib.import_module("verify_device")
 
 
 def test_what_a_helper_says_is_what_people_see(capsys: pytest.CaptureFixture[str]) -> None:
-    summary.say_summary("v2.5.1 a8d6afb", "", "412 MiB", "Größe")
+    output.say_summary("v2.5.1 a8d6afb", "", "412 MiB", "Größe")
     said = capsys.readouterr().out
     assert said == "= v2.5.1 a8d6afb | 412 MiB | Gr\\xf6\\xdfe\n"
     assert parse_summary(said) == "v2.5.1 a8d6afb · 412 MiB · Gr\\xf6\\xdfe"
@@ -40,14 +40,14 @@ def test_what_a_helper_says_is_what_people_see(capsys: pytest.CaptureFixture[str
     ],
 )
 def test_sizes(size: int, text: str) -> None:
-    assert summary.render_size(size) == text
+    assert output.render_size(size) == text
 
 
 @pytest.mark.parametrize(
     ("number", "noun", "text"), [(1, "library", "1 library"), (2, "library", "2 libraries"), (0, "check", "0 checks")]
 )
 def test_counts(number: int, noun: str, text: str) -> None:
-    assert summary.count(number, noun) == text
+    assert output.count(number, noun) == text
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import importlib
 import re
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,7 +23,6 @@ from xpusetup.config.request import make_request
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.doctor.hardware import check_release
 from xpusetup.doctor.question import Question
-from xpusetup.helpers import wheel_images
 from xpusetup.machine.gpus import check_targets, foreign_targets
 from xpusetup.run.prepare import preview
 from xpusetup.run.tables import every_profile, gpu_table, target_table
@@ -31,6 +31,7 @@ from xpusetup.run.workspace import Where, open_workspace
 if TYPE_CHECKING:
     from pathlib import Path
 
+wheel_images: Any = importlib.import_module("helperlib.wheel.images")
 XPU = [profile.name for profile in every_profile() if profile.accelerator == "xpu"]
 
 

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import importlib
-import sys
-from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
 
@@ -12,18 +10,16 @@ import pytest
 
 from golden import hold_one
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-device_verdicts: Any = importlib.import_module("device_verdicts")
+verify_verdicts: Any = importlib.import_module("helperlib.verify.verdicts")
 device_checks: Any = importlib.import_module("device_checks")
-device_bench: Any = importlib.import_module("device_bench")
-device_child: Any = importlib.import_module("device_child")
-device_junit: Any = importlib.import_module("device_junit")
-checks_device: Any = importlib.import_module("checks_device")
+verify_bench: Any = importlib.import_module("helperlib.verify.bench")
+verify_device: Any = importlib.import_module("verify_device")
+checks_basics: Any = importlib.import_module("helperlib.checks.basics")
 GAPS = {"ops.coverage": "no softmax yet"}
 
 
 def result(name: str, level: str, verdict: str, since: str = "") -> Any:
-    return device_verdicts.Result(name, name, level, "seen", verdict=verdict, since=since)
+    return verify_verdicts.Result(name, name, level, "seen", verdict=verdict, since=since)
 
 
 @pytest.mark.parametrize(
@@ -46,14 +42,14 @@ def result(name: str, level: str, verdict: str, since: str = "") -> Any:
     ],
 )
 def test_levels(one: Any, torch: str, level: str) -> None:
-    judged = device_verdicts.judge_result(one, GAPS, torch)
+    judged = verify_verdicts.judge_result(one, GAPS, torch)
     assert (judged.level, judged.verdict) == (level, one.verdict)
     assert (GAPS["ops.coverage"] in judged.seen) == (one.id in GAPS and level in ("info", "skip"))
 
 
 RAISED = {
-    "absent": (device_bench.Absent("no such function, since 2.6"), ("skip", "absent", "2.6")),
-    "nothing to try": (device_bench.Absent("no float64 in this hardware"), ("skip", "absent", "")),
+    "absent": (verify_bench.Absent("no such function, since 2.6"), ("skip", "absent", "2.6")),
+    "nothing to try": (verify_bench.Absent("no float64 in this hardware"), ("skip", "absent", "")),
     "unsupported": (NotImplementedError("The operator 'aten::x' is not"), ("fail", "unsupported", "")),
     "an old torch": (RuntimeError("\"mm\" not implemented for 'Half'"), ("fail", "unsupported", "")),
     "wrong": (RuntimeError("device lost"), ("crash", "wrong", "")),
@@ -85,21 +81,21 @@ def test_what_is_raised(error: Exception, expected: tuple[str, str, str]) -> Non
 )
 def test_causes_are_areas(failing: list[str], name: str, cause: str | None) -> None:
     earlier = [result(one, "fail", "wrong") for one in failing]
-    assert device_verdicts.find_cause(result(name, "crash", "wrong"), earlier) == cause
-    assert device_verdicts.find_cause(result(name, "skip", "absent"), earlier) is None
+    assert verify_verdicts.find_cause(result(name, "crash", "wrong"), earlier) == cause
+    assert verify_verdicts.find_cause(result(name, "skip", "absent"), earlier) is None
 
 
 def test_levels_are_nested_and_only_reaches_beyond() -> None:
-    quick, smoke, full = (set(device_verdicts.choose_checks(level)) for level in device_checks.LEVELS)
+    quick, smoke, full = (set(verify_verdicts.choose_checks(level)) for level in verify_verdicts.LEVELS)
     gates = set(device_checks.GATES)
     assert quick < smoke <= full
     assert gates <= quick
-    assert set(device_verdicts.choose_checks("quick", only=("api",))) - gates == {
+    assert set(verify_verdicts.choose_checks("quick", only=("api",))) - gates == {
         check.id for check in device_checks.CHECKS if check.id.startswith("api.")
     }
-    without = device_verdicts.choose_checks("smoke", skip=("numbers", "autoload"))
+    without = verify_verdicts.choose_checks("smoke", skip=("numbers", "autoload"))
     assert set(without) == {name for name in smoke if not name.startswith("numbers.")}
-    assert device_verdicts.choose_checks("quick", only=("numbers.conv",))[-1] == "numbers.conv"
+    assert verify_verdicts.choose_checks("quick", only=("numbers.conv",))[-1] == "numbers.conv"
 
 
 DUMP = """Timeout (0:00:05)!
@@ -108,11 +104,11 @@ Thread 0x0001 (most recent call first):
 
 Thread 0x0002 (most recent call first):
   File "/v/torch/accelerator/__init__.py", line 212 in synchronize
-  File "/h/checks_device.py", line 63 in check_responds
+  File "/h/checks/basics.py", line 63 in check_responds
   File "/h/device_checks.py", line 50 in perform
   File "/h/device_checks.py", line 70 in watch
 """
-STACK = ["accelerator/__init__.py:212 synchronize", "h/checks_device.py:63 check_responds"]
+STACK = ["accelerator/__init__.py:212 synchronize", "checks/basics.py:63 check_responds"]
 
 
 @pytest.mark.parametrize(
@@ -127,7 +123,7 @@ STACK = ["accelerator/__init__.py:212 synchronize", "h/checks_device.py:63 check
     ],
 )
 def test_ends(code: int | None, text: str, seen: str, stack: list[str]) -> None:
-    found = device_child.describe_end({"start": "device.responds", "within": 5}, code, text)
+    found = verify_device.describe_end({"start": "device.responds", "within": 5}, code, text)
     assert (found.id, found.level, list(found.stack)) == ("device.responds", "crash", stack)
     assert found.seen.endswith(seen)
 
@@ -163,7 +159,7 @@ class Torch:
     ],
 )
 def test_auto(torch: Torch, chosen: tuple[str, str]) -> None:
-    assert checks_device.choose_device(torch) == chosen
+    assert checks_basics.choose_device(torch) == chosen
 
 
 def test_golden_junit() -> None:
@@ -179,7 +175,7 @@ def test_golden_junit() -> None:
             {**blank, "id": "amp.dtype", "level": "skip", "seen": "not run", "caused_by": "numbers.matmul"},
         ],
     }
-    text = device_junit.render_junit(document)
+    text = verify_verdicts.render_junit(document)
     assert [case.get("name") for case in ET.fromstring(text).iter("testcase")] == [  # noqa: S314, our own text
         check["id"] for check in document["checks"]
     ]

@@ -14,11 +14,10 @@ from typing import Any
 import pytest
 
 HELPERS = Path(__file__).parents[1] / "xpusetup" / "helpers"
-sys.path.insert(0, str(HELPERS))
 verify_device: Any = importlib.import_module("verify_device")
 device_checks: Any = importlib.import_module("device_checks")
-device_bench: Any = importlib.import_module("device_bench")
-device_verdicts: Any = importlib.import_module("device_verdicts")
+verify_bench: Any = importlib.import_module("helperlib.verify.bench")
+verify_verdicts: Any = importlib.import_module("helperlib.verify.verdicts")
 
 IDS = [
     "autoload.import",
@@ -46,8 +45,8 @@ def results(levels: dict[str, str], **own: Any) -> list[Any]:
     """Make the results of these checks and find their causes, in order."""
     found: list[Any] = []
     for name, level in levels.items():
-        one = device_verdicts.Result(name, name, level, "", **own)
-        found.append(verify_device.replace(one, caused_by=device_verdicts.find_cause(one, found)))
+        one = verify_verdicts.Result(name, name, level, "", **own)
+        found.append(verify_device.replace(one, caused_by=verify_verdicts.find_cause(one, found)))
     return found
 
 
@@ -75,7 +74,7 @@ def test_autocast_without_effect_does_not_follow_from_wrong_numbers() -> None:
 
 
 def test_the_order_of_the_checks() -> None:
-    assert list(device_verdicts.choose_checks("quick")) == IDS
+    assert list(verify_verdicts.choose_checks("quick")) == IDS
 
 
 @pytest.mark.parametrize(
@@ -91,14 +90,14 @@ def test_the_order_of_the_checks() -> None:
     ],
 )
 def test_verified(levels: dict[str, str], *, verified: bool | None) -> None:
-    filled = device_verdicts.fill_in(results(levels), IDS)
-    assert device_verdicts.is_verified(filled) is verified
+    filled = verify_verdicts.fill_in(results(levels), IDS)
+    assert verify_verdicts.is_verified(filled) is verified
     assert [one.id for one in filled] == IDS
     assert {one.caused_by for one in filled[len(levels) :]} <= {list(levels)[-1]}
 
 
 def difference(case: str, relative: float, cosine: float = 1.0, limit: float = 1e-5) -> Any:
-    return device_bench.Difference(case, relative, cosine, limit)
+    return verify_bench.Difference(case, relative, cosine, limit)
 
 
 @pytest.mark.parametrize(
@@ -116,7 +115,7 @@ def difference(case: str, relative: float, cosine: float = 1.0, limit: float = 1
     ],
 )
 def test_the_worst_case_is_named(found: list[Any], level: str, seen: str) -> None:
-    outcome = device_bench.judge(found)
+    outcome = verify_bench.judge(found)
     assert (outcome.level, outcome.seen) == (level, f"relative difference {seen}")
 
 
@@ -136,7 +135,7 @@ def test_what_raises_is_a_crash_in_one_line(error: Exception, seen: str) -> None
         raise error
 
     check = device_checks.Check("device.available", "available", run)
-    assert device_checks.perform(check, device_bench.Bench("demo")) == device_bench.Outcome(
+    assert device_checks.perform(check, verify_bench.Bench("demo")) == verify_bench.Outcome(
         "crash", seen, verdict="wrong"
     )
 

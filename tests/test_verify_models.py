@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import json
 import math
-import sys
 from collections import Counter
 from pathlib import Path
 from types import SimpleNamespace
@@ -14,14 +13,10 @@ from typing import Any
 import pytest
 
 HELPERS = Path(__file__).parents[1] / "xpusetup" / "helpers"
-sys.path.insert(0, str(HELPERS))
-autocast_dtypes: Any = importlib.import_module("autocast_dtypes")
-checks_collectives: Any = importlib.import_module("checks_collectives")
-checks_models: Any = importlib.import_module("checks_models")
-checks_model_training: Any = importlib.import_module("checks_model_training")
-compiled_run: Any = importlib.import_module("compiled_run")
-device_bench: Any = importlib.import_module("device_bench")
-device_cost: Any = importlib.import_module("device_cost")
+checks_models: Any = importlib.import_module("helperlib.checks.models")
+checks_collectives: Any = importlib.import_module("helperlib.checks.collectives")
+checks_guide: Any = importlib.import_module("helperlib.checks.guide")
+verify_bench: Any = importlib.import_module("helperlib.verify.bench")
 
 ORDER = {"backend": "gloo", "device": "cpu", "devices": 1, "start": 120, "each": 60}
 
@@ -39,7 +34,7 @@ ORDER = {"backend": "gloo", "device": "cpu", "devices": 1, "start": 120, "each":
     ],
 )
 def test_autocast_is_judged_by_what_comes_out(kinds: dict[str, int], seen: str | None) -> None:
-    found = autocast_dtypes.judge_dtypes(Counter(kinds), "float16")
+    found = checks_models.judge_dtypes(Counter(kinds), "float16")
     assert (found and found.seen) == seen
 
 
@@ -47,9 +42,9 @@ def test_a_dtype_that_the_device_does_not_list_is_unsupported() -> None:
     torch = SimpleNamespace(float16="half", bfloat16="brain")
     module = SimpleNamespace(get_amp_supported_dtype=lambda: ["brain"])
     bench: Any = SimpleNamespace(name="demo", torch=torch, module=module)
-    autocast_dtypes.refuse_dtype(bench, "bfloat16")
+    checks_models.refuse_dtype(bench, "bfloat16")
     with pytest.raises(NotImplementedError, match=r"autocast to float16: torch\.demo does not list it"):
-        autocast_dtypes.refuse_dtype(bench, "float16")
+        checks_models.refuse_dtype(bench, "float16")
 
 
 @pytest.mark.parametrize(
@@ -63,12 +58,12 @@ def test_a_dtype_that_the_device_does_not_list_is_unsupported() -> None:
     ],
 )
 def test_only_code_that_ran_counts_as_compiled(counts: dict[str, int], trouble: str) -> None:
-    assert compiled_run.Compiled("inductor", **counts).find_trouble() == trouble
+    assert checks_models.Compiled("inductor", **counts).find_trouble() == trouble
 
 
 def test_a_switch_that_turns_compiling_off_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TORCHDYNAMO_DISABLE", "1")
-    compiled = compiled_run.Compiled("inductor", calls=3)
+    compiled = checks_models.Compiled("inductor", calls=3)
     assert compiled.find_trouble() == "nothing was compiled (TORCHDYNAMO_DISABLE=1)"
     assert str(compiled) == "inductor: 0 graphs, 0 graph breaks"
 
@@ -76,13 +71,13 @@ def test_a_switch_that_turns_compiling_off_is_named(monkeypatch: pytest.MonkeyPa
 def test_a_missing_compiler_is_told_from_other_errors() -> None:
     missing = RuntimeError("backend failed")
     missing.__cause__ = type("InvalidCxxCompiler", (RuntimeError,), {})("No working C++ compiler found")
-    with pytest.raises(device_bench.Absent, match=r"no C\+\+ compiler here"):
-        compiled_run.refuse_missing_compiler(missing)
-    compiled_run.refuse_missing_compiler(RuntimeError("backend failed"))
+    with pytest.raises(verify_bench.Absent, match=r"no C\+\+ compiler here"):
+        checks_models.refuse_missing_compiler(missing)
+    checks_models.refuse_missing_compiler(RuntimeError("backend failed"))
 
 
 def difference(run: str, relative: float, cosine: float = 1.0) -> Any:
-    return device_bench.Difference(run, relative, cosine, 1e-4)
+    return verify_bench.Difference(run, relative, cosine, 1e-4)
 
 
 @pytest.mark.parametrize(
@@ -112,8 +107,8 @@ def test_every_run_has_to_be_right(found: list[Any], level: str, seen: str) -> N
     [([2.0, 1.0], [2.0, 1.0], 0.0), ([2.0, 1.5], [2.0, 1.0], 0.5), ([2.0, math.nan], [2.0, 1.0], math.nan)],
 )
 def test_losses_are_compared_step_by_step(ours: list[float], right: list[float], distance: float) -> None:
-    pair = [checks_model_training.Trained(losses, [True, True]) for losses in (ours, right)]
-    assert checks_model_training.find_distance(*pair) == pytest.approx(distance, nan_ok=True)
+    pair = [checks_guide.Trained(losses, [True, True]) for losses in (ours, right)]
+    assert checks_guide.find_distance(*pair) == pytest.approx(distance, nan_ok=True)
 
 
 @pytest.mark.parametrize(
@@ -125,7 +120,7 @@ def test_losses_are_compared_step_by_step(ours: list[float], right: list[float],
 )
 def test_what_it_cost(cost: tuple[tuple[float, ...], int, bool], text: str) -> None:
     seconds, peak, of_device = cost
-    assert str(device_cost.Cost(seconds, peak, of_device=of_device)) == text
+    assert str(verify_bench.Cost(seconds, peak, of_device=of_device)) == text
 
 
 STACK = """Timeout (0:00:05)!
@@ -234,8 +229,8 @@ def test_the_back_end_of_a_device(bench: Any, backend: str) -> None:
     ("bench", "error", "text"),
     [
         (make_bench("demo"), NotImplementedError, "no back end of torch.distributed for demo"),
-        (make_bench("xpu"), device_bench.Absent, "xccl: this torch was built without it"),
-        (make_bench("cpu", built=False), device_bench.Absent, "torch.distributed: this torch was built without it"),
+        (make_bench("xpu"), verify_bench.Absent, "xccl: this torch was built without it"),
+        (make_bench("cpu", built=False), verify_bench.Absent, "torch.distributed: this torch was built without it"),
     ],
 )
 def test_no_back_end(bench: Any, error: type[Exception], text: str) -> None:
@@ -250,8 +245,8 @@ def test_ranks_that_need_a_device_each_are_not_started_on_one() -> None:
 
 def test_an_error_that_announces_its_cause_is_told_with_it() -> None:
     text = "backend='compile_graph' raised:\nModuleNotFoundError: No module named 'setuptools'\n\nSet TORCH_LOGS"
-    assert device_bench.describe_error(RuntimeError(text)) == (
+    assert verify_bench.describe_error(RuntimeError(text)) == (
         "RuntimeError: backend='compile_graph' raised: ModuleNotFoundError: No module named 'setuptools'"
     )
-    assert device_bench.describe_error(RuntimeError("one\ntwo")) == "RuntimeError: one"
-    assert device_bench.describe_error(RuntimeError()) == "RuntimeError: "
+    assert verify_bench.describe_error(RuntimeError("one\ntwo")) == "RuntimeError: one"
+    assert verify_bench.describe_error(RuntimeError()) == "RuntimeError: "

@@ -5,15 +5,12 @@ from __future__ import annotations
 import importlib
 import struct
 import sys
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
-elf_file: Any = importlib.import_module("elf_file")
-elf_symbols: Any = importlib.import_module("elf_symbols")
-images: Any = importlib.import_module("wheel_images")
+elf_file: Any = importlib.import_module("helperlib.elf.file")
+images: Any = importlib.import_module("helperlib.wheel.images")
 
 SECTION = "__CLANG_OFFLOAD_BUNDLE__sycl-spir64_gen"
 

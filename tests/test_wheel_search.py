@@ -20,11 +20,10 @@ from test_inspect_wheel import TAG, library, make_wheel, run_inspector
 if TYPE_CHECKING:
     from pathlib import Path
 
-contents: Any = importlib.import_module("wheel_contents")
-checks: Any = importlib.import_module("wheel_checks")
-libraries: Any = importlib.import_module("wheel_libraries")
-python: Any = importlib.import_module("wheel_python")
-runtime: Any = importlib.import_module("wheel_runtime")
+contents: Any = importlib.import_module("helperlib.wheel.contents")
+checks: Any = importlib.import_module("inspect_wheel")
+libraries: Any = importlib.import_module("helperlib.wheel.libraries")
+wheel_runtime: Any = importlib.import_module("helperlib.wheel.runtime")
 
 UTILS = b"""
 def _get_lib_path(lib: str):
@@ -77,8 +76,8 @@ PACKAGE = {"torchaudio/_extension/utils.py": UTILS}
 )
 def test_what_python_opens(text: bytes, file: str, opened: bool) -> None:
     files = {**PACKAGE, "torchaudio/_extension/__init__.py": text}
-    found = python.find_in(files, files.__getitem__)
-    assert any(python.opens(one.name, file) for one in found) is opened
+    found = wheel_runtime.find_in(files, files.__getitem__)
+    assert any(wheel_runtime.opens(one.name, file) for one in found) is opened
 
 
 def make(*parts: Any, opened: tuple[Any, ...] = (), tags: tuple[str, ...] = (TAG,), **more: Any) -> Any:
@@ -175,7 +174,7 @@ def test_what_is_linked_to_torch_finds_what_torch_brings(needed: tuple[str, ...]
     """As torchaudio 2.11 and torchao, which require nothing, not even torch."""
     tag = "cp311-cp311-manylinux_2_28_x86_64"
     wheel = make(library("x/_C.so", needed=needed), tags=(tag,))
-    assert runtime.check_requires(wheel, contents.Wanted()).level == level
+    assert wheel_runtime.check_requires(wheel, contents.Wanted()).level == level
 
 
 OPENING = b"import ctypes, pathlib\n\ndef _load(name):\n    ctypes.CDLL(str(pathlib.Path(__file__).parent / name))\n\n"

@@ -3,19 +3,20 @@
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from xpusetup.helpers import whole_file
-
-HELPERS = Path(whole_file.__file__).parent
+output: Any = importlib.import_module("helperlib.output")
+HELPERS = Path(output.__file__).parents[1]
 IN_PLACE = {
-    ("device_cost", "PROCESS / 'clear_refs'"),  # the kernel's
-    ("suites/suite_place", "work / name"),  # a folder of links that is made anew for each run
-    ("suites/suite_process", "attempt.file('done')"),  # read by the process that is begun next
-    ("suites/install_needs", "constraints"),  # in a temporary folder
+    ("helperlib/verify/bench", "PROCESS / 'clear_refs'"),  # the kernel's
+    ("run_suite", "work / name"),  # a folder of links that is made anew for each run
+    ("helperlib/suites/shards", "attempt.file('done')"),  # read by the process that is begun next
+    ("install_suite_needs", "constraints"),  # in a temporary folder
 }
 """What nobody else reads, or that has no other name."""
 
@@ -36,9 +37,9 @@ def test_no_helper_writes_a_file_that_others_read_in_place() -> None:
 
 
 def test_it_is_written_and_nothing_else_is_left(tmp_path: Path) -> None:
-    whole_file.write_json(tmp_path / "a/x.json", {"b": 1})
+    output.write_json(tmp_path / "a/x.json", {"b": 1})
     assert json.loads((tmp_path / "a/x.json").read_text()) == {"b": 1}
-    whole_file.write_text(tmp_path / "a/x.json", "other")
+    output.write_text(tmp_path / "a/x.json", "other")
     assert [(path.name, path.read_text()) for path in (tmp_path / "a").iterdir()] == [("x.json", "other")]
 
 
@@ -46,7 +47,7 @@ def test_it_is_written_and_nothing_else_is_left(tmp_path: Path) -> None:
 def test_what_goes_wrong_leaves_the_old_file_alone(tmp_path: Path, error: BaseException) -> None:
     path = tmp_path / "x"
     path.write_text("old")
-    with pytest.raises(type(error)), whole_file.whole(path) as draft:  # noqa: PT012 - the work within is what fails
+    with pytest.raises(type(error)), output.whole(path) as draft:  # noqa: PT012 - the work within is what fails
         draft.write_text("ne")
         raise error
     assert [(each.name, each.read_text()) for each in tmp_path.iterdir()] == [("x", "old")]

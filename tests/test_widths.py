@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 
 WIDTHS = (60, 80, 100, 160)
 ENDLESS = 3000
-GOLDEN = {name: (command, data, more) for name, command, data, more in golden_results.pytestmark[0].args[1]}
+GOLDEN = {name: (data, more) for name, data, more in golden_results.pytestmark[0].args[1]}
 TABLES = ("cache-size", "cache-size-verbose", "status-several")
 TERMINAL = ("env", "plan-verbose", "verify", "verify-wrong-numbers", "verify-failing", *TABLES)
 """Not wrapped (text for a shell, recipes as they are), or with titles that are put into columns by width."""
@@ -94,37 +94,37 @@ def _is_one(line: str, commands: list[str]) -> bool:
 
 @pytest.mark.parametrize("name", sorted(set(GOLDEN) - set(TERMINAL)))
 def test_results(name: str) -> None:
-    command, data, more = GOLDEN[name]
-    hold(lambda console: show.show_data(console, command, data, more), data)
+    data, more = GOLDEN[name]
+    hold(lambda console: show.show_data(console, data, verbose=more), data)
 
 
 @pytest.mark.parametrize("name", ["verify", "verify-wrong-numbers", "verify-failing", *TABLES])
 def test_columns(name: str) -> None:
-    command, data, more = GOLDEN[name]
-    hold(lambda console: show.show_data(console, command, data, more), words=False)
+    data, more = GOLDEN[name]
+    hold(lambda console: show.show_data(console, data, verbose=more), words=False)
 
 
 @pytest.mark.parametrize("name", sorted(OUTCOMES))
 def test_machines(name: str) -> None:
     for more in (False, True):
-        hold(lambda console, more=more: show.show_data(console, "doctor", doctor(name), more), doctor(name))  # type: ignore[misc]
+        hold(lambda console, more=more: show.show_data(console, doctor(name), verbose=more), doctor(name))  # type: ignore[misc]
     way = way_of(facts_of(name)).data
-    hold(lambda console: show.show_data(console, "xpusetup", way, False), way)
+    hold(lambda console: show.show_data(console, way, verbose=False), way)
     for goal in ("run", "build"):
         options = SetupOptions(profile=OUTCOMES[name].asked, goal=goal, facts=str(HERE / f"{name}.json"))
         data = show_setup(prepare_setup(options)).data
-        hold(lambda console, data=data: show.show_data(console, "setup", data, False), data)  # type: ignore[misc]
+        hold(lambda console, data=data: show.show_data(console, data, verbose=False), data)  # type: ignore[misc]
     assert screen_of_setup(data)
 
 
 @pytest.mark.parametrize("name", ["sim", "torch-2.14", "gaudi-1.24.1"])
 def test_profiles(name: str) -> None:
-    hold(lambda console: show.show_data(console, "profiles show", show_profile(name).data, False))
+    hold(lambda console: show.show_data(console, show_profile(name).data, verbose=False))
 
 
 def test_lists() -> None:
-    hold(lambda console: show.show_data(console, "profiles list", list_profiles().data, False))
-    hold(lambda console: show.show_data(console, "doctor", list_checks().data, False))
+    hold(lambda console: show.show_data(console, list_profiles().data, verbose=False))
+    hold(lambda console: show.show_data(console, list_checks().data, verbose=False))
 
 
 ERRORS: list[XpuError] = [
@@ -173,5 +173,5 @@ def test_wrapped(text: str, width: int, lines: list[str]) -> None:
 
 def test_a_long_command_is_one_line() -> None:
     data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
-    text = written(lambda console: show.show_data(console, "status", data, False), 60)
+    text = written(lambda console: show.show_data(console, data, verbose=False), 60)
     assert data.verify.strip() in text

@@ -5,8 +5,7 @@ from __future__ import annotations
 import importlib
 import sys
 from dataclasses import replace
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -15,7 +14,9 @@ from data.targets import NEW, NEW_KIT
 from xpusetup.base.model import Layout, Request, Step
 from xpusetup.plan.steps import make_plan
 
-sys.path.insert(0, str(Path(__file__).parents[1] / "xpusetup" / "helpers"))
+if TYPE_CHECKING:
+    from pathlib import Path
+
 write_defines: Any = importlib.import_module("write_defines")
 
 INCLUDES = "CMAKE_PROJECT_TOP_LEVEL_INCLUDES"

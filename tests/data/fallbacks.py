@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from xpusetup.base.document import read_as
+from xpusetup.verify.fallbacks import FallbackRecord
+
 SINCE = "(Triggered internally at /pytorch/build/aten/src/ATen/xpu/RegisterXPU.cpp:7614.)"
 ONCE = (
     "Aten Op fallback from XPU to CPU happends. This may have performance implications. If need debug the fallback ops "
@@ -55,7 +58,7 @@ def workload(title: str, *operators: dict[str, Any], **more: Any) -> dict[str, A
     return {"title": title, "operators": list(operators), **empty, **more}
 
 
-XPU_RUN: dict[str, Any] = {
+XPU_DOCUMENT: dict[str, Any] = {
     "device": "xpu",
     "torch": "2.13.0+xpu",
     "blind": "",
@@ -74,8 +77,8 @@ XPU_RUN: dict[str, Any] = {
         workload("nothing falls back"),
     ],
 }
-OTHER_RUN: dict[str, Any] = {
-    **XPU_RUN,
+OTHER_DOCUMENT: dict[str, Any] = {
+    **XPU_DOCUMENT,
     "device": "simxpu",
     "torch": "2.13.0+cpu",
     "blind": "this PyTorch has no torch._C._dispatch_dump_table",
@@ -89,3 +92,5 @@ OTHER_RUN: dict[str, Any] = {
         )
     ],
 }
+XPU_RUN = read_as(FallbackRecord, XPU_DOCUMENT)
+OTHER_RUN = read_as(FallbackRecord, OTHER_DOCUMENT)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from xpusetup.base.model import Plan, Step
-    from xpusetup.config.ledger import Row
+    from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.profile import Profile
 
 OWN = {
@@ -172,7 +172,7 @@ def satisfied(pins: list[str], wanted: str) -> bool:
     return bool(found) and all(need.specifier.contains(Version(version)) for version in found)
 
 
-def lacking(held: Held, rows: list[Row]) -> list[str]:
+def lacking(held: Held, rows: list[LedgerRow]) -> list[str]:
     """Give what the rows say of ours and the plan does not hold; what is sourced comes in the order of a row."""
     return [
         *(f"{row.id}: sourced in another order" for row in rows if not in_order(held, row)),
@@ -180,13 +180,13 @@ def lacking(held: Held, rows: list[Row]) -> list[str]:
     ]
 
 
-def in_order(held: Held, row: Row) -> bool:
+def in_order(held: Held, row: LedgerRow) -> bool:
     wanted = [script_of(ours.partition(" ")[2]) for ours in row.ours if ours.startswith("sources ")]
     there = [script for script in held.scripts if script in wanted]
     return there == [script for script in wanted if script in there]
 
 
-def _absent(held: Held, rows: list[Row]) -> list[str]:
+def _absent(held: Held, rows: list[LedgerRow]) -> list[str]:
     return [
         f"{row.id}: {ours}"
         for row in rows
@@ -195,26 +195,26 @@ def _absent(held: Held, rows: list[Row]) -> list[str]:
     ]
 
 
-def told(rows: list[Row], of: str, verb: str) -> set[str]:
+def told(rows: list[LedgerRow], of: str, verb: str) -> set[str]:
     """Give the first words after a verb, without a value or a version."""
     found = (each.partition(" ")[2] for row in rows if row.of == of for each in row.ours if each.startswith(f"{verb} "))
     return {Requirement(rest).name if verb == "brings" else rest.split()[0].partition("=")[0] for rest in found}
 
 
-def unexplained(held: Held, rows: list[Row]) -> list[str]:
+def unexplained(held: Held, rows: list[LedgerRow]) -> list[str]:
     """Give what is in the plan because of upstream and no row explains."""
     of_torch = any(row.of == "torch" for row in rows)
     return [*_strange_variables(held, rows), *(_strange_of_torch(held, rows) if of_torch else ())]
 
 
-def _strange_variables(held: Held, rows: list[Row]) -> Iterator[str]:
+def _strange_variables(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
     for of in sorted({row.of for row in rows}):
         names = {name for environment in held.compiling(of) for name in environment if not name.startswith(LEADING_GIT)}
         shared = set() if of == "torch" else set(held.profile.environment)
         yield from (f"{of}: variable {name}" for name in sorted(names - OWN - shared - told(rows, of, "env")))
 
 
-def _strange_of_torch(held: Held, rows: list[Row]) -> Iterator[str]:
+def _strange_of_torch(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
     scripts = {script_of(name) for name in told(rows, "torch", "sources")}
     yield from (f"script {script}" for script in held.scripts if script not in scripts)
     brought = {Requirement(each).name for each in held.brought}

@@ -8,7 +8,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING
 
 from data.profiles import TOP
-from xpusetup.config.ledger import ORIGIN, SEEN, Row, short
+from xpusetup.config.ledger import ORIGIN, SEEN, LedgerRow, short
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -30,7 +30,7 @@ that no row explains.
 """
 
 
-def make_page(ledger: Sequence[Row]) -> None:
+def make_page(ledger: Sequence[LedgerRow]) -> None:
     """Compare the page with the rows, or write it anew."""
     text = "".join((HEAD, *_classes(), "\n", *_counts(ledger), *(_section(ledger, of) for of in TITLES)))
     if os.environ.get("XPUSETUP_TEST_UPDATE"):
@@ -42,7 +42,7 @@ def _classes() -> Iterator[str]:
     yield from (f"| {seen} | {meaning} |\n" for seen, meaning in SEEN.items())
 
 
-def _counts(ledger: Sequence[Row]) -> Iterator[str]:
+def _counts(ledger: Sequence[LedgerRow]) -> Iterator[str]:
     yield f"| rules of | {' | '.join(SEEN)} | all |\n|---|{'---|' * (len(SEEN) + 1)}\n"
     for (of, release), rows in groupby(sorted(ledger, key=_place), key=lambda row: (row.of, row.release)):
         found = Counter(row.seen for row in rows)
@@ -50,18 +50,18 @@ def _counts(ledger: Sequence[Row]) -> Iterator[str]:
         yield f"| {of} {release} | {' | '.join(cells)} | {sum(found.values())} |\n"
 
 
-def _place(row: Row) -> tuple[int, tuple[int, ...]]:
+def _place(row: LedgerRow) -> tuple[int, tuple[int, ...]]:
     numbers = (999,) if row.release == "main" else tuple(map(int, row.release.split(".")))
     return list(TITLES).index(row.of), numbers
 
 
-def _section(ledger: Sequence[Row], of: str) -> str:
+def _section(ledger: Sequence[LedgerRow], of: str) -> str:
     rules = [list(rows) for _, rows in groupby((row for row in ledger if row.of == of), key=lambda row: row.id)]
     lines = "".join(f"| {' | '.join(_cells(rows))} |\n" for rows in rules)
     return f"\n## {TITLES[of]}\n\n| of | rule | where | ours | seen |\n|---|---|---|---|---|\n{lines}"
 
 
-def _cells(rows: Sequence[Row]) -> tuple[str, ...]:
+def _cells(rows: Sequence[LedgerRow]) -> tuple[str, ...]:
     first = rows[0]
     ours = ", ".join(f"`{each}`" for each in first.ours)
     followed = "; ".join(text for text in (ours, first.left) if text)
@@ -72,20 +72,20 @@ def _span(releases: Sequence[str]) -> str:
     return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
 
 
-def _where(rows: Sequence[Row]) -> str:
+def _where(rows: Sequence[LedgerRow]) -> str:
     commits = list(dict.fromkeys(row.commit for row in rows))
     names = f" @ {', '.join(f'`{short(commit)}`' for commit in commits)}" if commits != [""] else ""
     return _escaped(f"{rows[0].file}{names}")
 
 
-def _seen(rows: Sequence[Row]) -> str:
+def _seen(rows: Sequence[LedgerRow]) -> str:
     """Give how a rule was seen; where that differs, most of its releases first, and the others by name."""
     counts = Counter(row.seen for row in rows).most_common()
     main, *others = [[row for row in rows if row.seen == seen] for seen, _ in counts]
     return "; ".join((_said(main), *(f"{', '.join(row.release for row in few)}: {_said(few)}" for few in others)))
 
 
-def _said(rows: Sequence[Row]) -> str:
+def _said(rows: Sequence[LedgerRow]) -> str:
     sure = rows[0].confidence
     return rows[0].seen if sure == "confirmed" else f"{rows[0].seen}, {sure}"
 

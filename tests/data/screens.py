@@ -3,31 +3,48 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING
 
 from data.targets import plan_for
 from xpusetup.base.document import fields_of
 from xpusetup.base.model import Wheel
+from xpusetup.bisect.io import Commit
+from xpusetup.bisect.search import Trial
 from xpusetup.bundle.contents import Download
 from xpusetup.bundle.offline import Attempt
+from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
 from xpusetup.commands.build_result import (
     BuildResult,
     InstallResult,
     NinjaTarget,
     OtherEnvironment,
+    ProofSummary,
     RemovedPackage,
     UnverifiedOrigin,
-    Verification,
 )
+from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, Environment, InstalledWheel, SourceTree
+from xpusetup.commands.profiles import LockedProfile, NewProfile
+from xpusetup.commands.report import WrittenReport
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, ShellEnvironment, SourceTree
+from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
+from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
+from xpusetup.machine.parsers import LibraryOwner
+from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate
+from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
+from xpusetup.verify.runner import DeviceCheck
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Level
+    from xpusetup.bisect.search import Verdict
 
 ROOT = "/home/me/.local/share/xpusetup/torch-2.5"
 SHA = "51c9d2f0a7be43c1"
@@ -51,7 +68,7 @@ BUILT = BuildResult(
     use='eval "$(xpusetup env --profile torch-2.5)"',
     elsewhere=OtherEnvironment(command=f"pip install {ROOT}/wheels/*.whl", needs="oneAPI 2024.1.4"),
     report="xpusetup report --profile torch-2.5 --open",
-    proof=Verification(device="Data Center GPU Max 1100", checks=14),
+    proof=ProofSummary(device="Data Center GPU Max 1100", checks=14),
     seconds=9667.2,
     took={"torch.build": 8380.0, "torch.inspect": 30.5, "vision.build": 402.25},
     editable={},
@@ -70,7 +87,6 @@ FAILED = replace(
     wheels=[],
     verified=None,
     failure=StepFailure(
-        compared=None,
         step="torch.build",
         log=f"{ROOT}/logs/torch.build.log",
         causes=[],
@@ -107,7 +123,6 @@ CAUSES = [
 ]
 EXPLAINED = ExplainResult(
     known=[],
-    compared=None,
     log="torch.build.log",
     causes=[
         *CAUSES,
@@ -212,24 +227,15 @@ PLAN = PlanResult(
 UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, unknown=tuple(STEPS[4:]))
 
 
-def check(name: str, level: str, seen: str, caused_by: str | None = None) -> dict[str, Any]:
-    return {
-        "id": name,
-        "title": name,
-        "level": level,
-        "seen": seen,
-        "limit": "",
-        "seconds": 0.1,
-        "caused_by": caused_by,
-    }
+def check(name: str, level: Level, seen: str, caused_by: str | None = None) -> CheckResult:
+    return CheckResult(id=name, title=name, level=level, seen=seen, limit="", seconds=0.1, caused_by=caused_by)
 
 
-VERIFY: dict[str, Any] = {
-    "fix": "xpusetup doctor --profile torch-2.5 --for run",
-    "device": "simxpu",
-    "devices": [{"name": "simulated accelerator"}],
-    "versions": {"torch": "2.13.0+cpu"},
-    "checks": [
+VERIFY = DeviceVerification(
+    device="simxpu",
+    devices=[SeenDevice(name="simulated accelerator")],
+    versions=TorchVersions(torch="2.13.0+cpu"),
+    checks=[
         check("autoload.import", "ok", "torch imports and knows simxpu"),
         check("device.available", "ok", "1 device"),
         check("numbers.finite", "ok", "all results are finite"),
@@ -237,18 +243,22 @@ VERIFY: dict[str, Any] = {
         check("numbers.model", "skip", "not asked", "numbers.matmul"),
         check("amp.dtype", "crash", "RuntimeError: autocast [device] is not known"),
     ],
-    "verified": False,
-    "not_checked": ["inference compile", "two devices"],
-}
-WRONG: dict[str, Any] = {
-    **VERIFY,
-    "chosen_by": "simxpu, available by torch.accelerator",
-    "checks": [
-        *VERIFY["checks"][:3],
-        {
-            **check("numbers.matmul", "fail", "relative difference 2.9e-02, cosine 0.999733 (at 1x512x8 float32)"),
-            "limit": "relative 1e-05, cosine 0.9999",
-        },
+    verified=False,
+    not_checked=["inference compile", "two devices"],
+    chosen_by="torch-2.5",
+    environment="torch-2.5",
+    fix="xpusetup doctor --profile torch-2.5 --for run",
+    not_recorded="",
+)
+WRONG = replace(
+    VERIFY,
+    chosen_by="simxpu, available by torch.accelerator",
+    checks=[
+        *VERIFY.checks[:3],
+        replace(
+            check("numbers.matmul", "fail", "relative difference 2.9e-02, cosine 0.999733 (at 1x512x8 float32)"),
+            limit="relative 1e-05, cosine 0.9999",
+        ),
         check("numbers.conv", "ok", "relative difference 2.5e-07"),
         check("numbers.autograd", "fail", "relative difference 1.0e-02", "numbers.matmul"),
         check("numbers.model", "fail", "losses 2.3, 1.9 instead of 2.2, 1.8", "numbers.matmul"),
@@ -256,15 +266,15 @@ WRONG: dict[str, Any] = {
         check("api.accelerator.device_index", "skip", "it is not there; Intel GPUs have it since torch 2.8"),
         check("models.compile", "skip", "KeyError: 'simxpu'; expected: there is no Triton for this device"),
     ],
-}
-LISTED: dict[str, Any] = {
-    "list": [
-        {"id": "autoload.import", "area": "autoload", "title": "import torch", "level": "gate"},
-        {"id": "numbers.matmul", "area": "numbers", "title": "matmul", "level": "quick"},
-        {"id": "numbers.conv", "area": "numbers", "title": "convolution", "level": "quick"},
-        {"id": "api.mem_get_info", "area": "api", "title": "mem_get_info", "level": "smoke"},
+)
+LISTED = DeviceCheckList(
+    [
+        DeviceCheck(id="autoload.import", area="autoload", title="import torch", level="gate"),
+        DeviceCheck(id="numbers.matmul", area="numbers", title="matmul", level="quick"),
+        DeviceCheck(id="numbers.conv", area="numbers", title="convolution", level="quick"),
+        DeviceCheck(id="api.mem_get_info", area="api", title="mem_get_info", level="smoke"),
     ]
-}
+)
 STATUS = BuildStatus(
     profile=BUILT.profile,
     chosen_by="--profile",
@@ -310,7 +320,7 @@ HALF = replace(
     left=["wheels.install", "guard"],
     sources={},
 )
-ENV = Environment(
+ENV = ShellEnvironment(
     {"PATH": f"{ROOT}/venv/bin:/usr/bin", "TWO": "it's\n$HOME", "BASH_FUNC_ml%%": "() {  true\n}"},
     ["PYTHONPATH", "BASH_FUNC_module%%"],
 )
@@ -385,44 +395,39 @@ EMIT_IMAGE = Emitted(
 )
 
 
-LOCKED: dict[str, Any] = {
-    "profile": "torch-2.14",
-    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
-    "file": None,
-    "revs": {"torch": "main"},
-    "components": [
-        {
-            "name": "torch",
-            "was": "v2.14.1 5c4886908",
-            "now": "main aaaaaaaaa",
-            "version": "2.16.0a0+xpu.gitaaaaaaaaa",
-            "source": "main of https://github.com/pytorch/pytorch, 2026-11-21",
-        },
-        {
-            "name": "torch-xpu-ops",
-            "was": "as the file says",
-            "now": "bbbbbbbbb",
-            "version": "",
-            "source": "third_party/xpu.txt of aaaaaaaaa",
-        },
-        {
-            "name": "triton",
-            "was": "3.8.0",
-            "now": "3.9.0+gitcccccccc",
-            "version": "3.9.0+gitcccccccc",
-            "source": ".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
-        },
-        {
-            "name": "sycl-tla",
-            "was": "v0.9",
-            "now": "v0.9",
-            "version": "",
-            "source": "torch-xpu-ops cmake/SYCLTLA.cmake",
-        },
+LOCKED = LockedProfile(
+    profile="torch-2.14",
+    root="/home/me/.local/share/xpusetup/torch-2.14-torch-main",
+    file=None,
+    revs={"torch": "main"},
+    components=[
+        PinChange(
+            name="torch",
+            was="v2.14.1 5c4886908",
+            now="main aaaaaaaaa",
+            version="2.16.0a0+xpu.gitaaaaaaaaa",
+            source="main of https://github.com/pytorch/pytorch, 2026-11-21",
+        ),
+        PinChange(
+            name="torch-xpu-ops",
+            was="as the file says",
+            now="bbbbbbbbb",
+            version="",
+            source="third_party/xpu.txt of aaaaaaaaa",
+        ),
+        PinChange(
+            name="triton",
+            was="3.8.0",
+            now="3.9.0+gitcccccccc",
+            version="3.9.0+gitcccccccc",
+            source=".ci/docker/ci_commit_pins/triton-xpu.txt of aaaaaaaaa: ccccccccc",
+        ),
+        PinChange(name="sycl-tla", was="v0.9", now="v0.9", version="", source="torch-xpu-ops cmake/SYCLTLA.cmake"),
     ],
-    "notes": ["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
-    "next": "xpusetup build --profile torch-2.14 --rev torch=main",
-}
+    notes=["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
+    next="xpusetup build --profile torch-2.14 --rev torch=main",
+)
+NEW_PROFILE = NewProfile(profile="mine", from_="torch-2.14", file="mine.toml")
 
 
 PUBLISHED = "/home/me/.local/share/xpusetup/torch-2.14"
@@ -440,7 +445,7 @@ INSTALLED = InstallResult(
     use=f"source {PUBLISHED}/venv/bin/activate",
     elsewhere=OtherEnvironment(command=f"pip install {PUBLISHED}/published/*.whl", needs=""),
     report="xpusetup report --profile torch-2.14 --open",
-    proof=Verification(device="Arc B580", checks=14),
+    proof=ProofSummary(device="Arc B580", checks=14),
     seconds=71.3,
     took={"wheels.install": 64.2, "guard": 0.4, "verify.smoke": 6.1},
     removed=[
@@ -527,29 +532,29 @@ DOWNLOADS = [
         ),
     )
 ]
-BUNDLE: dict[str, Any] = {
-    "unverified": [],
-    "profile": "torch-2.14",
-    "revs": {"torch": "main"},
-    "parts": ["torch", "triton", "vision"],
-    "python": "3.11.7",
-    "machine": "x86_64",
-    "created_by": "0.1.0",
-    "repositories": [
-        {"address": f"https://github.com/{name}", "commits": ["0" * 40] * count}
+CONTENTS = BundleContents(
+    profile="torch-2.14",
+    revs={"torch": "main"},
+    parts=["torch", "triton", "vision"],
+    python="3.11.7",
+    machine="x86_64",
+    created_by="0.1.0",
+    repositories=[
+        BundledRepository(f"https://github.com/{name}", ["0" * 40] * count)
         for name, count in (("pytorch/pytorch", 1), ("google/googletest", 3), ("pytorch/vision", 1))
     ],
-    "wheels": ["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
-    "program": ["xpusetup-0.1.0-py3-none-any.whl"],
-    "toolkit": "toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
-    "downloads": DOWNLOADS,
-    "root": "/home/me/.local/share/xpusetup/torch-2.14-torch-main",
-    "file": "/home/me/torch 2.14.tar",
-    "bytes": 4_123_456_789,
-    "sha256": SHA * 4,
-    "files": 61,
-    "missing": [],
-}
+    wheels=["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
+    program=["xpusetup-0.1.0-py3-none-any.whl"],
+    toolkit="toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
+    downloads=DOWNLOADS,
+    file="/home/me/torch 2.14.tar",
+    bytes=4_123_456_789,
+    sha256=SHA * 4,
+)
+BUNDLE = CreatedBundle(
+    **fields_of(CONTENTS), root="/home/me/.local/share/xpusetup/torch-2.14-torch-main", unverified=[]
+)
+WHOLE_BUNDLE = VerifiedBundle(**fields_of(CONTENTS), files=61, missing=[])
 LACKING = [
     f"https://github.com/google/googletest {'1' * 40}",
     "a wheel of ninja==1.13.2 for Python 3.11.7 on x86_64",
@@ -591,107 +596,114 @@ PRUNED = PrunedCache(
 )
 
 
-def _commit(rev: str, subject: str) -> dict[str, str]:
-    return {"rev": rev * 8, "parent": "0" * 40, "date": "2026-10-02", "author": "A. Developer", "subject": subject}
+def _commit(rev: str, subject: str) -> Commit:
+    return Commit(rev=rev * 8, parent="0" * 40, date="2026-10-02", author="A. Developer", subject=subject)
 
 
-def _trial(rev: str, verdict: str, why: str) -> dict[str, Any]:
-    return {"rev": rev * 8, "verdict": verdict, "why": why, "seconds": 400.0, "cached": [800, 200]}
+def _trial(rev: str, verdict: Verdict, why: str) -> Trial:
+    return Trial(rev=rev, verdict=verdict, why=why, seconds=400.0, cached=(800, 200))
 
 
-BISECTED: dict[str, Any] = {
-    "profile": "main",
-    "root": "/home/me/.local/share/xpusetup/main-bisect",
-    "component": "torch",
-    "good": "11111" * 8,
-    "bad": "99999" * 8,
-    "culprit": _commit("abcde", "Update torch-xpu-ops commit pin"),
-    "suspects": [],
-    "trials": [_trial("22222", "good", "exit code 0"), _trial("33333", "skip", "torch.build failed")],
-    "inside": {
-        "component": "torch-xpu-ops",
-        "good": "44444" * 8,
-        "bad": "55555" * 8,
-        "culprit": None,
-        "suspects": [_commit("77777", "Faster sum [1/2]"), _commit("88888", "Faster sum [2/2]")],
-        "trials": [_trial("77777", "skip", "torch.build failed")],
-    },
-    "builds": 3,
-    "skipped": 2,
-    "cached": [2400, 600],
-}
-NIGHTLIES: dict[str, Any] = {
-    "good": "2.13.0.dev20260503+xpu",
-    "bad": "2.13.0.dev20260505+xpu",
-    "index": "https://download.pytorch.org/whl/nightly/xpu",
-    "trials": [
-        {**_trial("", "good", "exit code 0"), "rev": "2.13.0.dev20260503+xpu"},
-        {**_trial("", "skip", "No matching distribution found for triton-xpu"), "rev": "2.13.0.dev20260504+xpu"},
-        {**_trial("", "bad", "exit code 1"), "rev": "2.13.0.dev20260505+xpu"},
+BISECTED = Bisection(
+    profile="main",
+    root="/home/me/.local/share/xpusetup/main-bisect",
+    component="torch",
+    good="11111" * 8,
+    bad="99999" * 8,
+    culprit=_commit("abcde", "Update torch-xpu-ops commit pin"),
+    suspects=[],
+    trials=[_trial("22222" * 8, "good", "exit code 0"), _trial("33333" * 8, "skip", "torch.build failed")],
+    inside=CommitSearch(
+        component="torch-xpu-ops",
+        good="44444" * 8,
+        bad="55555" * 8,
+        culprit=None,
+        suspects=[_commit("77777", "Faster sum [1/2]"), _commit("88888", "Faster sum [2/2]")],
+        trials=[_trial("77777" * 8, "skip", "torch.build failed")],
+    ),
+    builds=3,
+    skipped=2,
+    cached=(2400, 600),
+    nightlies=None,
+)
+NIGHTLIES = NightlySearch(
+    good="2.13.0.dev20260503+xpu",
+    bad="2.13.0.dev20260505+xpu",
+    index="https://download.pytorch.org/whl/nightly/xpu",
+    trials=[
+        _trial("2.13.0.dev20260503+xpu", "good", "exit code 0"),
+        _trial("2.13.0.dev20260504+xpu", "skip", "No matching distribution found for triton-xpu"),
+        _trial("2.13.0.dev20260505+xpu", "bad", "exit code 1"),
     ],
-}
-REPORTED: dict[str, Any] = {
-    "profile": "torch-2.5",
-    "root": "~/.local/share/xpusetup/torch-2.5",
-    "file": "/home/me/.local/share/xpusetup/torch-2.5/report.html",
-    "opened": False,
-    "steps": [
-        {"step": "torch.build", "seconds": 8380.0, "jobs": 14, "heaviest": 9 << 30, "cached": [2100, 5461]},
-        {"step": "torch.fetch", "seconds": 72.0, "jobs": None, "heaviest": None, "cached": None},
+)
+WORK = Material(
+    root="~/.local/share/xpusetup/torch-2.5",
+    manifest={"profile": "torch-2.5"},
+    spans=(
+        Span(step="torch.fetch", lane="network", state="ran", began=0.0, seconds=72.0),
+        Span(
+            step="torch.build",
+            lane="work",
+            state="ran",
+            began=72.0,
+            seconds=8380.0,
+            jobs=14,
+            heaviest=9 << 30,
+            cached=(2100, 5461),
+        ),
+    ),
+    edges={"torch.build": (Edge(output="a/b/Flash[1].cpp.o", began=0.0, seconds=612.0),)},
+    memory=[],
+    memory_total=None,
+    sizes={},
+)
+REPORTED = WrittenReport(
+    **fields_of(make_report(WORK)), file="/home/me/.local/share/xpusetup/torch-2.5/report.html", opened=False
+)
+WHEEL = WheelVerification(
+    wheel="/home/me/torch-2.14.1+xpu-cp312-cp312-linux_x86_64.whl",
+    name="torch",
+    version="2.14.1+xpu",
+    profile="torch-2.14",
+    sha256=SHA * 4,
+    size=1_288_490_188,
+    tags=["cp312-cp312-linux_x86_64"],
+    requires=["intel-sycl-rt==2026.1.0"],
+    libraries=[
+        WheelLibrary(
+            path="torch/lib/libtorch_xpu.so",
+            size=3_221_225_472,
+            soname="libtorch_xpu.so",
+            needed=["libsycl.so.9", "libc10_xpu.so"],
+            rpath=["$ORIGIN"],
+            targets=["pvc"],
+        )
     ],
-    "longest": [{"step": "torch.build", "output": "a/b/Flash[1].cpp.o", "seconds": 612.0}],
-}
-WHEEL: dict[str, Any] = {
-    "wheel": "/home/me/torch-2.14.1+xpu-cp312-cp312-linux_x86_64.whl",
-    "name": "torch",
-    "version": "2.14.1+xpu",
-    "profile": "torch-2.14",
-    "sha256": SHA * 4,
-    "size": 1_288_490_188,
-    "tags": ["cp312-cp312-linux_x86_64"],
-    "requires": ["intel-sycl-rt==2026.1.0"],
-    "libraries": [
-        {
-            "path": "torch/lib/libtorch_xpu.so",
-            "size": 3_221_225_472,
-            "soname": "libtorch_xpu.so",
-            "needed": ["libsycl.so.9", "libc10_xpu.so"],
-            "rpath": ["$ORIGIN"],
-            "targets": ["pvc"],
-        }
+    checks=[
+        WheelCheck(id="wheel.xpu", title="XPU", level="ok", seen="libtorch_xpu.so needs libsycl.so.9", why="", fix=""),
+        WheelCheck(
+            id="wheel.arch",
+            title="GPUs",
+            level="fail",
+            seen="812 device images, for pvc; none for bmg",
+            limit="pvc,bmg",
+            why="Code for other GPUs is compiled again at every first use, or cannot run.",
+            fix="build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
+        ),
     ],
-    "checks": [
-        {
-            "id": "wheel.xpu",
-            "title": "XPU",
-            "level": "ok",
-            "seen": "libtorch_xpu.so needs libsycl.so.9",
-            "limit": None,
-            "why": "",
-            "fix": "",
-        },
-        {
-            "id": "wheel.arch",
-            "title": "GPUs",
-            "level": "fail",
-            "seen": "812 device images, for pvc; none for bmg",
-            "limit": "pvc,bmg",
-            "why": "Code for other GPUs is compiled again at every first use, or cannot run.",
-            "fix": "build with TORCH_XPU_ARCH_LIST, or --arch, as the profile has it",
-        },
+    ok=False,
+)
+CLOSURE = LibraryClosure(
+    prefix="/home/me/venv",
+    looked=2,
+    conflicts=[],
+    packages=[
+        LibraryOwner(owner="intel-sycl-rt 2026.1.0", own=True, libraries=5, size=278_000_000, linked=14_000_000),
+        LibraryOwner(owner="umf 1.1.0", own=True, libraries=1, size=322_232, linked=322_232),
+        LibraryOwner(owner="libc6", own=False, libraries=6, size=3_145_728, linked=3_145_728),
+        LibraryOwner(owner="", own=False, libraries=1, size=1024, linked=0),
     ],
-    "ok": False,
-}
-CLOSURE: dict[str, Any] = {
-    "prefix": "/home/me/venv",
-    "looked": 2,
-    "conflicts": [],
-    "packages": [
-        {"owner": "intel-sycl-rt 2026.1.0", "own": True, "libraries": 5, "size": 278_000_000, "linked": 14_000_000},
-        {"owner": "umf 1.1.0", "own": True, "libraries": 1, "size": 322_232, "linked": 322_232},
-        {"owner": "libc6", "own": False, "libraries": 6, "size": 3_145_728, "linked": 3_145_728},
-        {"owner": "", "own": False, "libraries": 1, "size": 1024, "linked": 0},
-    ],
-    "libraries": [],
-    "missing": ["libimf.so", "libsvml.so"],
-}
+    missing=["libimf.so", "libsvml.so"],
+    system_packages=["libc6"],
+    fix="xpusetup doctor --for run",
+)

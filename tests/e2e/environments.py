@@ -19,9 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HELPER = CHECKOUT / "xpusetup/helpers/environment_libraries.py"
-sys.path.insert(0, str(HELPER.parent))
-elf_file: Any = importlib.import_module("elf_file")
-elf_symbols: Any = importlib.import_module("elf_symbols")
+elf_file: Any = importlib.import_module("helperlib.elf.file")
 MATHS = ("_intel_", "__intel_", "__svml", "__libm", "__libirc", "__libimf")
 LOAD = "import ctypes, sys\nfor path in sys.argv[1:]: ctypes.CDLL(path)\n"
 
@@ -117,7 +115,7 @@ class Place:
 def make_stubs(folder: Path, libraries: list[Path]) -> None:
     """Make libraries of the compiler's runtime that have whatever these libraries ask of it."""
     elfs = (elf_file.Elf(path.read_bytes()) for path in libraries)
-    asked = {one.name for elf in elfs for one in elf_symbols.read_symbols(elf).asked if not one.version}
+    asked = {one.name for elf in elfs for one in elf_file.read_symbols(elf).asked if not one.version}
     text = "".join(f"int {name}(void) {{ return 0; }}\n" for name in sorted(asked) if name.startswith(MATHS))
     for name in ("libimf.so", "libsvml.so", "libirng.so", "libintlc.so.5"):
         link(folder / name, text, "-fno-builtin", "-w")

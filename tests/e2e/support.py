@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from json_schemas import hold_to_schema
+
 if TYPE_CHECKING:
     from collections.abc import Callable
 
@@ -47,6 +49,7 @@ class Said:
     def document(self) -> dict[str, Any]:
         """The one JSON document on stdout."""
         found: dict[str, Any] = json.loads(self.out)
+        hold_to_schema(found)
         return found
 
     @property

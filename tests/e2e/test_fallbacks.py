@@ -91,7 +91,7 @@ SPEAK = """
 import os, sys, warnings
 sys.path.insert(0, sys.argv[1])
 import collect_fallbacks as c
-from device_bench import Bench
+from helperlib.verify.bench import Bench
 def speak(torch, device):
     warnings.warn("The operator 'aten::take on the XPU backend is falling back to run on the CPU.")
     os.write(2, b"[W822 x.cpp:1] Warning: The operator 'aten::roll on the XPU backend is falling back to run on the CPU.")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib
 import os
 import subprocess
-import sys
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,10 +14,8 @@ import pytest
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-sys.path.insert(0, str(Path(__file__).parents[2] / "xpusetup/helpers"))
-elf_file: Any = importlib.import_module("elf_file")
-loader_disk: Any = importlib.import_module("loader_disk")
-loader_model: Any = importlib.import_module("loader_model")
+elf_file: Any = importlib.import_module("helperlib.elf.file")
+elf_loader: Any = importlib.import_module("helperlib.elf.loader")
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("loader")]
 OPENER = """
@@ -79,8 +76,8 @@ class Stage:
 
     def modelled(self) -> list[str]:
         """Give what the model loads of it."""
-        disk = loader_disk.Disk()
-        process = loader_model.Process(disk.places(":".join(self.variable)))
+        disk = elf_loader.Disk()
+        process = elf_loader.Process(disk.places(":".join(self.variable)))
         process.start(disk.look(str(self.folder / "opener")))
         for name in self.opened:
             trial = process.fork()
@@ -275,7 +272,7 @@ def test_the_model_loads_what_the_loader_loads(
 def test_the_cache_holds_what_ldconfig_says() -> None:
     said = subprocess.run(("/sbin/ldconfig", "-p"), check=True, capture_output=True, text=True).stdout
     lines = [line.split() for line in said.splitlines()[1:] if "=>" in line and "x86-64" in line]
-    cache = loader_disk.read_cache(loader_disk.CACHE)
+    cache = elf_loader.read_cache(elf_loader.CACHE)
     assert {(words[0], words[-1]) for words in lines} == {
         (name, path) for name, paths in cache.items() for path in paths
     }

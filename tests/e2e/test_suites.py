@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.e2e
 
 FILES = Path(__file__).parent / "files/suites"
-RUNNER = CHECKOUT / "xpusetup/helpers/suites/run_suite.py"
+RUNNER = CHECKOUT / "xpusetup/helpers/run_suite.py"
 WORKERS = pytest.mark.parametrize("workers", [0, 2], ids=["alone", "xdist"])
 
 

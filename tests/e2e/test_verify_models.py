@@ -80,8 +80,10 @@ def test_faults_fail_the_models_that_they_touch(
 
 
 HANG = """
-import checks_collectives, device_bench, json
-outcome = checks_collectives.check_ranks(device_bench.Bench("simxpu", collectives="simccl"), each=3)
+import json
+from helperlib.checks import collectives
+from helperlib.verify import bench
+outcome = collectives.check_ranks(bench.Bench("simxpu", collectives="simccl"), each=3)
 print(json.dumps([outcome.level, outcome.seen]))
 """
 

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict
 
+from helper_modules import closure_files
 from xpusetup.base.values import parse_toml
 
 if TYPE_CHECKING:
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).parents[2]
 TABLE = CHECKOUT / "tests/data/published_wheels.toml"
-HELPERS = CHECKOUT / "xpusetup/helpers"
 SMALL = 20_000_000
 PYTHON = "3.11"
 LEVELS = ("fail", "warn", "crash")
@@ -159,8 +159,7 @@ def find_difference(wheel: Published, told: Mapping[str, Sequence[str]]) -> str:
 
 def inspector_hash() -> str:
     """Hash the program's own files that verify-wheel runs."""
-    names = ("inspect_wheel.py", "wheel_*.py", "elf_*.py", "loader_disk.py")
-    texts = (path.read_bytes() for pattern in names for path in sorted(HELPERS.glob(pattern)))
+    texts = (path.read_bytes() for path in closure_files("inspect_wheel"))
     return hashlib.sha256(b"\0".join(texts)).hexdigest()
 
 

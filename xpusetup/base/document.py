@@ -1,7 +1,7 @@
 """What commands return: values of frozen types, whose texts can be changed in one pass, and their form as JSON.
 
 A field of a result is a key of its JSON document, by the same name; a name that Python keeps for itself ends in an
-underscore that the key has not.
+underscore that the key has not. What was read from a file by pydantic's strict models may stand in a result as it is.
 """
 
 from __future__ import annotations
@@ -61,6 +61,16 @@ def to_json(value: object) -> Json:
     if hasattr(value, "model_dump"):
         return cast("Json", value.model_dump(mode="json", by_alias=True))
     raise TypeError(f"JSON has no form of {type(value).__name__}")
+
+
+def read_as(kind: type[T], found: object) -> T:
+    """Read what a script wrote as JSON into a type; keys that the type has not are left out.
+
+    Raises ValueError for what does not fit.
+    """
+    from pydantic import TypeAdapter  # noqa: PLC0415 - who reads no such document need not wait for it
+
+    return TypeAdapter(kind).validate_python(found)
 
 
 def key_of(name: str) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from functools import reduce
 from itertools import pairwise
 from operator import or_
@@ -98,10 +98,6 @@ class Trial:
     seconds: float = 0.0
     cached: tuple[int, int] = (0, 0)
     commit: str = ""
-
-    def document(self) -> dict[str, Any]:
-        """Give it for JSON."""
-        return {**asdict(self), "cached": list(self.cached)}
 
 
 @dataclass(frozen=True, kw_only=True)

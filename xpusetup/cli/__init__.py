@@ -52,7 +52,7 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        doctor.bare(json=json, quiet=quiet, verbose=verbose)
+        doctor.bare(options.LongOutput(json=json, quiet=quiet, verbose=verbose))
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
     context.default_map = _for_all(context.command, asked)
 

@@ -7,9 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xpusetup.cli import options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import request as make_request
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
@@ -18,24 +15,26 @@ if TYPE_CHECKING:
 # cache: what is kept on the disk for all builds.
 
 
-def cache_size(json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False) -> None:
+@options.spread
+def cache_size(*, told: options.LongOutput) -> None:
     """Say what fetched sources and the roots of builds take on the disk."""
 
     def work() -> AnyResult:
         from xpusetup.commands.cache import size
         from xpusetup.ui.live import waiting
 
-        with waiting("counting files", quiet=json or quiet):
+        with waiting("counting files", quiet=told.silent):
             return size()
 
-    finish("cache size", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("cache size", work)
 
 
+@options.spread
 def cache_prune(
+    *,
     everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
     site: Annotated[bool, typer.Option("--site", help="From the store that the site file names.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Remove fetched sources that no tree uses any more."""
 
@@ -44,7 +43,7 @@ def cache_prune(
 
         return prune(everything=everything, site=site)
 
-    finish("cache prune", work, json=json, quiet=quiet)
+    told.finish("cache prune", work)
 
 
 # bundle: all that a build fetches in one file, and whether such a file is whole.
@@ -53,39 +52,31 @@ def cache_prune(
 File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
 
 
+@options.spread
 def bundle_create(
+    *,
     file: File,
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    build_dir: options.BuildDir = "",
-    python: options.Python = "",
-    rev: options.Rev = None,
+    where: options.SourceWhere,
     only: options.Only = None,
     require_hashes: options.Hashes = False,
     toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
-    where = make_where(profile=profile, root=root, name=name, build_dir=build_dir, python=python, rev=rev)
 
     def work() -> AnyResult:
         from xpusetup.commands.bundle import CreateOptions, create
-        from xpusetup.ui.live import BuildView
+        from xpusetup.config.request import read_request
 
-        more = {"verify": "auto", "require_hashes": require_hashes}
-        request = make_request(only=only, until="", arch="auto", variables=None, **more)  # type: ignore[arg-type]
-        with BuildView(json=json, quiet=quiet, verbose=verbose) as view:
-            return create(where, request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
+        request = read_request(only=only, require_hashes=require_hashes)
+        with told.view() as view:
+            return create(where.find(), request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
 
-    finish("bundle create", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("bundle create", work)
 
 
-def bundle_verify(
-    file: File, json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
-) -> None:
+@options.spread
+def bundle_verify(*, file: File, told: options.LongOutput) -> None:
     """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
 
     def work() -> AnyResult:
@@ -93,4 +84,4 @@ def bundle_verify(
 
         return verify_bundle(file)
 
-    finish("bundle verify", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("bundle verify", work)

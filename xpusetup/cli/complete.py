@@ -42,7 +42,7 @@ def suites(incomplete: str) -> list[str]:
     """Offer the suites of tests."""
     from xpusetup.commands.test import list_suites
 
-    return [row["name"] for row in list_suites().data["list"] if row["name"].startswith(incomplete)]
+    return [suite.name for suite in list_suites().data.list_ if suite.name.startswith(incomplete)]
 
 
 def targets(context: typer.Context, incomplete: str) -> list[str]:

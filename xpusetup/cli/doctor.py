@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING, Annotated, NoReturn
 import typer
 
 from xpusetup.cli import options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
@@ -19,7 +17,7 @@ if TYPE_CHECKING:
 # The bare command and setup: the shortest way on this machine, and what it takes of the system.
 
 
-def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
+def bare(told: options.LongOutput) -> NoReturn:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
 
     def work() -> AnyResult:
@@ -27,10 +25,12 @@ def bare(*, json: bool, quiet: bool, verbose: bool) -> NoReturn:
 
         return show_way()
 
-    finish("xpusetup", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("xpusetup", work)
 
 
+@options.spread
 def setup(
+    *,
     profile: options.Profile = "",
     goal: options.Goal = "",
     apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
@@ -38,8 +38,7 @@ def setup(
     root: Annotated[bool, typer.Option("--root/--no-root", help="Without root: what a user can install.")] = True,
     out: options.Out = "",
     facts: Annotated[str, typer.Option("--facts", help="For a machine seen elsewhere.", metavar="FILE")] = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
 
@@ -51,13 +50,13 @@ def setup(
             raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
         prepared = prepare_setup(SetupOptions(profile=profile, goal=goal, root=root, facts=facts))
         if apply and prepared.setup.tasks:
-            return _apply(prepared, yes=yes, json=json, quiet=quiet)
+            return _apply(prepared, told, yes=yes)
         return show_setup(prepared, out=out)
 
-    finish("setup", work, json=json, quiet=quiet)
+    told.finish("setup", work)
 
 
-def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> AnyResult:
+def _apply(prepared: Prepared, told: options.Output, *, yes: bool) -> AnyResult:
     from rich.markup import escape
 
     from xpusetup.base.errors import UsageError
@@ -67,13 +66,13 @@ def _apply(prepared: Prepared, *, yes: bool, json: bool, quiet: bool) -> AnyResu
 
     if not yes and not sys.stdin.isatty():
         raise UsageError("nobody is here to be asked", fix=f"{prepared.options} --apply --yes")
-    console = make_console(stderr=json)
-    if not (yes and quiet):
+    console = make_console(stderr=told.json)
+    if not (yes and told.quiet):
         show_commands(console, literal(show_setup(prepared).data))
-    if not yes and not typer.confirm(" Run these commands?", err=json):
+    if not yes and not typer.confirm(" Run these commands?", err=told.json):
         return show_setup(prepared)
-    console.quiet = quiet
-    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=json)
+    console.quiet = told.quiet
+    return apply_setup(prepared, lambda title: console.print(f"\n [bold]{escape(title)}[/]"), quiet=told.json)
 
 
 # doctor and explain: what is wrong here, and what went wrong there.
@@ -93,14 +92,10 @@ ReportFile = Annotated[
 ]
 
 
+@options.spread
 def doctor(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    build_dir: options.BuildDir = "",
-    prefix: options.Prefix = "",
-    python: options.Python = "",
-    into: options.Into = "",
+    *,
+    where: options.MachineWhere,
     goal: options.Goal = "",
     only: Annotated[list[str] | None, typer.Option("--only", help="This check alone.", metavar="ID")] = None,
     skip: Annotated[list[str] | None, typer.Option("--skip", help="Leave this check out.", metavar="ID")] = None,
@@ -109,9 +104,7 @@ def doctor(
     facts: FactFiles = None,
     paste: PasteFiles = None,
     collect_env: ReportFile = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Say what is wrong here, and the command that mends it."""
 
@@ -123,15 +116,15 @@ def doctor(
         lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
         many = {each: tuple(values or ()) for each, values in lists.items()}
         asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
-        folders = {"build_dir": build_dir, "prefix": prefix, "into": into}
-        where = make_where(profile=profile, root=root, name=name, python=python, rev=None, may_make=True, **folders)
-        result = examine_machine(where, asked)
-        return redact_result(result) if json else result
+        result = examine_machine(where.find(may_make=True), asked)
+        return redact_result(result) if told.json else result
 
-    finish("doctor", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("doctor", work)
 
 
+@options.spread
 def explain(
+    *,
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
     good: Annotated[
         str,
@@ -142,9 +135,7 @@ def explain(
             show_default=False,
         ),
     ] = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Say which line of a log matters, why, and what to do."""
 
@@ -153,4 +144,4 @@ def explain(
 
         return make(log, good)
 
-    finish("explain", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("explain", work)

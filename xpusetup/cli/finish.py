@@ -15,9 +15,7 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.base.model import Request
     from xpusetup.commands.result import AnyResult
-    from xpusetup.run.workspace import Where
 
 
 # The command that is at work, and what it was given: what advice needs to be whole.
@@ -99,42 +97,6 @@ def leave(*streams: TextIO) -> None:
 
 class Finished(SystemExit):
     """The end of a command that has said all it has to say."""
-
-
-def where(*, rev: list[str] | None = None, may_make: bool = False, **values: str) -> Where:
-    from xpusetup.run.workspace import Where
-
-    return Where(rev=tuple(rev or ()), may_make=may_make, **values)
-
-
-def request(
-    *,
-    only: list[str] | None,
-    until: str,
-    arch: str,
-    variables: list[str] | None,
-    verify: str,
-    target: str = "",
-    own: tuple[list[str] | None, list[str] | None] = (None, None),
-    require_hashes: bool = False,
-) -> Request:
-    """Read what was asked; `own` are source trees and patches of the user's own."""
-    from xpusetup.config.request import make_request
-
-    asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
-    sources, patches = own
-    if require_hashes:
-        from dataclasses import replace
-
-        asked = replace(asked, require_hashes=True)
-    if sources or patches:
-        from dataclasses import replace
-
-        from xpusetup.config.load import find_archives, find_editable, find_patches, find_sources
-
-        asked = replace(asked, sources=find_sources(sources or ()), patches=find_patches(patches or ()))
-        return replace(asked, editable=find_editable(sources or ()), archives=find_archives(asked.sources))
-    return asked
 
 
 def finish(

@@ -1,12 +1,28 @@
-"""Options that several commands share, one wording each, and what the shell offers for them."""
+"""Options that several commands share: one wording each, in groups that a command takes whole.
+
+A command that takes a group, as `where: options.BuildWhere`, has each of its options as its own (`spread`).
+"""
 
 from __future__ import annotations
 
-from typing import Annotated
+from dataclasses import dataclass, fields, is_dataclass
+from functools import wraps
+from inspect import Parameter, Signature, signature
+from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
 import typer
 
 from xpusetup.cli import complete
+from xpusetup.cli.finish import finish
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import NoReturn
+
+    from xpusetup.base.model import Request
+    from xpusetup.commands.result import AnyResult
+    from xpusetup.run.workspace import Where
+    from xpusetup.ui.live import BuildView
 
 # Options that several commands share: one wording each.
 
@@ -122,6 +138,7 @@ Level = Annotated[
 OnlyChecks = Annotated[list[str] | None, typer.Option("--only", help="This check or area alone.", metavar="ID")]
 SkipChecks = Annotated[list[str] | None, typer.Option("--skip", help="Not this check or area.", metavar="ID")]
 ListChecks = Annotated[bool, typer.Option("--list", help="Say which checks there are.")]
+Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")]
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
 Junit = Annotated[str, typer.Option("--junit", help="Write the results as JUnit XML too.", metavar="FILE")]
 OutFolder = Annotated[str, typer.Option("--out", "-o", help="The folder to write.", metavar="DIR")]
@@ -132,3 +149,161 @@ ImageDialect = Annotated[str, typer.Option("--dialect", help="For which engine."
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
 ImageDriver = Annotated[str, typer.Option("--driver", help="Intel's line of packages.", metavar="client|data-center")]
 ImagePin = Annotated[list[str] | None, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]
+
+
+# Groups of options that commands take whole.
+
+
+def spread(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Let a command that takes groups of options have each option of theirs as its own."""
+    hints = get_type_hints(command, include_extras=True)
+    groups: dict[str, tuple[Any, list[str]]] = {}
+    parameters = []
+    for name, parameter in signature(command).parameters.items():
+        kind = hints[name]
+        if is_dataclass(kind):
+            own = get_type_hints(kind, include_extras=True)
+            groups[name] = (kind, [field.name for field in fields(kind)])
+            parameters += [(field.name, own[field.name], field.default) for field in fields(kind)]
+        else:
+            parameters.append((name, kind, parameter.default))
+
+    @wraps(command)
+    def call(**words: Any) -> Any:
+        taken = {name: kind(**{each: words.pop(each) for each in names}) for name, (kind, names) in groups.items()}
+        return command(**taken, **words)
+
+    del call.__wrapped__  # Typer would read the signature of what is wrapped
+    call.__annotations__ = {name: kind for name, kind, _ in parameters}
+    call.__signature__ = Signature(  # type: ignore[attr-defined]
+        [Parameter(name, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for name, kind, own in parameters]
+    )
+    return call
+
+
+@dataclass(frozen=True, kw_only=True)
+class Output:
+    """How a command tells its result."""
+
+    json: Json = False
+    quiet: Quiet = False
+
+    @property
+    def silent(self) -> bool:
+        """Whether nothing is said of progress."""
+        return self.json or self.quiet
+
+    def finish(self, command: str, work: Callable[[], AnyResult]) -> NoReturn:
+        """Do the work, tell its result or error, and end the program."""
+        finish(command, work, **vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class LongOutput(Output):
+    """How a command tells its result that can say more."""
+
+    verbose: Verbose = False
+
+    def view(self) -> BuildView:
+        """Give the view of a build."""
+        from xpusetup.ui.live import BuildView
+
+        return BuildView(**vars(self))
+
+
+@dataclass(frozen=True, kw_only=True)
+class RootWhere:
+    """Which build is meant."""
+
+    profile: Profile = ""
+    root: Root = ""
+    name: Name = ""
+
+    def find(self, *, may_make: bool = False) -> Where:
+        """Give the place; `may_make`: one that is not there yet is made."""
+        from xpusetup.run.workspace import Where
+
+        values = {name: value for name, value in vars(self).items() if name != "rev"}
+        return Where(rev=tuple(getattr(self, "rev", None) or ()), may_make=may_make, **values)
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockWhere(RootWhere):
+    """Which build is meant, also one of another revision."""
+
+    rev: Rev = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuiltWhere(LockWhere):
+    """Which build is meant that was made, also into an environment that was there."""
+
+    into: Into = ""
+
+
+ActiveInto = Annotated[str, typer.Option("--into", help="The environment; default: the active one.", metavar="ENV")]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ActiveWhere(RootWhere):
+    """Which environment is meant, that which is active where none is named."""
+
+    into: ActiveInto = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class SourceWhere(LockWhere):
+    """Where sources go."""
+
+    build_dir: BuildDir = ""
+    python: Python = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class EnvironmentWhere(RootWhere):
+    """Where an environment goes."""
+
+    prefix: Prefix = ""
+    python: Python = ""
+    into: IntoNew = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class MachineWhere(EnvironmentWhere):
+    """Where a build would go."""
+
+    build_dir: BuildDir = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildWhere(MachineWhere):
+    """Where a build goes, and of which revisions."""
+
+    rev: Rev = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentRequest:
+    """Which components are built, and how."""
+
+    only: Only = None
+    arch: Arch = "auto"
+    variables: Set = None
+
+    def read(self, **more: Any) -> Request:
+        """Give the request. Raises UsageError for one that makes no sense, NotReadyError for files not there."""
+        from xpusetup.config.request import read_request
+
+        return read_request(**{**vars(self), **more})
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildRequest(ComponentRequest):
+    """What of a profile is built, from what, and how far."""
+
+    until: Until = ""
+    target: Target = ""
+    source: Source = None
+    patch: Patch = None
+    verify: Verify = "auto"
+    require_hashes: Hashes = False

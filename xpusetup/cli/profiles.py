@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xpusetup.cli import complete, options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
@@ -17,7 +15,8 @@ if TYPE_CHECKING:
 Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
 
 
-def profiles_list(json: options.Json = False, quiet: options.Quiet = False) -> None:
+@options.spread
+def profiles_list(*, told: options.Output) -> None:
     """List the profiles that ship with the program."""
 
     def work() -> AnyResult:
@@ -25,12 +24,11 @@ def profiles_list(json: options.Json = False, quiet: options.Quiet = False) -> N
 
         return list_profiles()
 
-    finish("profiles list", work, json=json, quiet=quiet)
+    told.finish("profiles list", work)
 
 
-def profiles_show(
-    name: Name, json: options.Json = False, quiet: options.Quiet = False, verbose: options.Verbose = False
-) -> None:
+@options.spread
+def profiles_show(*, name: Name, told: options.LongOutput) -> None:
     """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
 
     def work() -> AnyResult:
@@ -38,10 +36,11 @@ def profiles_show(
 
         return show_profile(name)
 
-    finish("profiles show", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("profiles show", work)
 
 
-def profiles_check(name: Name, json: options.Json = False, quiet: options.Quiet = False) -> None:
+@options.spread
+def profiles_check(*, name: Name, told: options.Output) -> None:
     """Check a profile: every error of the file at once."""
 
     def work() -> AnyResult:
@@ -49,10 +48,11 @@ def profiles_check(name: Name, json: options.Json = False, quiet: options.Quiet 
 
         return check_profile(name)
 
-    finish("profiles check", work, json=json, quiet=quiet)
+    told.finish("profiles check", work)
 
 
-def profiles_schema(json: options.Json = False, quiet: options.Quiet = False) -> None:
+@options.spread
+def profiles_schema(*, told: options.Output) -> None:
     """Print the JSON Schema of profile files, for editors."""
 
     def work() -> AnyResult:
@@ -60,10 +60,12 @@ def profiles_schema(json: options.Json = False, quiet: options.Quiet = False) ->
 
         return make_schema()
 
-    finish("profiles schema", work, json=json, quiet=quiet)
+    told.finish("profiles schema", work)
 
 
+@options.spread
 def profiles_new(
+    *,
     name: str,
     base: Annotated[
         str, typer.Option("--from", help="The profile it begins as; torch-2.14, for a device sim.", metavar="NAME")
@@ -75,8 +77,7 @@ def profiles_new(
     rev: Annotated[str, typer.Option("--rev", help="Which of it: tag, branch or commit.", metavar="REF")] = "",
     version: Annotated[str, typer.Option("--version", help="The version that its wheel has.")] = "",
     out: options.Out = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Write a profile of your own: as a copy of one that ships, or for a device that has a file."""
 
@@ -94,20 +95,18 @@ def profiles_new(
         from xpusetup.ui.live import asking
 
         asked = NewProfileOptions(repo=repo, rev=rev, version=version)
-        with asking(quiet=json or quiet) as say:
+        with asking(quiet=told.silent) as say:
             return new_for_device(name, device, asked, base=base, out=out, say=say)
 
-    finish("profiles new", work, json=json, quiet=quiet)
+    told.finish("profiles new", work)
 
 
+@options.spread
 def profiles_lock(
-    profile: options.Profile = "",
-    rev: options.Rev = None,
-    root: options.Root = "",
-    name: options.Name = "",
+    *,
+    where: options.LockWhere,
     out: options.Out = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
 
@@ -115,7 +114,7 @@ def profiles_lock(
         from xpusetup.commands.profiles import lock
         from xpusetup.ui.live import asking
 
-        with asking(quiet=json or quiet) as say:
-            return lock(make_where(profile=profile, root=root, name=name, rev=rev), out, say)
+        with asking(quiet=told.silent) as say:
+            return lock(where.find(), out, say)
 
-    finish("profiles lock", work, json=json, quiet=quiet)
+    told.finish("profiles lock", work)

@@ -8,22 +8,18 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xpusetup.cli import options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.remove import Removal
     from xpusetup.commands.result import AnyResult
 
 
+@options.spread
 def remove(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
+    *,
+    where: options.LockWhere,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Remove a build, after saying what goes and what that frees; never what is not ours."""
 
@@ -31,15 +27,15 @@ def remove(
         from xpusetup.commands import remove
         from xpusetup.ui.live import asking
 
-        with asking(quiet=json or quiet) as say:
+        with asking(quiet=told.silent) as say:
             say("looking at what is there")
-            found = remove.look(make_where(profile=profile, root=root, name=name, rev=rev))
-        if not yes and not _agrees(found, json=json):
+            found = remove.look(where.find())
+        if not yes and not _agrees(found, json=told.json):
             return remove.keep(found)
-        with asking(quiet=json or quiet) as say:
+        with asking(quiet=told.silent) as say:
             return remove.remove(found, say)
 
-    finish("remove", work, json=json, quiet=quiet)
+    told.finish("remove", work)
 
 
 def _agrees(found: Removal, *, json: bool) -> bool:

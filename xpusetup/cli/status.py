@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from xpusetup.cli import complete, options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
@@ -28,15 +26,12 @@ def _silence(_text: str) -> None:
     """Say nothing."""
 
 
+@options.spread
 def run(
+    *,
     context: typer.Context,
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    where: options.BuiltWhere,
+    told: options.Output,
 ) -> None:
     """Run a command in the built environment: xpusetup run -- python train.py.
 
@@ -47,49 +42,40 @@ def run(
         from xpusetup.commands.status import run as become
         from xpusetup.commands.status import run_and_tell
 
-        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
-        return (
-            run_and_tell(where, context.args) if json else become(where, context.args, say=_silence if quiet else _say)
-        )
+        place, say = where.find(), _silence if told.quiet else _say
+        return run_and_tell(place, context.args) if told.json else become(place, context.args, say=say)
 
-    finish("run", work, json=json, quiet=quiet)
+    told.finish("run", work)
 
 
+@options.spread
 def env(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
+    *,
+    where: options.BuiltWhere,
     build: Annotated[bool, typer.Option("--build", help="What a build step sees instead.")] = False,
     closure: Annotated[
         bool, typer.Option("--closure", help="The libraries that it loads, and whose they are.")
     ] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Print the environment of the result for eval, or that of a build step."""
 
     def work() -> AnyResult:
-        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
         if closure:
             from xpusetup.commands.verify_wheel import closure as list_libraries
 
-            return list_libraries(where)
+            return list_libraries(where.find())
         from xpusetup.commands.status import env as make
 
-        return make(where, build=build, say=_silence if quiet else _say)
+        return make(where.find(), build=build, say=_silence if told.quiet else _say)
 
-    finish("env --closure" if closure else "env", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("env --closure" if closure else "env", work)
 
 
+@options.spread
 def status(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
+    *,
+    where: options.BuiltWhere,
     diff: Annotated[
         list[str] | None,
         typer.Option("--diff", help="Beside this saved result; several: those in one table.", metavar="OTHER.json"),
@@ -100,46 +86,40 @@ def status(
     ] = "",
     follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Say what is built and from what."""
 
     def work() -> AnyResult:
-        where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
         if log:
             from xpusetup.commands.status import show_log
             from xpusetup.ui.console import write_text
 
-            return show_log(where, log, more=follow, say=lambda text: write_text(text, stderr=json))
+            return show_log(where.find(), log, more=follow, say=lambda text: write_text(text, stderr=told.json))
         if diff:
             from xpusetup.commands.devices import diff as compare
 
-            return compare(where, diff)
+            return compare(where.find(), diff)
         from xpusetup.commands.status import status as make
 
-        return make(where, check=check)
+        return make(where.find(), check=check)
 
-    finish("status", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("status", work)
 
 
+@options.spread
 def report(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
+    *,
+    where: options.BuiltWhere,
     out: options.Out = "",
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
+    told: options.Output,
 ) -> None:
     """Write one HTML page that shows what the hours of a build went into."""
 
     def work() -> AnyResult:
         from xpusetup.commands.report import report as make
 
-        return make(make_where(profile=profile, root=root, name=name, into=into, rev=rev), out=out, show=show)
+        return make(where.find(), out=out, show=show)
 
-    finish("report", work, json=json, quiet=quiet)
+    told.finish("report", work)

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from xpusetup.cli import complete, options
-from xpusetup.cli.finish import finish
-from xpusetup.cli.finish import where as make_where
 
 if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
@@ -27,13 +25,11 @@ Select = Annotated[list[str] | None, typer.Option("--select", help="These folder
 Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
 
 
+@options.spread
 def run_tests(
+    *,
     suite: Suite = "",
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
+    where: options.BuiltWhere,
     device: options.Device = "",
     source: Source = "",
     select: Select = None,
@@ -46,16 +42,13 @@ def run_tests(
     install: Annotated[bool, typer.Option("--install", help="First install what the suite needs.")] = False,
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
-    where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
     what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
     how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
     words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
-    finish("test", lambda: _work(where, words, quiet=json or quiet), json=json, quiet=quiet, verbose=verbose)
+    told.finish("test", lambda: _work(where.find(), words, quiet=told.silent))
 
 
 def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> AnyResult:
@@ -72,7 +65,9 @@ def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> AnyResult:
 # verify-wheel: what is in a wheel.
 
 
+@options.spread
 def verify_wheel(
+    *,
     wheel: Annotated[str, typer.Argument(help="The file.", metavar="WHEEL")],
     profile: options.Profile = "",
     version: Annotated[str, typer.Option("--version", help="What its version has to be.")] = "",
@@ -80,9 +75,7 @@ def verify_wheel(
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
     ] = None,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
 
@@ -92,21 +85,19 @@ def verify_wheel(
         from xpusetup.ui.live import waiting
 
         asked = WheelOptions(profile=profile, version=version, arch=arch, forbidden=tuple(forbid or ()))
-        with waiting("reading the wheel", quiet=json or quiet):
+        with waiting("reading the wheel", quiet=told.silent):
             return verify(wheel, asked)
 
-    finish("verify-wheel", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("verify-wheel", work)
 
 
 # verify: proof that a device computes, and which operators it leaves to the CPU.
 
 
+@options.spread
 def verify(
-    profile: options.Profile = "",
-    root: options.Root = "",
-    name: options.Name = "",
-    rev: options.Rev = None,
-    into: options.Into = "",
+    *,
+    where: options.BuiltWhere,
     device: options.Device = "",
     level: options.Level = "smoke",
     only: options.OnlyChecks = None,
@@ -120,25 +111,24 @@ def verify(
     release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
-    json: options.Json = False,
-    quiet: options.Quiet = False,
-    verbose: options.Verbose = False,
+    told: options.LongOutput,
 ) -> None:
     """Prove that the accelerator computes the right numbers."""
-    where = make_where(profile=profile, root=root, name=name, into=into, rev=rev)
 
     def work() -> AnyResult:
         if fallbacks or release or log or markdown:
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
-            return _fallbacks(where, **tables, whole=verbose, quiet=json or quiet)
+            return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
         checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
         return (
             _list()
             if listed
-            else _checks(where, **checks, junit=junit, patience=patience, throughput=throughput, quiet=json or quiet)
+            else _checks(
+                where.find(), **checks, junit=junit, patience=patience, throughput=throughput, quiet=told.silent
+            )
         )
 
-    finish("verify", work, json=json, quiet=quiet, verbose=verbose)
+    told.finish("verify", work)
 
 
 def _list() -> AnyResult:

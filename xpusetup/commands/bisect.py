@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from packaging.version import Version
 
+from xpusetup.base.document import fields_of, to_json
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import Event, FoundRef
 from xpusetup.bisect.io import NightlyEnvironment, check_out, open_ancestry
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from xpusetup.base.model import Request
+    from xpusetup.bisect.io import Commit
     from xpusetup.bisect.search import Answer
     from xpusetup.commands.build import BuildOptions
     from xpusetup.config.profile import SourceComponent, Vendored
@@ -66,10 +68,15 @@ class Neighbours:
     bad: Trial
     index: str
 
-    def document(self, trials: Sequence[Trial]) -> dict[str, Any]:
-        """Give them for JSON."""
-        tried = [trial.document() for trial in trials]
-        return {"good": self.good.rev, "bad": self.bad.rev, "index": self.index, "trials": tried}
+
+@dataclass(frozen=True, kw_only=True)
+class NightlySearch:
+    """How far wheels alone came: the last good version, the first bad one, the index of both, and what was tried."""
+
+    good: str
+    bad: str
+    index: str
+    trials: list[Trial]
 
 
 def names_nightlies(good: str, bad: str) -> bool:
@@ -214,8 +221,8 @@ class Notebook:
         """Keep a trial, once."""
         if self.find(line, trial.rev) is None:
             self._trials.setdefault(line, []).append(trial)
-            lines = {name: [one.document() for one in trials] for name, trials in self._trials.items()}
-            files.write_text(self.path, json.dumps({"asked": self._asked, "trials": lines}, indent=2) + "\n")
+            document = to_json({"asked": self._asked, "trials": self._trials})
+            files.write_text(self.path, json.dumps(document, indent=2) + "\n")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -289,7 +296,36 @@ class Line:
     bad: str
 
 
-def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class CommitSearch:
+    """What came of a search in a component: the commit that broke it, or the suspects that no build can tell apart."""
+
+    component: str
+    good: str
+    bad: str
+    culprit: Commit | None
+    suspects: list[Commit]
+    trials: list[Trial]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bisection(CommitSearch):
+    """What came of a search, and of the one `inside` a source whose pin the culprit moved; None where it moved none.
+
+    `builds` counts the trials, `skipped` those without a verdict; `cached` are compiles from the cache, and others.
+    `nightlies` is None where none were searched.
+    """
+
+    profile: str
+    root: str
+    inside: CommitSearch | None
+    builds: int
+    skipped: int
+    cached: tuple[int, int]
+    nightlies: NightlySearch | None
+
+
+def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) -> Result[Bisection]:
     """Find the first bad commit. Raises UsageError for refs between which there is nothing to find."""
     if not hunt.command:
         raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
@@ -310,9 +346,12 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     line = Line(name=part.name, address=part.repo, good=good, bad=bad)
     answer = _search(bench, line, ())
     inside = _look_inside(bench, line, answer.culprit) if answer.culprit else None
-    result = _result(base, bench, line, answer, inside)
-    told = wheels.document(notebook.trials(NAME)) if wheels else None
-    return replace(result, data={**result.data, "nightlies": told})
+    found = _sum_up(base, bench, _describe(bench, line, answer), inside)
+    if wheels:
+        tried = notebook.trials(NAME)
+        nightlies = NightlySearch(good=wheels.good.rev, bad=wheels.bad.rev, index=wheels.index, trials=tried)
+        found = replace(found, nightlies=nightlies)
+    return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
 
 
 def _component(workspace: Workspace, name: str) -> SourceComponent:
@@ -363,7 +402,7 @@ def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...])
     return replace(bench.build_and_try(pinned[0], ((line.name, str(tree)),)), rev=rev)
 
 
-def _look_inside(bench: BisectRun, line: Line, culprit: str) -> dict[str, Any] | None:
+def _look_inside(bench: BisectRun, line: Line, culprit: str) -> CommitSearch | None:
     """Go on inside a vendored source whose pin the guilty commit moved, where the old pin still works with it."""
     parent = open_ancestry(line.address, bench.env).describe(culprit).parent
     for item in bench.part.vendored:
@@ -375,8 +414,7 @@ def _look_inside(bench: BisectRun, line: Line, culprit: str) -> dict[str, Any] |
         trial = bench.notebook.find(item.name, old) or _try_commit(bench, inner, old, (culprit,))
         bench.notebook.add(item.name, trial)
         if trial.verdict == "good":
-            answer = _search(bench, inner, (culprit,))
-            return {"component": item.name, "good": old, "bad": new, **_describe(bench, inner, answer)}
+            return _describe(bench, inner, _search(bench, inner, (culprit,)))
         bench.say(f"with the {item.name} of before it is {trial.verdict} too: the commit itself is guilty")
     return None
 
@@ -388,31 +426,27 @@ def _pin(bench: BisectRun, item: Vendored, rev: str) -> str:
     return next((word for word in text.split() if COMMIT.fullmatch(word)), "")
 
 
-def _describe(bench: BisectRun, line: Line, answer: Answer) -> dict[str, Any]:
+def _describe(bench: BisectRun, line: Line, answer: Answer) -> CommitSearch:
     graph = open_ancestry(line.address, bench.env)
-    trials = bench.notebook.trials(line.name)
-    return {
-        "culprit": asdict(graph.describe(answer.culprit)) if answer.culprit else None,
-        "suspects": [asdict(graph.describe(rev)) for rev in answer.suspects],
-        "trials": [trial.document() for trial in trials],
-    }
+    return CommitSearch(
+        component=line.name,
+        good=line.good,
+        bad=line.bad,
+        culprit=graph.describe(answer.culprit) if answer.culprit else None,
+        suspects=[graph.describe(rev) for rev in answer.suspects],
+        trials=bench.notebook.trials(line.name),
+    )
 
 
-def _result(
-    base: Workspace, bench: BisectRun, line: Line, answer: Answer, inside: dict[str, Any] | None
-) -> Result[Any]:
-    found = _describe(bench, line, answer)
-    trials = [*found["trials"], *(inside["trials"] if inside else [])]
-    data = {
-        "profile": base.profile.name,
-        "root": str(bench.notebook.path.parent.parent),
-        "component": line.name,
-        "good": line.good,
-        "bad": line.bad,
-        **found,
-        "inside": inside,
-        "builds": len(trials),
-        "skipped": sum(trial["verdict"] == "skip" for trial in trials),
-        "cached": [sum(trial["cached"][number] for trial in trials) for number in (0, 1)],
-    }
-    return Result("bisect", data, code=0 if answer.culprit and not (inside and not inside["culprit"]) else 1)
+def _sum_up(base: Workspace, bench: BisectRun, found: CommitSearch, inside: CommitSearch | None) -> Bisection:
+    trials = [*found.trials, *(inside.trials if inside else ())]
+    return Bisection(
+        **fields_of(found),
+        profile=base.profile.name,
+        root=str(bench.notebook.path.parent.parent),
+        inside=inside,
+        builds=len(trials),
+        skipped=sum(trial.verdict == "skip" for trial in trials),
+        cached=(sum(trial.cached[0] for trial in trials), sum(trial.cached[1] for trial in trials)),
+        nightlies=None,
+    )

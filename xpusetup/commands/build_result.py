@@ -57,7 +57,7 @@ class UnverifiedOrigin:
 
 
 @dataclass(frozen=True)
-class Verification:
+class ProofSummary:
     """What was verified last: the device's name, and how many checks."""
 
     device: str
@@ -101,7 +101,7 @@ class BuildResult:
     go_on: str
     verified: bool | None
     verify: str
-    proof: Verification | None
+    proof: ProofSummary | None
     use: str
     elsewhere: OtherEnvironment
     unverified: list[UnverifiedOrigin]
@@ -199,11 +199,11 @@ def use_environment(venv: Path) -> str:
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
 
 
-def describe_proof(root: Root) -> Verification:
+def describe_proof(root: Root) -> ProofSummary:
     """Give what was verified last: the device's name and the number of checks."""
     seen = read_document(root / "results/verify.json")
     names = [device.get("name", "") for device in seen.get("devices", [])]
-    return Verification(names[0] if names else seen.get("device", ""), len(seen.get("checks", [])))
+    return ProofSummary(names[0] if names else seen.get("device", ""), len(seen.get("checks", [])))
 
 
 def describe_target(prepared: Prepared, request: Request) -> NinjaTarget | None:

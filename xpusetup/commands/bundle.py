@@ -6,8 +6,9 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event
 from xpusetup.base.text import render_size
@@ -55,7 +56,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Request
-    from xpusetup.bundle.contents import Bundle, Installer, Repository
+    from xpusetup.bundle.contents import Bundle, Download, Installer, Repository
+    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.workspace import Where, Workspace
@@ -76,7 +78,55 @@ class CreateOptions:
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
 
-def create(where: Where, request: Request, options: CreateOptions) -> Result[Any]:
+@dataclass(frozen=True)
+class BundledRepository:
+    """A repository of a bundle: its address, and the commits that are in it."""
+
+    address: str
+    commits: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class BundleContents:
+    """What is in a bundle for a profile (`revs`: the refs that were asked for), where it lies, its bytes and its hash.
+
+    `parts` are the components that it serves, `wheels` and `program` names of files, `toolkit` that of an installer,
+    `downloads` the places of its sources that may download something all the same.
+    """
+
+    profile: str
+    revs: dict[str, str]
+    parts: list[str]
+    python: str
+    machine: str
+    created_by: str
+    repositories: list[BundledRepository]
+    wheels: list[str]
+    program: list[str]
+    toolkit: str | None
+    downloads: list[Download]
+    file: str
+    bytes: int
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class CreatedBundle(BundleContents):
+    """A bundle that was written, the root that it was gathered in, and what of it is of unverified origin."""
+
+    root: str
+    unverified: list[UnverifiedOrigin]
+
+
+@dataclass(frozen=True, kw_only=True)
+class VerifiedBundle(BundleContents):
+    """A bundle that was checked: how many files it has, and what its lock asks for that is not in it."""
+
+    files: int
+    missing: list[str]
+
+
+def create(where: Where, request: Request, options: CreateOptions) -> Result[CreatedBundle]:
     """Fetch what a build of a profile would fetch, into its root, and write it into one file."""
 
     def say(text: str) -> None:
@@ -106,8 +156,8 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Any
         _forget(prepared)
         shutil.rmtree(place)
     unverified = describe_unverified(workspace.profile, root, prepared.plan)
-    more = {"root": str(workspace.root), "unverified": unverified}
-    return Result("bundle create", {**describe(bundle), **more, **describe_file(file)})
+    found = fields_of(describe(bundle, file))
+    return Result("bundle create", CreatedBundle(**found, root=str(workspace.root), unverified=unverified))
 
 
 def _refuse_installer(workspace: Workspace) -> None:
@@ -184,32 +234,30 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         )
 
 
-def describe(bundle: Bundle) -> dict[str, Any]:
-    """Give a bundle as JSON values."""
-    return {
-        "profile": bundle.base.name,
-        "revs": bundle.revs,
-        "parts": bundle.parts,
-        "python": bundle.python,
-        "machine": bundle.machine,
-        "created_by": bundle.created_by,
-        "repositories": [{"address": each.addresses[0], "commits": list(each.commits)} for each in bundle.repositories],
-        "wheels": bundle.names(WHEELS),
-        "program": bundle.names(PROGRAM),
-        "toolkit": bundle.toolkit or None,
-        "downloads": list(bundle.downloads),
-    }
-
-
-def describe_file(path: Path) -> dict[str, Any]:
-    """Give where a bundle lies, its bytes, and its hash."""
-    return {"file": str(path.absolute()), "bytes": path.stat().st_size, "sha256": files.hash_file(path)}
+def describe(bundle: Bundle, path: Path) -> BundleContents:
+    """Say what is in a bundle, which is this file."""
+    return BundleContents(
+        profile=bundle.base.name,
+        revs=bundle.revs,
+        parts=bundle.parts,
+        python=bundle.python,
+        machine=bundle.machine,
+        created_by=bundle.created_by,
+        repositories=[BundledRepository(each.addresses[0], list(each.commits)) for each in bundle.repositories],
+        wheels=bundle.names(WHEELS),
+        program=bundle.names(PROGRAM),
+        toolkit=bundle.toolkit or None,
+        downloads=bundle.downloads,
+        file=str(path.absolute()),
+        bytes=path.stat().st_size,
+        sha256=files.hash_file(path),
+    )
 
 
 # bundle verify: every hash, every commit with its whole tree, every wheel that the lock asks for.
 
 
-def verify_bundle(file: str) -> Result[Any]:
+def verify_bundle(file: str) -> Result[VerifiedBundle]:
     """Check a bundle against what it says of itself, and that against its lock. Raises UsageError for a damaged one."""
     path = Path(file)
     bundle = read_head(path)
@@ -217,8 +265,8 @@ def verify_bundle(file: str) -> Result[Any]:
         folder = Path(scratch) / "bundle"
         unpack(path, bundle, folder, lambda made: _make_all(bundle, made), only="git/")
         missing = [*_missing_sources(bundle, folder), *_missing_wheels(bundle)]
-    data = {**describe(bundle), **describe_file(path), "files": len(bundle.members), "missing": missing}
-    return Result("bundle verify", data, code=1 if missing else 0)
+    told = VerifiedBundle(**fields_of(describe(bundle, path)), files=len(bundle.members), missing=missing)
+    return Result("bundle verify", told, code=1 if missing else 0)
 
 
 def _make_all(bundle: Bundle, folder: Path) -> None:

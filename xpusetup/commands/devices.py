@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, status_of_one
+from xpusetup.commands.status import find_built
 from xpusetup.config.devices import known_devices
 from xpusetup.doctor.extensions import judge
 from xpusetup.machine.accelerators import cards_of, make_rows
 from xpusetup.machine.probe_devices import active_python, find_python, probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
+from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.run.workspace import load_settings, open_built
@@ -21,8 +23,10 @@ from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.verify.outcomes import (
     SAVED,
+    CheckTable,
     Proof,
     compare,
+    identify,
     identity_rows,
     make_proof,
     make_table,
@@ -36,28 +40,52 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.config.devices import Device
-    from xpusetup.machine.accelerators import Extensions, Presence
+    from xpusetup.doctor.extensions import Remark
+    from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence
     from xpusetup.run.workspace import Where
+    from xpusetup.verify.outcomes import ComparedCheck, ProvenDevice
 
 
 # status --diff: this build's verification beside another one, or several results as one table.
 
 
-def diff(where: Where, others: Sequence[str]) -> Result[Any]:
+@dataclass(frozen=True)
+class IdentityRow:
+    """What tells results apart, by its name: what it is in each of them."""
+
+    label: str
+    values: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ProofComparison:
+    """Results side by side. `rows` are their checks, `markdown` all of it as one table.
+
+    `here`: the first of two is that of this build.
+    """
+
+    results: list[ProvenDevice]
+    identity: list[IdentityRow]
+    rows: list[ComparedCheck]
+    markdown: str
+    here: bool
+
+
+def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
     """Compare this build with one saved result, or several saved results with each other, for which nothing is built.
 
     Raises UsageError for a file that holds no verification, NotReadyError where this build was never verified.
     """
     saved = [_read_proof(name) for name in others]
     proofs = [_here(where), *saved] if len(saved) == 1 else saved
-    data: dict[str, Any] = {
-        "results": [{key: value for key, value in asdict(proof).items() if key != "checks"} for proof in proofs],
-        "identity": [{"label": label, "values": values} for label, values in identity_rows(proofs)],
-        "rows": compare(proofs),
-        "markdown": render_table(proofs),
-        "here": len(saved) == 1,
-    }
-    return Result("status diff", data)
+    found = ProofComparison(
+        results=list(map(identify, proofs)),
+        identity=[IdentityRow(label, values) for label, values in identity_rows(proofs)],
+        rows=compare(proofs),
+        markdown=render_table(proofs),
+        here=len(saved) == 1,
+    )
+    return Result("status diff", found)
 
 
 def _read_proof(name: str) -> Proof:
@@ -70,11 +98,12 @@ def _read_proof(name: str) -> Proof:
 
 
 def _here(where: Where) -> Proof:
-    built = status_of_one(where).data
-    proof = make_proof(asdict(built))
+    workspace = open_built(where)
+    root = find_built(workspace).root
+    proof = make_proof(read_manifest(root))
     if proof is None:
         fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
-        raise NotReadyError(f"{built.profile} in {built.root} was never verified", fix=fix)
+        raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
     return proof
 
 
@@ -85,7 +114,15 @@ IN_A_ROOT = ("manifest.json", "results/verify.json")
 """Where a root has its verification; the first also says of which profile and machine."""
 
 
-def tabulate(results: Sequence[str], page: str = "") -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class DeviceTable(CheckTable):
+    """The table of devices, also as Markdown; `file` is the page that shows it now, None where none was named."""
+
+    markdown: str
+    file: str | None
+
+
+def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
     """Make the table of saved results, of roots and of folders of roots; `page` is a file that shows it.
 
     Raises UsageError for what holds no verification.
@@ -95,7 +132,7 @@ def tabulate(results: Sequence[str], page: str = "") -> Result[Any]:
     if page:
         path = Path(page).expanduser()
         files.write_text(path, place_in(files.read_input(path) or "", markdown, page))
-    return Result("devices table", {**make_table(proofs), "markdown": markdown, "file": page or None})
+    return Result("devices table", DeviceTable(**fields_of(make_table(proofs)), markdown=markdown, file=page or None))
 
 
 def _read_proofs(path: Path) -> Iterator[Proof]:
@@ -129,7 +166,6 @@ def _in_root(root: Path) -> Proof | None:
 # torch`.
 
 
-KEPT = {"name", "value", "distribution", "version"}
 QUICK = 20.0
 """Seconds that an interpreter may take to list what is installed; on a network file system the first start is slow."""
 
@@ -143,14 +179,49 @@ class Chosen:
     file: str = ""
 
 
-def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class ExtendedEnvironment:
+    """An environment whose extensions were looked at, and why it is that one; `torch` is None where it has none."""
+
+    python: str
+    prefix: str
+    chosen_by: str
+    torch: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class CompileBackend:
+    """A back end of torch.compile that an extension brings: its entry point, and the package."""
+
+    name: str
+    value: str
+    distribution: str
+    version: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceList:
+    """The accelerators and what is wrong with an environment's extensions; `checked`: each of them was loaded.
+
+    `environment` is None where none is active, `next` the command that loads them.
+    """
+
+    environment: ExtendedEnvironment | None
+    next: str
+    checked: bool
+    devices: list[AcceleratorRow]
+    compile_backends: list[CompileBackend]
+    findings: list[Remark]
+
+
+def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[DeviceList]:
     """List the accelerators and the extensions; torch is not imported, and an environment without torch is no fault."""
     chosen = _choose(where)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
-    return Result("devices list", _data(look, chosen, files))
+    return Result("devices list", _list(look, chosen, files))
 
 
-def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[Any]:
+def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[DeviceList]:
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
     chosen = _choose(where)
     if not chosen.python:
@@ -159,8 +230,8 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     if look.torch is None:
         fix = "name another: xpusetup devices check --into DIR\nor install one: xpusetup install"
         raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix)
-    data = _data(look, chosen, files)
-    return Result("devices check", data, code=1 if any(each["level"] == "fail" for each in data["findings"]) else 0)
+    found = _list(look, chosen, files)
+    return Result("devices check", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
 
 def _choose(where: Where) -> Chosen:
@@ -177,30 +248,32 @@ def _choose(where: Where) -> Chosen:
     return Chosen(*active_python())
 
 
-def _data(look: Extensions | None, chosen: Chosen, files: tuple[str, ...]) -> dict[str, Any]:
+def _list(look: Extensions | None, chosen: Chosen, files: tuple[str, ...]) -> DeviceList:
     devices = known_devices(load_settings(), (*((chosen.file,) if chosen.file else ()), *files))
     return describe(look, devices, _seen(devices), chosen.by)
 
 
 def describe(
     look: Extensions | None, devices: tuple[Device, ...], seen: Mapping[str, Presence], chosen_by: str
-) -> dict[str, Any]:
+) -> DeviceList:
     """Give the result for an environment as it was seen; None where there was none to look at."""
-    return {
-        "environment": _environment(look, chosen_by),
-        "next": "xpusetup devices check",
-        "checked": look is not None and look.loads is not None,
-        "devices": [asdict(row) for row in make_rows(devices, seen, look)],
-        "compile_backends": [entry.model_dump(include=KEPT) for entry in look.compilers] if look else [],
-        "findings": [asdict(remark) for remark in judge(look, devices, check_texts())] if look else [],
-    }
+    backends = [
+        CompileBackend(name=one.name, value=one.value, distribution=one.distribution, version=one.version)
+        for one in (look.compilers if look else ())
+    ]
+    return DeviceList(
+        environment=_environment(look, chosen_by) if look else None,
+        next="xpusetup devices check",
+        checked=look is not None and look.loads is not None,
+        devices=make_rows(devices, seen, look),
+        compile_backends=backends,
+        findings=judge(look, devices, check_texts()) if look else [],
+    )
 
 
-def _environment(look: Extensions | None, chosen_by: str) -> dict[str, Any] | None:
-    if look is None:
-        return None
+def _environment(look: Extensions, chosen_by: str) -> ExtendedEnvironment:
     version = look.torch.version if look.torch else None
-    return {"python": look.python, "prefix": look.prefix, "chosen_by": chosen_by, "torch": version}
+    return ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=version)
 
 
 def _seen(devices: tuple[Device, ...]) -> dict[str, Presence]:

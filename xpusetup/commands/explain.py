@@ -32,13 +32,13 @@ if TYPE_CHECKING:
 LAST_LINES = 12
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class NewLines:
     """The first lines of a log of a kind that the good one has not, and how many such kinds there are."""
 
-    good: str
-    new: list[LogLine]
-    new_lines: int
+    good: str | None = None
+    new: list[LogLine] = field(default_factory=list)
+    new_lines: int = 0
 
 
 @dataclass(frozen=True)
@@ -52,11 +52,10 @@ class KnownCombination:
 
 
 @dataclass(frozen=True, kw_only=True)
-class ExplainResult(ExplainedLog):
-    """What a log says, and what is new in it against one that went well."""
+class ExplainResult(ExplainedLog, NewLines):
+    """What a log says, and what is new in it against one that went well (`good`: its file, null where none is)."""
 
     log: str
-    compared: NewLines | None
     known: list[KnownCombination]
 
 
@@ -78,7 +77,7 @@ class FullDisk(Room):
 
 
 @dataclass(frozen=True, kw_only=True)
-class StepFailure:
+class StepFailure(NewLines):
     """A step that failed: why, as far as that is known, what its log says by itself, and how to go on.
 
     `tried`: with how many jobs the memory was too small; `heaviest`: bytes of its largest process.
@@ -92,7 +91,6 @@ class StepFailure:
     last_lines: list[str]
     again: str
     go_on: GoingOn
-    compared: NewLines | None
     tried: list[int] = field(default_factory=list)
     heaviest: int = 0
     full: list[FullDisk] = field(default_factory=list)
@@ -106,9 +104,9 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     told = explain_chunks(chunks, known_signatures(), known).describe(families=read_families())
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     told = complete_result(told, _situation(Path(log)))
-    compared = _compare(good, news) if good else None
+    compared = fields_of(_compare(good, news)) if good else {}
     name = "stdin" if piped else log
-    return Result("explain", ExplainResult(log=name, compared=compared, known=_known(told), **fields_of(told)))
+    return Result("explain", ExplainResult(log=name, known=_known(told), **compared, **fields_of(told)))
 
 
 def _known(told: ExplainedLog) -> list[KnownCombination]:
@@ -120,7 +118,7 @@ def _known(told: ExplainedLog) -> list[KnownCombination]:
 
 def _compare(good: str, news: News) -> NewLines:
     """Give what a log has that the good one has not."""
-    return NewLines(good, [LogLine(line, text) for line, text in news.lines], news.count)
+    return NewLines(good=good, new=[LogLine(line, text) for line, text in news.lines], new_lines=news.count)
 
 
 def _situation(log: Path) -> dict[str, list[str]]:
@@ -148,7 +146,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
         last_lines=_last_lines(log),
         again=f"bash {root.script(step)}",
         go_on=go_on,
-        compared=_compare(str(good), find_news(read_log(log), known)) if known else None,
+        **(fields_of(_compare(str(good), find_news(read_log(log), known))) if known else {}),
     )
 
 

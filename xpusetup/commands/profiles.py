@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from dataclasses import asdict, replace
+from dataclasses import dataclass, replace
 from itertools import dropwhile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING, get_args
 
 from packaging.version import Version
 
@@ -17,7 +17,7 @@ from xpusetup.commands.result import Result
 from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
-from xpusetup.config.ledger import SEEN, Row, parse_ledger, rows_of
+from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
 from xpusetup.config.load import parse_profile
 from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import (
@@ -46,6 +46,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from xpusetup.config.devices import Device
+    from xpusetup.config.lock import PinChange
     from xpusetup.config.new_profile import NewProfileOptions
     from xpusetup.config.profile import SourceComponent
     from xpusetup.run.workspace import Where
@@ -60,10 +61,70 @@ NAME = re.compile(r"[a-z][a-z0-9._-]*")
 SCHEMA_FILE = "profile.schema.json"
 
 
-def list_profiles() -> Result[Any]:
-    """List the profiles that ship with the program: tier by tier, the newest release first."""
+@dataclass(frozen=True, kw_only=True)
+class ListedProfile:
+    """A profile in the list; `torch` and `toolkit` are versions, None for none."""
+
+    name: str
+    tier: Tier
+    accelerator: str
+    summary: str
+    torch: str | None
+    toolkit: str | None
+    python: str
+    tried: str
+
+
+@dataclass(frozen=True)
+class ProfileList:
+    """The profiles that ship with the program: tier by tier, the newest release first."""
+
+    profiles: list[ListedProfile]
+
+
+class ShownProfile(Profile):
+    """A profile, and what upstream's files say of what it builds."""
+
+    upstream: list[LedgerRow]
+
+
+@dataclass(frozen=True)
+class CheckedProfile:
+    """A profile that is right, and the names of its components."""
+
+    profile: str
+    components: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class NewProfile:
+    """A profile that was written, what it begins as, and its file."""
+
+    profile: str
+    from_: str
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class LockedProfile:
+    """A profile whose revisions were found and pinned: in its root, or in a file that was named.
+
+    `revs` are the refs that were asked for by component, `next` is the command that builds it.
+    """
+
+    profile: str
+    root: str
+    file: str | None
+    revs: dict[str, str]
+    components: list[PinChange]
+    notes: list[str]
+    next: str
+
+
+def list_profiles() -> Result[ProfileList]:
+    """List the profiles that ship with the program."""
     profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
-    return Result("profiles list", {"profiles": [_row(profile) for profile in profiles]})
+    return Result("profiles list", ProfileList([_row(profile) for profile in profiles]))
 
 
 def _place(profile: Profile) -> tuple[int, str, tuple[int, ...]]:
@@ -77,41 +138,37 @@ def _torch_version(profile: Profile) -> str | None:
     return torch_of(profile) or None
 
 
-def _row(profile: Profile) -> dict[str, Any]:
-    return {
-        "name": profile.name,
-        "tier": profile.tier,
-        "accelerator": profile.accelerator,
-        "summary": profile.summary,
-        "torch": _torch_version(profile),
-        "toolkit": f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
-        "python": profile.python,
-        "tried": profile.tried,
-    }
+def _row(profile: Profile) -> ListedProfile:
+    return ListedProfile(
+        name=profile.name,
+        tier=profile.tier,
+        accelerator=profile.accelerator,
+        summary=profile.summary,
+        torch=_torch_version(profile),
+        toolkit=f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
+        python=profile.python,
+        tried=profile.tried,
+    )
 
 
-def show_profile(name: str) -> Result[Any]:
+def show_profile(name: str) -> Result[ShownProfile]:
     """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
     profile = load_profile(name)
-    said = profile.model_dump(by_alias=True, mode="json")
-    return Result("profiles show", {**said, "upstream": [_rule(row) for row in rows_of(load_ledger(), profile)]})
+    shown = ShownProfile.model_construct(**dict(profile), upstream=rows_of(load_ledger(), profile))
+    return Result("profiles show", shown)
 
 
-def load_ledger() -> list[Row]:
+def load_ledger() -> list[LedgerRow]:
     """Read the ledger that ships."""
     return parse_ledger(files.package_text(LEDGER))
 
 
-def _rule(row: Row) -> dict[str, Any]:
-    return {**asdict(row), "place": row.place, "told": SEEN[row.seen]}
-
-
-def check_profile(name: str) -> Result[Any]:
+def check_profile(name: str) -> Result[CheckedProfile]:
     """Check a profile. Raises UsageError with every error of the file."""
     profile = load_profile(name)
     make_modes(profile, load_device(profile.accelerator, profile.device, load_settings()))
     parts = [*([profile.installer.name] if profile.installer else []), *(part.name for part in profile.components)]
-    return Result("profiles check", {"profile": profile.name, "components": parts})
+    return Result("profiles check", CheckedProfile(profile.name, parts))
 
 
 class ProfileSchema(dict[str, object]):
@@ -135,14 +192,14 @@ def new_file(name: str, out: str) -> Path:
     return path
 
 
-def new_profile(name: str, base: str, out: str) -> Result[Any]:
+def new_profile(name: str, base: str, out: str) -> Result[NewProfile]:
     """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
     path = new_file(name, out)
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
     text = _renamed(origin.read_text(encoding="utf-8"), name, base)
     parse_profile(text, str(path))
     files.write_text(path, text)
-    return Result("profiles new", {"profile": name, "from": base, "file": str(path)})
+    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
 
 
 def _renamed(text: str, name: str, base: str) -> str:
@@ -165,7 +222,7 @@ HEAD = "HEAD"
 
 def new_for_device(
     name: str, file: str, asked: NewProfileOptions, *, base: str, out: str, say: Callable[[str], None]
-) -> Result[Any]:
+) -> Result[NewProfile]:
     """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
     path = new_file(name, out)
     device = read_device(file) if is_device_file(file) else shipped_device(file)
@@ -175,7 +232,7 @@ def new_for_device(
     profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
     head = f"#:schema ./{SCHEMA_FILE}\n"
     files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))
-    return Result("profiles new", {"profile": name, "from": f"{file} and {base or BASE}", "file": str(path)})
+    return Result("profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=str(path)))
 
 
 def _from(path: Path, file: str) -> str:
@@ -263,7 +320,7 @@ def _read(workspace: Workspace, part: SourceComponent, ref: str, say: Say) -> Tr
     return Tree(found, ref, held, named)
 
 
-def lock(where: Where, out: str, say: Say) -> Result[Any]:
+def lock(where: Where, out: str, say: Say) -> Result[LockedProfile]:
     """Resolve anew what was asked for, and write it: into the root, where builds take it from, or as a profile."""
     workspace = open_workspace(where)
     revs = workspace.revs or unsure(workspace.base)
@@ -291,7 +348,7 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
     return replace(found, profile=profile, notes=(*found.notes, *notes))
 
 
-def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> dict[str, Any]:
+def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> LockedProfile:
     given = " ".join(f"--rev {name}={ref}" for name, ref in revs.items())
     again = f"xpusetup profiles lock --profile {workspace.base.name} {given}"
     if out:
@@ -300,15 +357,15 @@ def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) ->
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
-    return {
-        "profile": workspace.base.name,
-        "root": str(workspace.root),
-        "file": out or None,
-        "revs": revs,
-        "components": [asdict(change) for change in found.changes],
-        "notes": list(found.notes),
-        "next": _next(workspace, revs, out),
-    }
+    return LockedProfile(
+        profile=workspace.base.name,
+        root=str(workspace.root),
+        file=out or None,
+        revs=revs,
+        components=list(found.changes),
+        notes=list(found.notes),
+        next=_next(workspace, revs, out),
+    )
 
 
 def _next(workspace: Workspace, revs: dict[str, str], out: str) -> str:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import hide_all
 from xpusetup.commands.result import Result
-from xpusetup.report.contents import Material, make_page, make_report, parse_ninja_log, parse_spans
+from xpusetup.report.contents import BuildReport, Material, make_page, make_report, parse_ninja_log, parse_spans
 from xpusetup.run.journal import read_records
 from xpusetup.run.manifest import read_manifest, still_verified
 from xpusetup.run.root import Root, read_lock
@@ -30,22 +32,30 @@ LOGS = (".ninja_log", "build/.ninja_log", "build/*/.ninja_log")
 """Where CMake's build folder lies, and that of setuptools, below the sources."""
 
 
-def report(where: Where, *, out: str, show: bool) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class WrittenReport(BuildReport):
+    """A report and the file of its page. `opened`: a browser shows it; None where none was asked for."""
+
+    file: str
+    opened: bool | None
+
+
+def report(where: Where, *, out: str, show: bool) -> Result[WrittenReport]:
     """Write the page, and give what it shows. `show`: open it in a browser too."""
     workspace = open_built(where)
     root = Root(workspace.root)
-    document = hide_all(read_report(root))
-    if document is None:
+    found = hide_all(read_report(root))
+    if found is None:
         raise NotReadyError(f"nothing ran in {root.path} yet", fix=f"xpusetup build {workspace.options}")
     path = Path(out) if out else root / "report.html"
     if path.is_dir():
         raise UsageError(f"{path} is a folder", fix=f"name a file: -o {path / 'report.html'}")
-    files.write_text(path, make_page(document, files.package_text(TEMPLATE)))
+    files.write_text(path, make_page(found, files.package_text(TEMPLATE)))
     opened = open_page(path) if show else None
-    return Result("report", {**document, "file": str(path.absolute()), "opened": opened})
+    return Result("report", WrittenReport(**fields_of(found), file=str(path.absolute()), opened=opened))
 
 
-def read_report(root: Root) -> dict[str, Any] | None:
+def read_report(root: Root) -> BuildReport | None:
     """Gather what lies in a root; None where no step ended in it yet."""
     spans = parse_spans(read_records(root))
     if not spans:

@@ -369,20 +369,20 @@ def _whose(workspace: Workspace) -> dict[str, str]:
 
 
 @dataclass(frozen=True)
-class Environment:
+class ShellEnvironment:
     """What a shell sets and unsets."""
 
     set_: dict[str, str]
     unset: list[str]
 
 
-def env(where: Where, *, build: bool, say: Say | None = None) -> Result[Environment]:
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result[ShellEnvironment]:
     """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
     workspace = open_built(where)
     _say_whose(workspace, say)
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
-    return Result("env", Environment({**change.sets, **network}, list(change.unsets)))
+    return Result("env", ShellEnvironment({**change.sets, **network}, list(change.unsets)))
 
 
 def _say_whose(workspace: Workspace, say: Say | None) -> None:

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-from dataclasses import asdict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
 from xpusetup.commands.result import Result
@@ -14,6 +15,7 @@ from xpusetup.plan.verify import device_options
 from xpusetup.run.manifest import read_document
 from xpusetup.suites import sources as effects
 from xpusetup.suites.known import (
+    SuiteRecord,
     affected_tests,
     compare_counts,
     compare_tests,
@@ -25,6 +27,7 @@ from xpusetup.suites.known import (
 from xpusetup.suites.sources import SuiteRun, find_baseline, find_source, results_folder
 from xpusetup.system.files import package_text
 from xpusetup.verify import runner
+from xpusetup.verify.fallbacks import Operator
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -32,8 +35,18 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from xpusetup.run.workspace import Where
-    from xpusetup.suites.known import Against, Exclusion, Suite, Suites
+    from xpusetup.suites.known import (
+        Against,
+        Baseline,
+        ChangedPackage,
+        Exclusion,
+        Suite,
+        SuiteRow,
+        Suites,
+        SuiteVersions,
+    )
     from xpusetup.suites.sources import Source, SuiteOptions
+    from xpusetup.verify.fallbacks import Table
     from xpusetup.verify.runner import Subject
 
     Say: TypeAlias = Callable[[str], None]
@@ -42,32 +55,107 @@ if TYPE_CHECKING:
 CPU = "cpu"
 NO_DEVICE, REPLACED = 4, 5
 BAD = {"failed", "error", "crashed"}
-KINDS = ("failed", "passed", "skipped", "errors")
-KEPT = ("suite", "device", "versions", "workers", "crashed", "excluded", "replaced", "seconds")
 TOOLS = ("pytest", "pytest-xdist")
 REQUIRED = ("pytest<9.2", "pytest-xdist")
 """pytest 9.2 and pytest-xdist 3.8 do not go together in every mode."""
 
 
-def list_suites() -> Result[Any]:
+@dataclass(frozen=True)
+class KnownSuite:
+    """A suite that there is, and the names of its parts for --select."""
+
+    name: str
+    title: str
+    select: list[str]
+
+
+@dataclass(frozen=True)
+class PublishedResults:
+    """A table of results as it was published."""
+
+    id: str
+    markdown: str
+    source: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteList:
+    """The suites that there are, what was published of them, and the command that runs the first."""
+
+    list_: list[KnownSuite]
+    published: list[PublishedResults]
+    next: str
+
+
+@dataclass(frozen=True, order=True)
+class AffectedOperator(Operator):
+    """An operator that ran on the CPU, with the tests that said so."""
+
+    tests: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OperatorTable:
+    """The operators in the published form, and what the table cannot tell."""
+
+    markdown: str
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteSource:
+    """The folder of the tests, the version that it says of itself (empty for none), what to know of it."""
+
+    folder: str
+    version: str
+    notes: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteResult:
+    """What a suite came to on a device of an environment, in seconds of the clock.
+
+    `suites` are the rows of the table, `failed` the tests that did not pass, each with one word, `crashed` those whose
+    process ended, with how, `broken` rows that ended early; `against`: what differs from a baseline; `results` is the
+    file of all that.
+    """
+
+    suite: str
+    device: str
+    versions: SuiteVersions
+    workers: int
+    crashed: dict[str, str]
+    excluded: list[Exclusion]
+    replaced: list[ChangedPackage]
+    seconds: float
+    suites: list[SuiteRow]
+    markdown: str
+    failed: dict[str, str]
+    broken: list[str]
+    operators: list[AffectedOperator]
+    operator_table: OperatorTable
+    against: Against | None
+    source: SuiteSource
+    environment: str
+    results: str
+
+
+def list_suites() -> Result[SuiteList]:
     """Say which suites there are, and what was published of them."""
     known = _read_suites()
-    rows = [
-        {"name": one.name, "title": one.title, "select": [each.name for each in one.selection]} for one in known.suite
-    ]
-    published = [
-        {"id": one.id, "markdown": one.markdown.strip() + "\n", "source": one.source} for one in known.published
-    ]
-    return Result("test", {"list": rows, "published": published, "next": f"xpusetup test {rows[0]['name']} --install"})
+    suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
+    published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
+    command = f"xpusetup test {suites[0].name} --install"
+    return Result("test", SuiteList(list_=suites, published=published, next=command))
 
 
-def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[Any]:
+def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult]:
     """Run a suite. Raises NotReadyError where something lacks, NoDeviceError where there is no device."""
     known = _read_suites()
     suite = known.find(asked.suite)
     meant = verify.VerifyOptions(device=asked.device)
     subject = verify.find_subject(where, meant)
-    device = verify.choose_device(subject, meant)["device"]
+    device = verify.choose_device(subject, meant).device
     _check_device(subject, device, say)
     bench = SuiteRun(known, suite, subject, device, _prepare(suite, subject, asked, say))
     source = find_source(bench, asked)
@@ -75,8 +163,11 @@ def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[Any]:
     folder = results_folder(bench, asked.out)
     excluded = [] if asked.select else known.excluded(suite, bench.version, bench.torch, device)
     effects.write_order(folder / "order.json", _make_order(bench, asked, source, excluded, folder))
-    document = _run(bench, folder, say)
-    return _result(document, bench, source, _compare(document, baseline), folder)
+    record = _run(bench, folder, say)
+    found = _describe(record, bench, source, baseline, folder)
+    worse = found.against.worse if found.against else found.failed
+    well = not (worse or found.broken or found.replaced) and found.suites
+    return Result("test", found, code=0 if well else 1)
 
 
 def _read_suites() -> Suites:
@@ -89,14 +180,14 @@ def _check_device(subject: Subject, name: str, say: Say) -> None:
         return
     device = verify.describe(subject, name)
     options = (*(device_options(device) if device else ("--device", name)), "--only", "device.available")
-    document, code, words = runner.run_verifier(subject.python, options, subject.env, say)
+    found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
     if code == NO_DEVICE:
         raise NoDeviceError(
             f"there is no {device.title if device else name} here to run tests on",
             fix="run them on a machine that has one, or on the CPU: --device cpu",
         )
     if code:
-        bad = [one["seen"] for one in document.get("checks", ()) if one["level"] in {"fail", "crash"}] or [words]
+        bad = [one.seen for one in (found.checks if found else ()) if one.level in {"fail", "crash"}] or [words]
         raise WorkFailedError(f"the device cannot be used: {bad[0]}", fix=f"xpusetup verify --device {name}")
 
 
@@ -152,7 +243,7 @@ def _make_order(
     }
 
 
-def _run(bench: SuiteRun, folder: Path, say: Say) -> dict[str, Any]:
+def _run(bench: SuiteRun, folder: Path, say: Say) -> SuiteRecord:
     said = effects.run_suite(bench.subject.python, folder / "order.json", bench.subject.env, say)
     document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
     if not document:
@@ -161,45 +252,47 @@ def _run(bench: SuiteRun, folder: Path, say: Say) -> dict[str, Any]:
             f"the {bench.suite.title} tests came to no result: {words}",
             fix="the same command goes on where this one stopped",
         )
-    return document
+    return read_as(SuiteRecord, document)
 
 
-def _compare(document: Mapping[str, Any], baseline: Mapping[str, Any]) -> Against | None:
-    if not baseline:
+def _compare(record: SuiteRecord, baseline: Baseline | None) -> Against | None:
+    if baseline is None:
         return None
-    if baseline.get("tests"):
-        rows = frozenset(row["name"] for row in document["suites"])
-        return compare_tests(baseline["name"], baseline["tests"], document["tests"], rows)
-    here = {row["name"]: row for row in document["suites"]}
-    return compare_counts(baseline["name"], baseline["rows"], here)
+    here = {row.name: row for row in record.suites}
+    if baseline.tests:
+        return compare_tests(baseline.name, baseline.tests, record.tests, frozenset(here))
+    return compare_counts(baseline.name, baseline.rows, here)
 
 
-def _result(
-    document: dict[str, Any], bench: SuiteRun, source: Source, against: Against | None, folder: Path
-) -> Result[Any]:
-    rows = [row for row in document["suites"] if any(map(row.get, KINDS)) or row["why"]]
-    bad = {test: word for test, word in document["tests"].items() if word in BAD}
-    broken = [f"{row['name']}: {why}" for row in rows for why in row["why"]]
-    data = {
-        **{name: document[name] for name in KEPT},
-        "suites": rows,
-        "markdown": render_results(rows),
-        "failed": bad,
-        "broken": broken,
-        **_operators(document, bench),
-        "against": asdict(against) if against else None,
-        "source": {"folder": str(source.folder), "version": source.version, "notes": list(source.notes)},
-        "environment": bench.subject.whose,
-        "results": str(folder / "results.json"),
-    }
-    worse = against.worse if against else bad
-    return Result("test", data, code=1 if worse or broken or document["replaced"] or not rows else 0)
+def _describe(
+    record: SuiteRecord, bench: SuiteRun, source: Source, baseline: Baseline | None, folder: Path
+) -> SuiteResult:
+    rows = [row for row in record.suites if row.bad or row.passed or row.skipped or row.why]
+    table = _operators(record, bench)
+    tests = affected_tests(record.heard)
+    return SuiteResult(
+        suite=record.suite,
+        device=record.device,
+        versions=record.versions,
+        workers=record.workers,
+        crashed=record.crashed,
+        excluded=record.excluded,
+        replaced=record.replaced,
+        seconds=record.seconds,
+        suites=rows,
+        markdown=render_results(rows),
+        failed={test: word for test, word in record.tests.items() if word in BAD},
+        broken=[f"{row.name}: {why}" for row in rows for why in row.why],
+        operators=[AffectedOperator(**fields_of(one), tests=tests[one.name]) for one in table.operators],
+        operator_table=OperatorTable(markdown=table.markdown, notes=list(table.notes)),
+        against=_compare(record, baseline),
+        source=SuiteSource(folder=str(source.folder), version=source.version, notes=list(source.notes)),
+        environment=bench.subject.whose,
+        results=str(folder / "results.json"),
+    )
 
 
-def _operators(document: Mapping[str, Any], bench: SuiteRun) -> dict[str, Any]:
-    """Give what the tests said of operators that ran on the CPU, with the tests that said it."""
+def _operators(record: SuiteRecord, bench: SuiteRun) -> Table:
+    """Give what the tests said of operators that ran on the CPU."""
     release = ".".join(bench.torch.split(".")[:2])
-    table = make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", document["heard"], release)
-    tests = affected_tests(document["heard"])
-    rows = [{**asdict(one), "tests": tests[one.name]} for one in table.operators]
-    return {"operators": rows, "operator_table": {"markdown": table.markdown, "notes": list(table.notes)}}
+    return make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", record.heard, release)

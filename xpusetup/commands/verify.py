@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built, run_environment
@@ -18,6 +19,7 @@ from xpusetup.system.files import check_folder
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import (
     MEANING,
+    FallbackRecord,
     list_table,
     log_table,
     parse_known,
@@ -26,7 +28,8 @@ from xpusetup.verify.fallbacks import (
     run_tables,
     scan,
 )
-from xpusetup.verify.runner import Subject
+from xpusetup.verify.outcomes import Verification
+from xpusetup.verify.runner import ChosenDevice, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -35,6 +38,7 @@ if TYPE_CHECKING:
     from xpusetup.config.devices import Device
     from xpusetup.run.workspace import Where
     from xpusetup.verify.fallbacks import Known, Table
+    from xpusetup.verify.runner import DeviceCheck
 
     Say: TypeAlias = Callable[[str], None]
 
@@ -70,23 +74,43 @@ LACKS = "xpusetup doctor --for run"
 """What says why a device that should be here is not."""
 
 
-def list_checks() -> Result[Any]:
+@dataclass(frozen=True)
+class DeviceCheckList:
+    """The checks that there are, in their order."""
+
+    list_: list[DeviceCheck]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceVerification(Verification):
+    """A verification, who chose its device, whose environment it was made in, and the command that says what lacks.
+
+    `not_recorded` says why the root's manifest does not have it; empty where it has, or there is no root of ours.
+    """
+
+    chosen_by: str
+    environment: str
+    fix: str
+    not_recorded: str
+
+
+def list_checks() -> Result[DeviceCheckList]:
     """Say which checks there are, in order."""
-    return Result("verify", {"list": runner.list_checks()})
+    return Result("verify", DeviceCheckList(runner.list_checks()))
 
 
-def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[Any]:
+def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerification]:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
     given = read_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
     subject = replace(subject, known=given) if given else subject
     chosen = choose_device(subject, asked)
-    device = describe(subject, chosen["device"])
+    device = describe(subject, chosen.device)
     subject, within = _in_mode(subject, asked, device)
     options = (*(device_options(device) if device else ("--device", AUTO)), *_options(within))
     proof = read_proof(subject.root) if subject.root else {}
-    document, code, words = runner.run_verifier(subject.python, options, subject.env, say)
+    found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
     if code == BAD_USAGE:
         raise UsageError(words.partition("error: ")[2] or words, fix="all checks: xpusetup verify --list")
     if code == NO_DEVICE:
@@ -94,12 +118,15 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[Any]:
             f"there is no {device.title if device else 'device'} here to verify {subject.whose} on",
             fix="verify it on a machine that has one; what is missing here: xpusetup doctor --for run",
         )
-    if not document:
+    if found is None:
         raise WorkFailedError(f"the verification ended without a result: {words}", fix="try: xpusetup verify --list")
-    told = {"chosen_by": chosen["why"], "environment": subject.whose, "fix": LACKS, "not_recorded": ""}
-    if subject.root is not None and asked.whole and chosen["device"] == subject.device:
-        told["not_recorded"] = record_verification(subject.root, document, proof, say)
-    return Result("verify", {**document, **told}, code=code)
+    why = ""
+    if subject.root is not None and asked.whole and chosen.device == subject.device:
+        why = record_verification(subject.root, found, proof, say)
+    told = DeviceVerification(
+        **fields_of(found), chosen_by=chosen.why, environment=subject.whose, fix=LACKS, not_recorded=why
+    )
+    return Result("verify", told, code=code)
 
 
 def find_subject(where: Where, asked: VerifyOptions) -> Subject:
@@ -157,12 +184,12 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     return Subject(python, variables(), asked.device or device, place)
 
 
-def choose_device(subject: Subject, asked: VerifyOptions) -> dict[str, str]:
+def choose_device(subject: Subject, asked: VerifyOptions) -> ChosenDevice:
     """Give the name of the device to verify and who chose it; `auto` stays where torch cannot be asked."""
     name = asked.device or subject.device
     if name != AUTO:
-        return {"device": name, "why": "--device" if asked.device else subject.whose}
-    return {"device": AUTO, "why": "", **runner.find_device(subject.python, subject.env)}
+        return ChosenDevice(name, "--device" if asked.device else subject.whose)
+    return runner.find_device(subject.python, subject.env) or ChosenDevice(AUTO, "")
 
 
 def _options(asked: VerifyOptions) -> tuple[str, ...]:
@@ -203,28 +230,42 @@ def read_known() -> Known:
     return parse_known(package_text("data/fallbacks.toml"))
 
 
-def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class FallbackTables:
+    """Tables of operators that run on the CPU, and what the words in them mean.
+
+    `device` and `torch` are those of a run here, `release` the one that was named. `markdown`: shown as such.
+    """
+
+    device: str | None = None
+    torch: str | None = None
+    release: str | None
+    tables: list[Table]
+    words: dict[str, str]
+    markdown: bool
+
+
+def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[FallbackTables]:
     """Give the tables that were asked for. Raises UsageError for a release that is not known."""
     known = read_known()
     if asked.release and asked.release not in known.releases:
         raise UsageError(f"no list is known of release {asked.release!r}", fix=f"--release {'|'.join(known.releases)}")
     if asked.logs:
-        return _result(_of_logs(known, asked), asked)
+        return Result(COMMAND, _tell(_of_logs(known, asked), asked))
     if asked.release:
-        return _result(_of_release(known, asked), asked)
-    document = _collect(where, asked.device)
-    tables = run_tables(known, document)
-    own = {"device": document["device"], "torch": document["torch"]}
-    return _result(tables, asked, own, code=1 if any(table.errors for table in tables) else 0)
+        return Result(COMMAND, _tell(_of_release(known, asked), asked))
+    record = _collect(where, asked.device)
+    tables = run_tables(known, record)
+    told = replace(_tell(tables, asked), device=record.device, torch=record.torch)
+    return Result(COMMAND, told, code=1 if any(table.errors for table in tables) else 0)
 
 
-def _result(
-    tables: Iterable[Table], asked: FallbackOptions, own: dict[str, Any] | None = None, code: int = 0
-) -> Result[Any]:
-    rows = [asdict(table) for table in tables]
-    words = {how: MEANING[how] for how in MEANING if any(one["how"] == how for row in rows for one in row["operators"])}
-    data = {**(own or {}), "release": asked.release or None, "tables": rows, "words": words}
-    return Result(COMMAND, {**data, "markdown": asked.markdown or bool(asked.release and not asked.logs)}, code=code)
+def _tell(tables: Iterable[Table], asked: FallbackOptions) -> FallbackTables:
+    rows = list(tables)
+    used = {one.how for table in rows for one in table.operators}
+    words = {str(how): meaning for how, meaning in MEANING.items() if how in used}
+    markdown = asked.markdown or bool(asked.release and not asked.logs)
+    return FallbackTables(release=asked.release or None, tables=rows, words=words, markdown=markdown)
 
 
 def _of_release(known: Known, asked: FallbackOptions) -> Sequence[Table]:
@@ -238,7 +279,7 @@ def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
     from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
-    patterns = parse_patterns(package_text("helpers/fallback_messages.json"))
+    patterns = parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
     return [
         log_table(
             known,
@@ -250,7 +291,7 @@ def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
     ]
 
 
-def _collect(where: Where, device: str) -> dict[str, Any]:
+def _collect(where: Where, device: str) -> FallbackRecord:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
     from xpusetup.commands.status import find_built, run_environment  # noqa: PLC0415 - same
     from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
@@ -285,4 +326,4 @@ def _collect(where: Where, device: str) -> dict[str, Any]:
     if not document:
         words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
         raise WorkFailedError(f"the run ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")
-    return document
+    return read_as(FallbackRecord, document)

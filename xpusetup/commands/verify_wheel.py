@@ -7,13 +7,15 @@ import sys
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.machine.gpus import check_words
-from xpusetup.machine.parsers import system_packages
+from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
 from xpusetup.machine.probe_torch import look_at_libraries, site_packages
 from xpusetup.plan.component import inspect_options
 from xpusetup.run.tables import load_profile, target_table
@@ -44,7 +46,60 @@ class WheelOptions:
     forbidden: tuple[str, ...] = ()
 
 
-def verify_wheel(wheel: str, asked: WheelOptions) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class WheelLibrary:
+    """A library in a wheel: its bytes, what it is linked with, where it looks for that (None: nowhere), its GPUs."""
+
+    path: str
+    size: int
+    soname: str | None
+    needed: list[str]
+    rpath: list[str] | None
+    targets: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class WheelCheck:
+    """What a check of a wheel saw, what was wanted, and where that is not so, why it matters and what mends it."""
+
+    id: str
+    title: str
+    level: Level
+    seen: str
+    limit: str | None = None
+    why: str
+    fix: str
+    seconds: float | None = None
+    caused_by: str | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectedWheel:
+    """What helpers/inspect_wheel.py writes of a wheel: what is in it, and whether no check fails (`ok`).
+
+    `size` is in bytes; name and version are None where it is no wheel.
+    """
+
+    wheel: str
+    name: str | None
+    version: str | None
+    sha256: str
+    size: int
+    tags: list[str]
+    requires: list[str]
+    libraries: list[WheelLibrary]
+    checks: list[WheelCheck]
+    ok: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class WheelVerification(InspectedWheel):
+    """What is in a wheel, held against a profile; None where none was named."""
+
+    profile: str | None
+
+
+def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     """Look into a wheel. Raises UsageError where there is none, or where the profile makes no such wheel."""
     path = Path(wheel).expanduser()
     if not path.is_file():
@@ -52,8 +107,9 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[Any]:
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *_named(asked)]
-    document = _inspect(path, words)
-    return Result("verify-wheel", {**document, "profile": asked.profile or None}, code=0 if document["ok"] else 1)
+    found = _inspect(path, words)
+    told = WheelVerification(**fields_of(found), profile=asked.profile or None)
+    return Result("verify-wheel", told, code=0 if found.ok else 1)
 
 
 def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
@@ -89,7 +145,7 @@ def _named(asked: WheelOptions) -> list[str]:
     return words
 
 
-def _inspect(path: Path, words: Sequence[str]) -> dict[str, Any]:
+def _inspect(path: Path, words: Sequence[str]) -> InspectedWheel:
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         out = Path(folder) / "wheel.json"
         helper = (sys.executable, "-B", str(files.package_file(HELPER)))
@@ -101,19 +157,29 @@ def _inspect(path: Path, words: Sequence[str]) -> dict[str, Any]:
         raise UsageError(last, fix="xpusetup verify-wheel --help")
     if text is None:
         raise WorkFailedError(f"{path.name} was not looked at to its end: {last or 'it says nothing'}", fix="try again")
-    document: dict[str, Any] = json.loads(text)
-    return document
+    return read_as(InspectedWheel, json.loads(text))
 
 
-def closure(where: Where) -> Result[Any]:
+@dataclass(frozen=True, kw_only=True)
+class LibraryClosure(EnvironmentLibraries):
+    """The libraries that an environment loads; `system_packages` are what an image that runs it has to have.
+
+    `fix` is the command that says how conflicts are mended.
+    """
+
+    system_packages: list[str]
+    fix: str
+
+
+def closure(where: Where) -> Result[LibraryClosure]:
     """List the libraries that an environment loads, with sizes and owners: that of --into, else what is built."""
     prefix = _prefix(where)
     found = look_at_libraries(prefix, site_packages(prefix), Sysroot.from_environment(), closure=True)
     if isinstance(found, str):
         raise NotReadyError(f"the libraries of {prefix} were not read: {found}", fix="name an environment: --into DIR")
-    return Result(
-        "env --closure", {**found, "system_packages": system_packages(found), "fix": "xpusetup doctor --for run"}
-    )
+    needed = system_packages(found.libraries)
+    told = LibraryClosure(**fields_of(found), system_packages=needed, fix="xpusetup doctor --for run")
+    return Result("env --closure", told)
 
 
 def _prefix(where: Where) -> Path:

@@ -60,7 +60,7 @@ def scan_cmake(text: str) -> Iterator[tuple[int, str, str]]:
 def find_tag(text: str, addresses: Sequence[str]) -> str:
     """Give the tag, branch or commit at which a file clones one of these addresses; empty where it clones none.
 
-    helpers/cmake_clones.py reads the same in a step, which imports nothing of ours; a test holds them together.
+    helpers/helperlib/git/tree.py reads the same in a step, which imports nothing of ours; a test holds them together.
     """
     known: dict[str, str] = {}
     wanted = {_plain(address) for address in addresses}

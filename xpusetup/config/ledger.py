@@ -88,8 +88,8 @@ class _File(Strict):
 
 
 @dataclass(frozen=True)
-class Row:
-    """A rule for one release of one source: what a screen and a page show."""
+class LedgerRow:
+    """A rule for one release of one source. `place` is its file with the commit that was read, `told` how in words."""
 
     of: str
     release: str
@@ -101,11 +101,8 @@ class Row:
     confidence: Confidence
     ours: tuple[str, ...]
     left: str
-
-    @property
-    def place(self) -> str:
-        """Give the file with the commit that was read, shortened where it is one."""
-        return f"{self.file} @ {short(self.commit)}" if self.commit else self.file
+    place: str
+    told: str
 
 
 def short(commit: str) -> str:
@@ -113,7 +110,7 @@ def short(commit: str) -> str:
     return commit[:12] if len(commit) == 40 else commit  # noqa: PLR2004 - the length of a SHA-1
 
 
-def parse_ledger(text: str) -> list[Row]:
+def parse_ledger(text: str) -> list[LedgerRow]:
     """Read the ledger: every rule once for each release that it holds for, in the order of the file."""
     file = _File.model_validate(parse_toml(text))
     sources = {"torch": file.torch, "vision": file.vision, "audio": file.audio}
@@ -122,24 +119,26 @@ def parse_ledger(text: str) -> list[Row]:
     ]
 
 
-def _row(file: _File, of: str, rule: Rule, release: str) -> Row:
+def _row(file: _File, of: str, rule: Rule, release: str) -> LedgerRow:
     known = next((commits for name, commits in file.commits.items() if rule.file.startswith(name)), {})
-    seen = rule.seen_of(release)
-    return Row(
+    seen, commit = rule.seen_of(release), rule.commit or known.get(release, "")
+    return LedgerRow(
         of=of,
         release=release,
         id=rule.id,
         rule=rule.rule,
         file=rule.file,
-        commit=rule.commit or known.get(release, ""),
+        commit=commit,
         seen=seen,
         confidence="confirmed" if seen in THERE else rule.confidence or "likely",
         ours=tuple(rule.ours),
         left=rule.left,
+        place=f"{rule.file} @ {short(commit)}" if commit else rule.file,
+        told=SEEN[seen],
     )
 
 
-def rows_of(ledger: list[Row], profile: Profile) -> list[Row]:
+def rows_of(ledger: list[LedgerRow], profile: Profile) -> list[LedgerRow]:
     """Give the rows of what a profile builds from source; those of torch are rules of builds for Intel GPUs."""
     releases = dict(_releases(profile))
     return [row for row in ledger if releases.get(row.of) == row.release]

@@ -13,49 +13,20 @@ from packaging.version import InvalidVersion
 from pydantic import BaseModel, ValidationError
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Patch
 from xpusetup.base.text import without_credentials
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, WheelComponent, find_cycle
-from xpusetup.system import files
-from xpusetup.system.files import check_folder
+from xpusetup.config.request import read_patch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from pydantic_core import ErrorDetails
 
     from xpusetup.config.profile import PatchFile
 
 
-# Source trees and patches of the user's own, as the command line names them.
-
-
-EDITABLE = ":editable"
-"""What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
-
-SIGNS = (".git", "setup.py", "pyproject.toml", "CMakeLists.txt", "python/setup.py")
-"""What a source tree has one of: the last is Triton's before 3.4."""
-
-
-def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """Give name and folder of each source tree. Raises UsageError where there is none."""
-    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
-
-
-def find_editable(words: Sequence[str]) -> tuple[str, ...]:
-    """Give the names of the source trees that are to be installed as they lie."""
-    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
-
-
-def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
-    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
-
-
-def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
-    """Read each patch. Raises UsageError where there is none."""
-    return tuple(_find_patch(*_split(word, "--patch", "FILE")) for word in words)
+# The patches of a profile, whose files lie beside its own.
 
 
 def read_patches(profile: Profile, folder: Path) -> Profile:
@@ -91,40 +62,7 @@ def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
     if patch.text:
         return patch
     path = folder.absolute() / Path(patch.file).expanduser()
-    return patch.model_copy(update={"text": _read_patch(path, "name it from the folder of the profile")})
-
-
-def _split(word: str, option: str, what: str) -> tuple[str, str]:
-    name, equals, value = word.partition("=")
-    if not (name and equals and value):
-        raise UsageError(f"{option} {word!r} is not COMPONENT={what}", fix=f"as in: {option} torch={what}")
-    return name, value
-
-
-def _find_source(name: str, folder: str) -> tuple[str, str]:
-    path = check_folder(Path(folder).expanduser().absolute())
-    if not any((path / sign).exists() for sign in SIGNS):
-        why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
-        raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
-    return name, str(path)
-
-
-def _find_patch(name: str, file: str) -> Patch:
-    path = Path(file).expanduser().absolute()
-    text = _read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
-    return Patch(source=name, file=str(path), text=text)
-
-
-def _read_patch(path: Path, fix: str) -> str:
-    if not path.is_file():
-        raise UsageError(f"there is no patch {path}", fix=fix)
-    try:
-        text = files.read_bytes(path).decode()
-    except UnicodeDecodeError as error:
-        raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
-    if not text.strip():
-        raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
-    return text
+    return patch.model_copy(update={"text": read_patch(path, "name it from the folder of the profile")})
 
 
 # From the text of a profile to a Profile, or to every error of the file at once.

@@ -98,7 +98,7 @@ class Tree:
 
 
 @dataclass(frozen=True)
-class Change:
+class PinChange:
     """What a lock made of one part. `source` is where the new revision is known from."""
 
     name: str
@@ -113,7 +113,7 @@ class Lock:
     """A profile with every revision pinned, what was changed for it, and what to know about it."""
 
     profile: Profile
-    changes: tuple[Change, ...]
+    changes: tuple[PinChange, ...]
     notes: tuple[str, ...]
 
 
@@ -190,11 +190,11 @@ def _is_same_release(profile: Profile, torch: Tree | None) -> bool:
     return own is not None and torch is not None and bool(own.tag) and own.tag == torch.found.tag
 
 
-def _changes(old: Component, new: Component) -> Iterator[Change]:
+def _changes(old: Component, new: Component) -> Iterator[PinChange]:
     if old is new:
         return
     if isinstance(old, WheelComponent) and isinstance(new, WheelComponent):
-        yield Change(new.name, old.version, new.version, new.version, new.source)
+        yield PinChange(new.name, old.version, new.version, new.version, new.source)
     if isinstance(old, SourceComponent) and isinstance(new, SourceComponent):
         yield _change(old, new)
         yield from (_vendored_change(*pair) for pair in zip(old.vendored, new.vendored, strict=True))
@@ -287,15 +287,15 @@ def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
     return part.model_copy(update=update)
 
 
-def _change(old: SourceComponent, new: SourceComponent) -> Change:
+def _change(old: SourceComponent, new: SourceComponent) -> PinChange:
     was = " ".join(word for word in (old.tag or old.ref, (old.rev or "")[:SHOWN]) if word)
     now = " ".join(word for word in (new.tag or new.ref.split("/", 2)[-1], (new.rev or "")[:SHOWN]) if word)
-    return Change(new.name, was, now, new.version, new.source)
+    return PinChange(new.name, was, now, new.version, new.source)
 
 
-def _vendored_change(old: Vendored, new: Vendored) -> Change:
+def _vendored_change(old: Vendored, new: Vendored) -> PinChange:
     was, now = ((item.rev or "")[:SHOWN] or item.tag or "as the file says" for item in (old, new))
-    return Change(new.name, was, now, "", new.source)
+    return PinChange(new.name, was, now, "", new.source)
 
 
 def _stays(part: Component, torch: Tree | None) -> Iterator[str]:

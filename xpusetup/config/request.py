@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import ROOT, FoundRef, Request, VerifyMode
+from xpusetup.base.model import ROOT, FoundRef, Patch, Request, VerifyMode
 from xpusetup.base.text import hide
 from xpusetup.base.values import holds_credentials
+from xpusetup.system import files
+from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -185,3 +189,91 @@ def _parse_target(text: str) -> str:
     if text.startswith("-") or not text.isprintable() or ROOT in text or any(char.isspace() for char in text):
         raise UsageError(f"--target {text!r} is no target of ninja", fix="as in: --target c10")
     return text
+
+
+# Source trees and patches of the user's own, as the command line names them.
+
+
+EDITABLE = ":editable"
+"""What follows the folder of a tree that is to be installed as it lies: no folder of a build may hold a colon."""
+
+SIGNS = (".git", "setup.py", "pyproject.toml", "CMakeLists.txt", "python/setup.py")
+"""What a source tree has one of: the last is Triton's before 3.4."""
+
+
+def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """Give name and folder of each source tree. Raises UsageError where there is none."""
+    return tuple(_find_source(*_split(word.removesuffix(EDITABLE), "--source", "DIR")) for word in words)
+
+
+def find_editable(words: Sequence[str]) -> tuple[str, ...]:
+    """Give the names of the source trees that are to be installed as they lie."""
+    return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
+
+
+def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
+    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
+    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
+
+
+def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
+    """Read each patch. Raises UsageError where there is none."""
+    return tuple(_find_patch(*_split(word, "--patch", "FILE")) for word in words)
+
+
+def _split(word: str, option: str, what: str) -> tuple[str, str]:
+    name, equals, value = word.partition("=")
+    if not (name and equals and value):
+        raise UsageError(f"{option} {word!r} is not COMPONENT={what}", fix=f"as in: {option} torch={what}")
+    return name, value
+
+
+def _find_source(name: str, folder: str) -> tuple[str, str]:
+    path = check_folder(Path(folder).expanduser().absolute())
+    if not any((path / sign).exists() for sign in SIGNS):
+        why = f"{path} is neither a git checkout nor an unpacked source archive: it has none of {', '.join(SIGNS)}"
+        raise UsageError(why, fix=f"name the folder that has one, or leave --source {name} out")
+    return name, str(path)
+
+
+def _find_patch(name: str, file: str) -> Patch:
+    path = Path(file).expanduser().absolute()
+    text = read_patch(path, f"as in: --patch {name}=FILE, which `git diff` makes")
+    return Patch(source=name, file=str(path), text=text)
+
+
+def read_patch(path: Path, fix: str) -> str:
+    """Read a patch. Raises UsageError for a file that is not there, is empty, or is no UTF-8."""
+    if not path.is_file():
+        raise UsageError(f"there is no patch {path}", fix=fix)
+    try:
+        text = files.read_bytes(path).decode()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
+    if not text.strip():
+        raise UsageError(f"the patch {path} is empty", fix="git diff > FILE makes one of what is not committed")
+    return text
+
+
+def read_request(  # noqa: PLR0913 - one for each option
+    *,
+    only: Sequence[str] | None = None,
+    until: str = "",
+    arch: str = "auto",
+    variables: Sequence[str] | None = None,
+    verify: str = "auto",
+    target: str = "",
+    source: Sequence[str] | None = None,
+    patch: Sequence[str] | None = None,
+    require_hashes: bool = False,
+) -> Request:
+    """Read what was asked; `source` and `patch` are trees and files of the user's own.
+
+    Raises UsageError for words that name nothing, and for trees and files that cannot be read.
+    """
+    asked = make_request(only=only or [], until=until, arch=arch, set_=variables or [], verify=verify, target=target)
+    asked = replace(asked, require_hashes=require_hashes)
+    if not (source or patch):
+        return asked
+    asked = replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
+    return replace(asked, editable=find_editable(source or ()), archives=find_archives(asked.sources))

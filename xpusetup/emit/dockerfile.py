@@ -22,7 +22,7 @@ from xpusetup.emit.image_files import (
     render_readme,
     split_stages,
 )
-from xpusetup.plan.context import HELPER_KINDS
+from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
 from xpusetup.plan.requirements import FOLDER
 
 if TYPE_CHECKING:
@@ -110,7 +110,12 @@ OF_TREES = {"gitconfig": "/etc/gitconfig"}
 PACKAGES = {"pip": "/root/.cache/pip"}
 TREES = {"xpusetup-git": "/root/.cache/xpusetup"}
 COMPILED = {"ccache": "/root/.cache/ccache"}
-HELPERS = f"COPY {' '.join(f'helpers/*{kind}' for kind in HELPER_KINDS)} helpers/"
+HELPERS = "\n".join(
+    (
+        f"COPY {' '.join(f'helpers/*{kind}' for kind in HELPER_KINDS)} helpers/",
+        f"COPY helpers/{HELPER_LIBRARY}/ helpers/{HELPER_LIBRARY}/",
+    )
+)
 
 
 @dataclass(frozen=True)

@@ -6,18 +6,20 @@ It runs with that environment's own interpreter: what is installed and where, on
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import json
+import os
+import re
+import shutil
 import subprocess
 import sys
+import sysconfig
+from importlib import metadata
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
-from environment_look import look
-from wheel_files import fail
-from whole_file import write_json
-
-if TYPE_CHECKING:
-    from environment_look import Look
+from helperlib.env.distributions import canonical
+from helperlib.output import fail, write_json
 
 NOT_READY = 3
 
@@ -86,6 +88,119 @@ def write(out: Path, seen: Look) -> None:
     minor = seen["version"].rsplit(".", 1)[0]
     document = {"schema": 1, "prefix": seen["prefix"], "kind": seen["kind"], "python": minor}
     write_json(out, document)
+
+
+# What an existing environment is, as its own interpreter sees it: standard library alone, and nothing is changed.
+
+
+LIBSTDCXX = re.compile(r"libstdc\+\+\.so\.6\.0\.(\d+)$")
+SYSTEM = {"/", "/usr"}
+
+
+class Look(TypedDict):
+    """An environment. `refused` says why nothing may be installed into it, `fix` what to do then."""
+
+    prefix: str
+    version: str
+    kind: str
+    refused: str
+    fix: str
+    pip: bool
+    headers: bool
+    installed: dict[str, str]
+    notes: list[str]
+
+
+def look() -> Look:
+    """Look at the environment of the interpreter that runs this."""
+    kind = kind_of(Path(sys.prefix), nested=sys.prefix != sys.base_prefix)
+    refused, fix = refuse(kind)
+    return {
+        "prefix": sys.prefix,
+        "version": ".".join(map(str, sys.version_info[:3])),
+        "kind": kind,
+        "refused": refused,
+        "fix": fix,
+        "pip": importlib.util.find_spec("pip") is not None,
+        "headers": Path(sysconfig.get_paths()["include"], "Python.h").exists(),
+        "installed": installed(),
+        "notes": [*old_libstdcxx(Path(sys.prefix))] if kind == "conda" else [],
+    }
+
+
+def kind_of(prefix: Path, *, nested: bool) -> str:
+    """Say what a prefix is: `venv`, `conda`, or an `interpreter` that is no environment of another."""
+    if nested and (prefix / "pyvenv.cfg").exists():
+        return "venv"
+    return "conda" if (prefix / "conda-meta").is_dir() else "interpreter"
+
+
+def refuse(kind: str) -> tuple[str, str]:
+    """Say why this environment can't be used, and what to do; two empty texts where it can."""
+    return next(((reason, fix) for wrong, reason, fix in faults(kind) if wrong), ("", ""))
+
+
+def faults(kind: str) -> list[tuple[bool, str, str]]:
+    """Give what could be wrong with an environment: whether it is, in which words, and what to do."""
+    prefix, minor = sys.prefix, "{}.{}".format(*sys.version_info[:2])
+    another = f"make one, and name it: {sys.executable} -m venv DIR; --into DIR"
+    conda = f"make one, and name it: conda create -p DIR python={minor} pip; --into DIR"
+    packages = Path(sysconfig.get_paths()["purelib"])
+    usual = Path(prefix, "lib", f"python{minor}", "site-packages")
+    closed = [path for path in (packages, Path(prefix, "bin"), Path(prefix)) if not os.access(path, os.W_OK)]
+    free = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
+    system = kind != "venv" and (prefix in SYSTEM or managed())
+    frozen = (Path(prefix) / "conda-meta/frozen").exists()
+    no_pip = all(importlib.util.find_spec(name) is None for name in ("pip", "ensurepip"))
+    return [
+        (free, "it is free-threaded, which no profile was made for", "name an environment of an ordinary Python"),
+        (system, "it is the system's own Python, which its package manager looks after", another),
+        (frozen, "it is a conda environment that was frozen (conda-meta/frozen)", conda),
+        (packages != usual, f"it installs into {packages}, not into its lib/python{minor}", another),
+        (bool(closed), f"{next(iter(closed), '')} may not be written to", f"ask its owner, or {another}"),
+        (no_pip, "it has neither pip nor ensurepip", _get_pip(kind)),
+    ]
+
+
+def managed() -> bool:
+    """Say whether this interpreter belongs to a package manager (PEP 668)."""
+    return Path(sysconfig.get_paths()["stdlib"], "EXTERNALLY-MANAGED").exists()
+
+
+def _get_pip(kind: str) -> str:
+    return f"conda install -p {sys.prefix} pip" if kind == "conda" else f"uv pip install --python {sys.prefix} pip"
+
+
+def installed() -> dict[str, str]:
+    """Give the version of every distribution that this interpreter sees; the first on its path is the one it uses."""
+    found: dict[str, str] = {}
+    for each in metadata.distributions():
+        name, version = each.metadata["Name"], each.metadata["Version"]
+        if name and version:  # what an interrupted installation leaves has neither
+            found.setdefault(canonical(name), version)
+    return dict(sorted(found.items()))
+
+
+def old_libstdcxx(prefix: Path) -> list[str]:
+    """Warn of a C++ library in the environment that is older than the compiler's: its python loads its own first."""
+    theirs, ours = _level(prefix / "lib/libstdc++.so.6"), _level(_of_compiler())
+    if theirs is None or ours is None or theirs >= ours:
+        return []
+    older = f"{prefix}/lib has libstdc++.so.6.0.{theirs}, older than g++'s own 6.0.{ours}"
+    mend = f"conda install -p {prefix} -c conda-forge libstdcxx-ng"
+    return [f"{older}: what is built may not load for lack of a GLIBCXX version; {mend} mends that"]
+
+
+def _of_compiler() -> Path:
+    if shutil.which("g++") is None:
+        return Path()
+    words = ("g++", "-print-file-name=libstdc++.so.6")
+    return Path(subprocess.run(words, check=False, capture_output=True, text=True).stdout.strip())
+
+
+def _level(library: Path) -> int | None:
+    found = LIBSTDCXX.search(str(library.resolve())) if library.is_file() else None
+    return int(found[1]) if found else None
 
 
 if __name__ == "__main__":

@@ -6,9 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from git_process import FetchError, make_git
-from patches import put_on
-from summary import count, say_summary
+from helperlib.git.process import FetchError, make_git
+from helperlib.git.tree import put_on
+from helperlib.output import count, say_summary
 
 
 def main() -> None:

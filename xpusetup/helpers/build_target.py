@@ -9,12 +9,11 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from summary import render_size, say_summary
-from wheel_files import fail
-from whole_file import write_json
+from helperlib.output import fail, render_size, say_summary, write_json
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 PHONY = "  input: phony"
 

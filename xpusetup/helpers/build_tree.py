@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from wheel_files import fail
+from helperlib.output import fail
 
 SETUPS = ("pyproject.toml", "setup.py")
 PLACES = (".", "python")

@@ -11,9 +11,7 @@ import argparse
 import os
 from pathlib import Path
 
-from summary import say_summary
-from wheel_files import fail
-from whole_file import write_json
+from helperlib.output import fail, say_summary, write_json
 
 TOLD = ("CMAKE_BUILD_TYPE", "CMAKE_CXX_COMPILER", "BLAS", "USE_CUDA", "USE_XCCL", "USE_KINETO", "USE_MKLDNN")
 ABI = ("GLIBCXX_USE_CXX11_ABI", "_GLIBCXX_USE_CXX11_ABI")

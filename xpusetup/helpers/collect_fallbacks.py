@@ -1,6 +1,7 @@
 """Runs workloads on a device and writes which operators ran on the CPU instead, as one JSON document.
 
-Three witnesses: PyTorch's dispatcher (fallback_recorder.py), Python's warnings, and what C++ writes to stderr.
+Three witnesses: PyTorch's dispatcher (recorder.py of helperlib/fallbacks), Python's warnings, and what C++ writes to
+stderr.
 """
 
 from __future__ import annotations
@@ -16,14 +17,14 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from device_bench import Bench, describe_error
-from fallback_messages import find_messages, whole_name
-from fallback_workloads import WORKLOADS, Workload
-from summary import count, say_summary
-from whole_file import write_json
+from helperlib.fallbacks.messages import find_messages, whole_name
+from helperlib.fallbacks.workloads import WORKLOADS, Workload
+from helperlib.output import count, say_summary, write_json
+from helperlib.verify.bench import Bench, describe_error
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
 
 VARIABLES = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "1"}
 XPU_VARIABLES = {"PYTORCH_DEBUG_XPU_FALLBACK": "1", "PYTORCH_ENABLE_XPU_FALLBACK": "1"}
@@ -87,7 +88,7 @@ def run_parts(workload: Workload, bench: Bench, heard: Heard) -> tuple[dict[str,
 
 
 def record(workload: Workload, bench: Bench) -> dict[str, Any]:
-    from fallback_recorder import Recorder  # noqa: PLC0415 - it imports torch, after the variables are set
+    from helperlib.fallbacks.recorder import Recorder  # noqa: PLC0415 - it imports torch, after the variables are set
 
     heard = Heard()
     with listening(heard), Recorder(bench.name) as recorder:
@@ -117,7 +118,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
 
 
 def collect(bench: Bench) -> dict[str, Any]:
-    from fallback_recorder import why_blind  # noqa: PLC0415 - it imports torch, after the variables are set
+    from helperlib.fallbacks.recorder import why_blind  # noqa: PLC0415 - it imports torch, after the variables are set
 
     return {
         "device": bench.name,

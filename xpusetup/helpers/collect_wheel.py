@@ -6,9 +6,8 @@ import argparse
 import shutil
 from pathlib import Path
 
-from summary import render_size, say_summary
-from wheel_files import distribution_of, find_wheel, wheels_of
-from whole_file import whole
+from helperlib.env.distributions import distribution_of, find_wheel, wheels_of
+from helperlib.output import render_size, say_summary, whole
 
 
 def main() -> None:

@@ -1,4 +1,4 @@
-"""One rank of checks_collectives.py, which torchrun starts: collectives with known results, and a training step.
+"""One rank of the check of collectives, which torchrun starts: collectives with known results, and a training step.
 
 Events are lines of JSON in a file of its own. An operation that takes too long leaves the stacks of its threads in
 another, and ends this process a little later by the kernel's clock, whoever holds the interpreter.
@@ -20,11 +20,12 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from device_bench import DEEP_LIMIT, Outcome, compare, describe_error, judge
+from helperlib.verify.bench import DEEP_LIMIT, Outcome, compare, describe_error, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
+
 
 GRACE = 5
 """Seconds after its stacks that a rank lives on, so that the other ones, which began later, leave theirs as well."""

@@ -15,39 +15,14 @@ from dataclasses import asdict, replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-import checks_api
-import checks_collectives
-import checks_device
-import checks_guide
-import checks_loader
-import checks_model_training
-import checks_models
-import checks_numbers
-import checks_ops
-import device_suite
-from device_bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
+from helperlib.verify.bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
+from helperlib.verify.verdicts import CHECKS, GATES, PASSING
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import TextIO
 
-PASSING = ("ok", "info", "warn")
-LEVELS = ("quick", "smoke", "full")
-GATES = tuple(check.id for check in checks_device.GATES)
-"""Nothing can be checked after one of these did not pass."""
-CHECKS = (
-    *checks_device.GATES,
-    *checks_device.CHECKS,
-    *checks_ops.CHECKS,
-    *checks_numbers.CHECKS,
-    *checks_api.CHECKS,
-    *device_suite.CHECKS,
-    *checks_models.CHECKS,
-    *checks_model_training.CHECKS,
-    *checks_guide.CHECKS,
-    *checks_loader.CHECKS,
-    *checks_collectives.CHECKS,
-)
+
 AT_IMPORT = 60
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
 
@@ -101,7 +76,7 @@ def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str],
 
 
 def main(text: str) -> None:
-    """Run the checks of an order (device_child.Order as JSON), whose descriptors take the events and the stacks."""
+    """Run the checks of an order (verify_device.Order as JSON), whose descriptors take the events and the stacks."""
     order = json.loads(text)
     named = ("compile_backend", "collectives", "extension", "loader")
     bench = Bench(order["device"], *(order[name] for name in named))

@@ -9,12 +9,13 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from conflict_rules import (
+from helperlib.elf.conflicts import (
     Conflict,
     Known,
     judge_hidden,
@@ -25,24 +26,21 @@ from conflict_rules import (
     stem_of,
     with_exporters,
 )
-from environment_files import Environment, read_environment
-from file_owners import Owners, find_overlaps
-from loaded_files import make_closure
-from loader_disk import Disk
-from loader_model import Process
-from whole_file import write_text
+from helperlib.elf.loader import Disk, Process
+from helperlib.env.distributions import Owners, find_overlaps, libraries_of, read_distributions
+from helperlib.output import write_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
-    from file_owners import Overlap
-    from loader_model import Library, Loaded
+    from helperlib.elf.loader import Library, Loaded
+    from helperlib.env.distributions import Distribution, Overlap
+
 
 DRIVERS = ("libze_loader.so.1", "libze_intel_gpu.so.1", "libigc.so.2", "libigc.so.1", "libOpenCL.so.1")
 """What a runtime opens on the system: it lives with the libraries that the environment has loaded before."""
 TRITON = ("triton-xpu", "pytorch-triton-xpu")
 """They compile against the libsycl that the shell offers, and load it beside torch's."""
-OF_PYTHON = ("Py", "_Py")
 SPREAD = ("extend_path", "declare_namespace")
 """What the __init__.py of a folder says that several distributions fill on purpose."""
 
@@ -211,6 +209,126 @@ def main(arguments: Sequence[str] | None = None) -> int:
     else:
         print(text)
     return 0
+
+
+# The files of an environment that matter to the loader: its program, torch's libraries, those of all packages.
+
+
+RUNTIME = re.compile(r"lib(sycl|ur_|umf|tcm|mkl|ccl|mpi|pti|OpenCL|ze_|imf|svml|irng|intlc)[\w-]*\.so[.\d]*")
+"""Libraries of a device's runtime that lie in an environment's lib folder, also where no RECORD lists them."""
+TORCH = ("libtorch_global_deps.so", "libtorch_python.so", "libtorch.so")
+PLACES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3/dist-packages")
+
+
+@dataclass(frozen=True)
+class Environment:
+    """An environment. `listed` says whose a library is; of several names of one library that by which it is loaded."""
+
+    prefix: str
+    places: tuple[str, ...]
+    program: Library | None
+    torch: tuple[Library, ...]
+    libraries: tuple[Library, ...]
+    distributions: list[Distribution]
+    listed: dict[str, str]
+    disk: Disk
+
+
+def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environment:
+    """Look at an environment; without `places` its site-packages are looked for."""
+    prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
+    places = tuple(places) or _site_packages(Path(prefix))
+    distributions = read_distributions(places)
+    listed = libraries_of(distributions)
+    loose = [*_of_torch(places), *_runtime(Path(prefix, "lib"))]
+    found = (disk.look(path) for path in sorted({*listed, *loose}))
+    libraries = _by_soname(each for each in found if each is not None and not each.broken)
+    program = disk.look(os.path.realpath(f"{prefix}/bin/python3"))
+    program = None if program is None or program.broken else program
+    fitting = [each for each in libraries if program is None or each.machine == program.machine]
+    torch = [each for name in TORCH for each in fitting if each.path.endswith(f"/torch/lib/{name}")]
+    modules = [each for each in fitting if re.search(r"/torch/_C\.[\w.-]*so$", each.path)]
+    return Environment(prefix, places, program, (*torch, *modules), tuple(fitting), distributions, listed, disk)
+
+
+def _site_packages(prefix: Path) -> tuple[str, ...]:
+    """Give the site-packages below a prefix, each once: lib64 may be a link to lib."""
+    found = [path for pattern in PLACES for path in sorted(prefix.glob(pattern))]
+    return tuple({path.resolve(): str(path) for path in reversed(found)}.values())
+
+
+def _of_torch(places: Iterable[str]) -> list[str]:
+    patterns = ("torch/lib/*.so", "torch/_C.*.so")
+    return [str(path) for place in places for pattern in patterns for path in Path(place).glob(pattern)]
+
+
+def _runtime(folder: Path) -> list[str]:
+    names = sorted(os.listdir(folder)) if folder.is_dir() else ()  # noqa: PTH208 - names alone
+    return [str(folder / name) for name in names if RUNTIME.fullmatch(name)]
+
+
+def _by_soname(libraries: Iterable[Library]) -> list[Library]:
+    """Of files in one folder that have the same SONAME, wheels know no links, keep the one that is called so."""
+    found: dict[tuple[str, str], Library] = {}
+    for each in libraries:
+        folder, _, name = each.path.rpartition("/")
+        key = (folder, each.soname or name)
+        if key not in found or name == each.soname:
+            found[key] = each
+    return list(found.values())
+
+
+# The libraries that an environment really loads, as a list with sizes and owners.
+
+
+MODULE = re.compile(r"\.(?:cpython-[\w-]+|abi3)\.so$|/torch/_C\.[\w.-]*so$")
+
+
+def make_closure(environment: Environment, runs: Sequence[Process], owners: Owners) -> dict[str, Any]:
+    """List all libraries by path, and the packages that they are of.
+
+    `why` of a library: "module" (Python imports it), "linked" (another one needs it) or "opened": nobody names it, so
+    that it is opened by name at run time, or not used. `missing` are libraries that are needed and nowhere.
+    """
+    own = {each.identity for each in environment.libraries}
+    linked = {need for run in runs for one in run.order for need in one.library.needed}
+    found = {one.library.identity: one for run in runs for one in run.order if one.library is not environment.program}
+    rows = []
+    for one in found.values():
+        library, names = one.library, {*one.names, one.library.soname}
+        why = "module" if MODULE.search(library.path) else "linked" if names & linked else "opened"
+        rows.append(
+            {
+                "name": library.soname or library.path.rpartition("/")[2],
+                "path": library.path,
+                "size": library.size,
+                "owner": owners.of(library.path),
+                "own": library.identity in own,
+                "why": why,
+            }
+        )
+    there = {name for each in environment.libraries for name in (each.soname, each.path.rpartition("/")[2])}
+    missing = sorted({name for run in runs for name, _ in run.missing} - there)
+    rows.sort(key=lambda row: str(row["path"]))
+    return {"libraries": rows, "packages": _packages(rows), "missing": missing}
+
+
+def _packages(rows: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Sum the libraries up by their owners, the largest first."""
+    sums: dict[tuple[str, bool], list[dict[str, Any]]] = {}
+    for row in rows:
+        sums.setdefault((row["owner"], row["own"]), []).append(row)
+    found = [
+        {
+            "owner": owner,
+            "own": own,
+            "libraries": len(those),
+            "size": sum(row["size"] for row in those),
+            "linked": sum(row["size"] for row in those if row["why"] != "opened"),
+        }
+        for (owner, own), those in sums.items()
+    ]
+    return sorted(found, key=lambda row: (-row["size"], row["owner"]))
 
 
 if __name__ == "__main__":

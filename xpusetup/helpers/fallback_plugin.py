@@ -11,16 +11,13 @@ import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from fallback_messages import Message, find_messages
-from whole_file import write_json
+from helperlib.fallbacks.messages import QUIET, Message, find_messages
+from helperlib.output import write_json
 
 if TYPE_CHECKING:
     import warnings
 
     import pytest
-
-QUIET = "always:.*The operator .+ backend .*fall(ing)? back"
-"""Each test has to say it anew, and a suite that makes warnings errors has to end as it would on another device."""
 
 
 class Collector:

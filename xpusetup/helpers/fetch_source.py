@@ -1,7 +1,7 @@
 """Fetches one exact commit with its submodules, and never touches a tree that someone changed.
 
-The root commit pins every submodule. Objects come first, those of all repositories, from a store or from servers
-(git_gather); only then are files written. Mirrors and proxies come through git's own settings (git_process).
+The root commit pins every submodule. Objects come first, those of all repositories, from a store or from servers;
+only then are files written (helperlib/git/gather.py). Mirrors and proxies come through git's own settings (process.py).
 """
 
 from __future__ import annotations
@@ -11,18 +11,12 @@ import re
 import sys
 from pathlib import Path
 
-from cmake_clones import find_tag
-from fetch_progress import Progress
-from git_checkout import check_out_all
-from git_gather import Gathered, Gatherer
-from git_objects import PAUSES, Servers
-from git_process import FetchError, Git, make_git, say
-from git_store import find_stores
-from git_tree import Repository
+from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all
+from helperlib.git.process import FetchError, Git, make_git, say
+from helperlib.git.store import find_stores
+from helperlib.git.tree import Repository, find_tag, take_back
+from helperlib.output import count, render_size, say_summary, write_text
 from own_source import put_back
-from patches import take_back
-from summary import count, render_size, say_summary
-from whole_file import write_text
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
 MARK = "xpusetup-rev"

@@ -13,11 +13,11 @@ import tempfile
 from pathlib import Path
 
 from collect_wheel import place
-from installers import pip, run
-from origins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
+from helperlib.env.distributions import find_wheel
+from helperlib.env.installers import pip, run
+from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
+from helperlib.output import fail, render_size, say_summary
 from pinned_wheels import ONLY, unbound
-from summary import render_size, say_summary
-from wheel_files import fail, find_wheel
 
 
 def main() -> None:

@@ -12,8 +12,8 @@ import sys
 import sysconfig
 from pathlib import Path
 
-from installed import cut_off
-from wheel_files import fail
+from helperlib.env.distributions import cut_off
+from helperlib.output import fail
 
 
 def main() -> None:

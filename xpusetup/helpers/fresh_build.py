@@ -12,7 +12,7 @@ import shutil
 import subprocess
 from pathlib import Path
 
-from whole_file import write_text
+from helperlib.output import write_text
 
 
 def main() -> None:

@@ -10,10 +10,9 @@ import argparse
 from importlib.metadata import distribution
 from pathlib import Path
 
-from installed import canonical, installed, names_of, packages
-from pip_settings import write_constraint
-from wheel_files import fail
-from whole_file import write_json, write_text
+from helperlib.env.distributions import canonical, installed, names_of, packages
+from helperlib.env.installers import write_constraint
+from helperlib.output import fail, write_json, write_text
 
 HEAD = """\
 # What xpusetup installed here. pip keeps to it because pip.conf of this environment names it; uv where UV_CONSTRAINT

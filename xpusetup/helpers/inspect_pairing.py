@@ -17,17 +17,15 @@ import sysconfig
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
-from conflict_rules import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
-from elf_file import NEEDED, Elf, NotElfError
-from elf_symbols import read_symbols
-from file_owners import libraries_of, read_distributions
-from makers_installer import begins, installed_version
-from summary import count, say_summary
-from wheel_files import fail
-from whole_file import write_json
+from helperlib.elf.conflicts import NEW_STRINGS, OF_TORCH, OLD_STRINGS, TORCH
+from helperlib.elf.file import NEEDED, Elf, NotElfError, read_symbols
+from helperlib.env.distributions import find_version, libraries_of, read_distributions
+from helperlib.output import count, fail, say_summary, write_json
+from makers_installer import begins
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
+
 
 PUBLIC = re.compile(r"(?:cpu|cu\d+|xpu|rocm[\d.]+)?")
 """What stands after the + in the versions of PyTorch's own wheels. A fork's says its maker or its commit."""
@@ -55,8 +53,8 @@ class Caller(NamedTuple):
 def judge_versions(wanted: dict[str, str]) -> Iterator[Row]:
     """Hold what is installed against the release."""
     for name, start in wanted.items():
-        found = installed_version(name)
-        good = bool(found) and begins(found, start)
+        found = find_version(name)
+        good = found is not None and begins(found, start)
         fix = "install it again: the same command goes on there"
         yield Row(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
 
@@ -145,7 +143,7 @@ def main() -> None:
     callers = list(find_callers(packages))
     rows = [
         *judge_versions(dict(pair.split("=", 1) for pair in options.wants)),
-        judge_kind(installed_version("torch"), options.pytorch),
+        judge_kind(find_version("torch") or "", options.pytorch),
         judge_abi(ask_abi(), callers, libraries_of(read_distributions([str(packages)]))),
     ]
     for row in rows:

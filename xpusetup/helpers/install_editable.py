@@ -8,10 +8,9 @@ import sys
 from pathlib import Path
 
 from build_tree import find_setup
-from installed import canonical, installed
+from helperlib.env.distributions import canonical, installed
+from helperlib.output import fail, say_summary
 from make_movable import make_movable
-from summary import say_summary
-from wheel_files import fail
 
 PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolation", "--no-deps", "--verbose")
 

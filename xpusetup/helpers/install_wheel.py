@@ -8,8 +8,8 @@ import sys
 from pathlib import Path
 
 from forget_cut_off import forget_cut_off
+from helperlib.env.distributions import find_wheel
 from make_movable import make_movable
-from wheel_files import find_wheel
 
 PIP = ("-m", "pip", "--disable-pip-version-check", "install", "--no-index", "--no-deps", "--force-reinstall")
 

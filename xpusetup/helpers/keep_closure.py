@@ -8,9 +8,9 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING
 
-from installed import Found, canonical, installed
-from installers import uninstall
-from wheel_files import fail
+from helperlib.env.distributions import Found, canonical, installed
+from helperlib.env.installers import uninstall
+from helperlib.output import fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

@@ -11,7 +11,7 @@ import json
 from pathlib import Path
 from typing import Any
 
-from whole_file import write_json
+from helperlib.output import write_json
 
 
 def main() -> None:

@@ -16,18 +16,19 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
-from importlib.metadata import EntryPoint, PackageNotFoundError, entry_points, version
+from importlib.metadata import EntryPoint, entry_points
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
-AUTOLOAD = "TORCH_DEVICE_BACKEND_AUTOLOAD"
+from helperlib.env.distributions import AUTOLOAD, find_version
+from helperlib.output import LONGEST, words_of
+
 GROUP, COMPILERS = "torch.backends", "torch_dynamo_backends"
 VALUES = ("0", "1", "2", "true", "")
 """Texts that people set the switch to."""
 ASSIGNED = re.compile(r"^(\w+)\s*(?::[^=\n]*)?=\s*(?:'([^']*)'|\"([^\"]*)\")", re.MULTILINE)
 FRAME = re.compile(r'File "([^"]+)", line (\d+)')
-LONGEST = 300
 EARLIER = 0.5
 """Seconds before its end at which a child that hangs says where it is."""
 
@@ -70,14 +71,7 @@ def look_at_torch() -> dict[str, Any] | None:
     except OSError:
         text = ""
     said = {name: single or double for name, single, double in ASSIGNED.findall(text)}
-    return {"version": said.get("__version__") or installed("torch"), "said": said, "place": spec.origin}
-
-
-def installed(name: str) -> str | None:
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return None
+    return {"version": said.get("__version__") or find_version("torch"), "said": said, "place": spec.origin}
 
 
 def found(group: str) -> list[EntryPoint]:
@@ -213,16 +207,6 @@ def accelerator_of(torch: Any) -> dict[str, Any]:
     module: Any = getattr(torch, "accelerator", None)
     device = module.current_accelerator() if module else None
     return {"accelerator": device.type, "count": int(module.device_count())} if device else {}
-
-
-def words_of(error: BaseException) -> str:
-    """Give an error and what it came from, the innermost last."""
-    texts = []
-    here: BaseException | None = error
-    while here is not None:
-        texts.append(f"{type(here).__name__}: {' '.join(str(here).split())}"[:LONGEST])
-        here = here.__cause__ or here.__context__
-    return "; because ".join(texts)
 
 
 if __name__ == "__main__":

@@ -12,8 +12,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from helperlib.output import fail
 from make_movable import MARK, make_movable
-from wheel_files import fail
 
 
 def main() -> None:

@@ -11,7 +11,7 @@ import re
 import sys
 from pathlib import Path
 
-from whole_file import whole
+from helperlib.output import whole
 
 MARK = ".xpusetup"
 """The file that says whose environment it is."""

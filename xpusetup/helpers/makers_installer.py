@@ -15,12 +15,11 @@ import shutil
 import subprocess
 import urllib.error
 import urllib.request
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from origins import hash_file, write_sums
-from wheel_files import fail
-from whole_file import whole, write_json
+from helperlib.env.distributions import find_version
+from helperlib.env.pins import hash_file, write_sums
+from helperlib.output import fail, whole, write_json
 
 RELEASE = re.compile(r"(?<![\d.])\d+\.\d+(?:\.\d+)*")
 PATIENCE = 60
@@ -133,7 +132,7 @@ def run_program(command: tuple[str, ...], variables: dict[str, str]) -> None:
 def look(wanted: dict[str, str]) -> dict[str, str]:
     """Give the versions that are there now; end where one is missing or of another release."""
     importlib.invalidate_caches()
-    there = {name: installed_version(name) for name in wanted}
+    there = {name: find_version(name) or "" for name in wanted}
     if missing := [name for name, found in there.items() if not found]:
         fail(
             f"the installer ended well and did not bring {', '.join(missing)} into this environment",
@@ -143,14 +142,6 @@ def look(wanted: dict[str, str]) -> dict[str, str]:
     if wrong:
         fail(f"the installer brought {', '.join(wrong)}", "take the profile of the release that it is of")
     return there
-
-
-def installed_version(name: str) -> str:
-    """Give the version of a distribution; empty where it is not there."""
-    try:
-        return version(name)
-    except PackageNotFoundError:
-        return ""
 
 
 def begins(found: str, start: str) -> bool:

@@ -10,9 +10,9 @@ import os
 import tempfile
 from pathlib import Path
 
-from installers import pip, run
-from origins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
-from wheel_files import fail
+from helperlib.env.installers import pip, run
+from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
+from helperlib.output import fail
 
 ONLY = ("--no-deps", "--only-binary", ":all:")
 PLACES = "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it"

@@ -10,8 +10,8 @@ import argparse
 import json
 from typing import TYPE_CHECKING, Any
 
-from installed import canonical
-from wheel_files import fail
+from helperlib.env.distributions import canonical
+from helperlib.output import fail
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator

@@ -8,9 +8,7 @@ import sys
 from importlib.metadata import Distribution, PackageNotFoundError, distribution
 from pathlib import Path
 
-from summary import say_summary
-from wheel_files import fail
-from whole_file import write_json
+from helperlib.output import fail, say_summary, write_json
 
 NOT_READY = 3
 

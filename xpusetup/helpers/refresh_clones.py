@@ -9,8 +9,8 @@ from __future__ import annotations
 import argparse
 from pathlib import Path
 
-from cmake_clones import plain
-from git_process import make_git, say
+from helperlib.git.process import make_git, say
+from helperlib.git.tree import plain
 
 PLACES = ("*/src/*/.git", "_deps/*-src/.git")
 """Where ExternalProject and FetchContent clone, below a build folder."""

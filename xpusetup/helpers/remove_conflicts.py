@@ -9,9 +9,9 @@ from __future__ import annotations
 import argparse
 import sys
 
-from installed import Found, canonical, installed, of_conda
-from installers import uninstall
-from wheel_files import fail
+from helperlib.env.distributions import Found, canonical, installed, of_conda
+from helperlib.env.installers import uninstall
+from helperlib.output import fail
 
 
 def main() -> None:

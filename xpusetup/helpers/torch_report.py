@@ -11,7 +11,8 @@ import time
 import warnings
 from typing import Any
 
-LONGEST = 300
+from helperlib.output import LONGEST, words_of
+
 MESSAGES = 8
 
 
@@ -24,20 +25,10 @@ def main() -> None:
         try:
             look(seen)
         except BaseException as error:  # noqa: BLE001 - an extension may raise anything, or exit
-            seen["error"] = words(error)
+            seen["error"] = words_of(error)
     seen["messages"] = list(dict.fromkeys(str(each.message)[:LONGEST] for each in caught))[:MESSAGES]
     seen["seconds"] = round(time.perf_counter() - began, 3)
     sys.stdout.write(json.dumps(seen) + "\n")
-
-
-def words(error: BaseException) -> str:
-    """Give an error and what it came from, the innermost last."""
-    texts = []
-    here: BaseException | None = error
-    while here is not None:
-        texts.append(f"{type(here).__name__}: {' '.join(str(here).split())}"[:LONGEST])
-        here = here.__cause__ or here.__context__
-    return "; because ".join(texts)
 
 
 def look(seen: dict[str, Any]) -> None:

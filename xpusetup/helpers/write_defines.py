@@ -6,8 +6,7 @@ import argparse
 import re
 from pathlib import Path
 
-from wheel_files import fail
-from whole_file import write_text
+from helperlib.output import fail, write_text
 
 
 def main() -> None:

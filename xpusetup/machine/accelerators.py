@@ -103,7 +103,7 @@ class Presence:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Row:
+class AcceleratorRow:
     """An accelerator, or an entry that no device file knows, whose `title` is empty. None: not tried, or not known."""
 
     name: str
@@ -148,7 +148,7 @@ def owner_of(entry: Entry, devices: Sequence[Device]) -> Device | None:
     return next((device for found in (by_package, by_module, by_entry) for device in found), None)
 
 
-def make_rows(devices: Sequence[Device], seen: Mapping[str, Presence], look: Extensions | None) -> list[Row]:
+def make_rows(devices: Sequence[Device], seen: Mapping[str, Presence], look: Extensions | None) -> list[AcceleratorRow]:
     """Give a row for each device, and one for each entry that serves none of them."""
     owned = [(entry, owner_of(entry, devices), load) for entry, load in loads_of(look)]
     rows = []
@@ -175,8 +175,8 @@ def is_built_in(device: Device, look: Extensions | None) -> bool:
     return device.built_in == "always" or (device.built_in == "builds" and bool(look.torch.said.get(device.name)))
 
 
-def _of_entry(entry: Entry, load: Load | None) -> Row:
-    return Row(
+def _of_entry(entry: Entry, load: Load | None) -> AcceleratorRow:
+    return AcceleratorRow(
         name=entry.name,
         entry=f"{entry.name} = {entry.value}",
         package=entry.distribution or None,
@@ -186,15 +186,15 @@ def _of_entry(entry: Entry, load: Load | None) -> Row:
     )
 
 
-def _of_device(device: Device, seen: Presence, entry: Entry, load: Load | None) -> Row:
+def _of_device(device: Device, seen: Presence, entry: Entry, load: Load | None) -> AcceleratorRow:
     present = _is_present(device, seen, installed=True)
     return replace(_of_entry(entry, load), name=device.name, title=device.title, present=present, seen=seen)
 
 
-def _built_in(device: Device, seen: Presence, look: Extensions | None) -> Row:
+def _built_in(device: Device, seen: Presence, look: Extensions | None) -> AcceleratorRow:
     there = is_built_in(device, look)
     load = look.loads.torch if there and look is not None and look.loads else None
-    return Row(
+    return AcceleratorRow(
         name=device.name,
         title=device.title,
         present=_is_present(device, seen, installed=device.built_in == "always"),

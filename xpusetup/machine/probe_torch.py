@@ -8,18 +8,20 @@ import re
 import shutil
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Literal
 
 from pydantic import ValidationError
 
-from xpusetup.machine.facts import Conflict, EntryPoint, ImportReport, Torch
-from xpusetup.machine.parsers import DISTRIBUTIONS, parse_entry_points, parse_torch_version
+from xpusetup.base.document import read_as
+from xpusetup.machine.facts import EntryPoint, ImportReport, Torch
+from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from xpusetup.machine.facts import Conflict
     from xpusetup.system.files import Sysroot
     from xpusetup.system.process import Notes
 
@@ -40,16 +42,12 @@ def probe_conflicts(prefix: Path, places: Iterable[Path], sysroot: Sysroot, note
     if isinstance(found, str):
         notes["torch.conflicts"] = found
         return None
-    try:
-        return [Conflict.model_validate(row) for row in found["conflicts"][:MOST]]
-    except ValidationError as error:
-        notes["torch.conflicts"] = str(error)
-        return None
+    return found.conflicts[:MOST]
 
 
 def look_at_libraries(
     prefix: Path, places: Iterable[Path], sysroot: Sysroot, *, closure: bool = False
-) -> dict[str, Any] | str:
+) -> EnvironmentLibraries | str:
     """Give what the helper says of an environment, or why it says nothing. Nothing of the environment is started."""
     options = [word for place in places for word in ("--place", str(place))]
     options += ["--sysroot", sysroot.text] if sysroot.text else []
@@ -58,10 +56,11 @@ def look_at_libraries(
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
     output = run_process(words, seconds=PATIENCE, env=kept, cwd=Path("/"))
     try:
-        document: dict[str, Any] = json.loads(output.out)
-    except ValueError:
+        return read_as(EnvironmentLibraries, json.loads(output.out))
+    except json.JSONDecodeError:
         return output.why or next(reversed(output.err.strip().splitlines()), "it says nothing")
-    return document
+    except ValueError as error:
+        return str(error)
 
 
 # The torch of an environment: read from its files, and where it could matter, imported by its own interpreter.

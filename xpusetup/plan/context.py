@@ -64,8 +64,10 @@ def _of(source: str, patches: Iterable[PatchFile]) -> Iterator[Patch]:
 
 OWN = "own"
 """Repository and tag of what the profile takes as a ready wheel and the user builds from a tree of their own."""
-HELPER_KINDS = (".py", ".sh", ".json", ".cmake")
-"""How the names of helpers end; all of them travel together."""
+HELPER_KINDS = (".py", ".sh", ".cmake")
+"""How the names of helpers end; all of them travel together, and their libraries with them."""
+HELPER_LIBRARY = "helperlib"
+"""The folder among the helpers that holds what they import."""
 
 
 @dataclass(frozen=True)

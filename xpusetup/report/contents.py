@@ -2,15 +2,19 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass, field
 from math import ceil
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
+from xpusetup.base.document import fields_of, read_as
+from xpusetup.base.model import Target, Wheel
 from xpusetup.base.text import render_duration, render_size
-from xpusetup.verify.outcomes import describe_machine
+from xpusetup.verify.outcomes import Verification, describe_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
+
+T = TypeVar("T")
 
 
 # What ninja wrote down: how long each of its commands took, and when it began.
@@ -237,16 +241,16 @@ class Bar:
     title: str
 
 
-def make_page(report: Mapping[str, Any], template: str) -> str:
+def make_page(report: BuildReport, template: str) -> str:
     """Give the page. What comes from logs and file names is text in it, never markup."""
     import jinja2  # noqa: PLC0415 - this page alone needs it
 
-    spans = [Span(**{**step, "cached": _pair(step["cached"])}) for step in report["steps"]]
+    spans = report.steps
     scale = Scale(spans)
     made = jinja2.Environment(autoescape=True, trim_blocks=True, lstrip_blocks=True)
     made.filters.update(duration=render_duration, size=render_size, name=last_parts, sign=SIGNS.get)
-    peak = max((value for _, value in report["memory"]), default=None)
-    most = max(1, *(ceil(value - ROUGH) for _, value in report["jobs"]), 1)
+    peak = max((value for _, value in report.memory), default=None)
+    most = max(1, *(ceil(value - ROUGH) for _, value in report.jobs), 1)
     return made.from_string(template).render(
         report=report,
         lanes=LANES,
@@ -255,17 +259,13 @@ def make_page(report: Mapping[str, Any], template: str) -> str:
         bars=list(_bars(spans, scale)),
         ticks=[(render_duration(time), place * WIDTH) for time, place in scale.ticks()],
         pauses=[place * WIDTH for place in scale.pauses],
-        jobs=draw_area(report["jobs"], scale, most, 60.0, steps=True),
+        jobs=draw_area(report.jobs, scale, most, 60.0, steps=True),
         most_jobs=most,
-        memory=draw_area(report["memory"], scale, peak or 0.0, 80.0),
+        memory=draw_area(report.memory, scale, peak or 0.0, 80.0),
         memory_peak=peak,
-        longest=max((edge["seconds"] for edge in report["longest"]), default=1.0),
+        longest=max((edge.seconds for edge in report.longest), default=1.0),
         slowest=max((span.seconds for span in spans), default=1.0),
     )
-
-
-def _pair(values: Sequence[int] | None) -> tuple[int, int] | None:
-    return (values[0], values[1]) if values else None
 
 
 def _bars(spans: Sequence[Span], scale: Scale) -> Iterator[Bar]:
@@ -281,7 +281,7 @@ def _bars(spans: Sequence[Span], scale: Scale) -> Iterator[Bar]:
 
 
 def draw_area(
-    points: Sequence[Sequence[float]], scale: Scale, top: float, height: float, *, steps: bool = False
+    points: Sequence[tuple[float, float]], scale: Scale, top: float, height: float, *, steps: bool = False
 ) -> str:
     """Give the path of an area under points (time, value), `top` at full height; `steps`: each holds until the next."""
     placed = [
@@ -322,38 +322,141 @@ class Material:
     sizes: Mapping[str, int]
 
 
-def make_report(material: Material) -> dict[str, Any]:
-    """Give the report."""
+@dataclass(frozen=True, kw_only=True)
+class Compile:
+    """A command of ninja, of which step, and its seconds."""
+
+    step: str
+    output: str
+    seconds: float
+
+
+@dataclass(frozen=True)
+class CompileTotals:
+    """How many commands ninja ran, and the seconds of all of them."""
+
+    count: int
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class SizedWheel(Wheel):
+    """A wheel of the root with its size; None where it is gone."""
+
+    bytes: int | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class VendoredPin:
+    """A source that the build of a component takes besides, as its profile pins it."""
+
+    name: str
+    path: str = ""
+    repo: str = ""
+    rev: str | None = None
+    tag: str = ""
+    pin_file: str | None = None
+    define: str = ""
+    clones: list[str] = field(default_factory=list)
+    source: str = ""
+    confidence: str = ""
+    reason: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComponentPin:
+    """What a component was built from, as its profile pins it; empty for what that does not say."""
+
+    name: str
+    kind: str = ""
+    distribution: str = ""
+    version: str = ""
+    repo: str = ""
+    tag: str = ""
+    rev: str = ""
+    source: str = ""
+    confidence: str = ""
+    reason: str = ""
+    vendored: list[VendoredPin] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnTree:
+    """A tree of the user's own: its commit, or of an archive the hash of its files, and what that lacked."""
+
+    folder: str
+    editable: bool = False
+    rev: str = ""
+    changed: bool = False
+    archive: str = ""
+    missing: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class BuildReport:
+    """What the hours of a build went into: moments are seconds since the epoch, the rest is in seconds and bytes.
+
+    `jobs` are the commands of ninja that were at work on average from each moment on, `memory` what was in use at each,
+    of `memory_total`. `own` are the user's trees by component.
+    """
+
+    profile: str
+    root: str
+    made_by: str
+    machine: str
+    target: Target | None
+    began: float
+    ended: float
+    failed: str | None
+    verified: bool | None
+    verification: Verification | None
+    steps: list[Span]
+    compiles: CompileTotals
+    longest: list[Compile]
+    jobs: list[tuple[float, float]]
+    memory: list[tuple[float, float]]
+    memory_total: int | None
+    wheels: list[SizedWheel]
+    pins: list[ComponentPin]
+    own: dict[str, OwnTree]
+
+
+def make_report(material: Material) -> BuildReport:
+    """Give the report. What the manifest holds of another form is left out: another version may have written it."""
     manifest, spans = material.manifest, material.spans
-    began, ended = min(span.began for span in spans), max(span.ended for span in spans)
     pieces = Scale(spans).share(POINTS)
     edges = [(step, edge) for step, found in material.edges.items() for edge in found]
-    return {
-        "profile": manifest.get("profile", ""),
-        "root": material.root,
-        "made_by": manifest.get("made_by", "build"),
-        "machine": describe_machine(manifest.get("facts") or {}),
-        "target": manifest.get("target") or {},
-        "began": began,
-        "ended": ended,
-        "failed": manifest.get("failed"),
-        "verified": manifest.get("verified"),
-        "verification": manifest.get("verification"),
-        "steps": [asdict(span) for span in spans],
-        "compiles": {"count": len(edges), "seconds": round(sum(edge.seconds for _, edge in edges), 1)},
-        "longest": [_describe_edge(step, edge) for step, edge in _longest(edges)],
-        "jobs": [one for piece in pieces for one in average_jobs([edge for _, edge in edges], *piece)],
-        "memory": [one for piece in pieces for one in thin(material.memory, *piece)],
-        "memory_total": material.memory_total,
-        "wheels": [{**wheel, "bytes": material.sizes.get(wheel["path"])} for wheel in manifest.get("wheels", [])],
-        "pins": manifest.get("pins", []),
-        "own": manifest.get("own", {}),
-    }
+    wheels = _read(list[Wheel], manifest.get("wheels")) or []
+    return BuildReport(
+        profile=manifest.get("profile", ""),
+        root=material.root,
+        made_by=manifest.get("made_by", "build"),
+        machine=describe_machine(manifest.get("facts") or {}),
+        target=_read(Target, manifest.get("target")),
+        began=min(span.began for span in spans),
+        ended=max(span.ended for span in spans),
+        failed=manifest.get("failed"),
+        verified=manifest.get("verified"),
+        verification=_read(Verification, manifest.get("verification")),
+        steps=list(spans),
+        compiles=CompileTotals(len(edges), round(sum(edge.seconds for _, edge in edges), 1)),
+        longest=_longest(edges),
+        jobs=[one for piece in pieces for one in average_jobs([edge for _, edge in edges], *piece)],
+        memory=[one for piece in pieces for one in thin(material.memory, *piece)],
+        memory_total=material.memory_total,
+        wheels=[SizedWheel(**fields_of(wheel), bytes=material.sizes.get(wheel.path)) for wheel in wheels],
+        pins=_read(list[ComponentPin], manifest.get("pins")) or [],
+        own=_read(dict[str, OwnTree], manifest.get("own")) or {},
+    )
 
 
-def _longest(edges: Sequence[tuple[str, Edge]]) -> list[tuple[str, Edge]]:
-    return sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
+def _read(kind: type[T], found: object) -> T | None:
+    try:
+        return read_as(kind, found)
+    except ValueError:
+        return None
 
 
-def _describe_edge(step: str, edge: Edge) -> dict[str, Any]:
-    return {"step": step, "output": edge.output, "seconds": round(edge.seconds, 2)}
+def _longest(edges: Sequence[tuple[str, Edge]]) -> list[Compile]:
+    longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
+    return [Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest]

@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from xpusetup import __version__
+from xpusetup.base.document import Document, to_json
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Wheel
 from xpusetup.plan.context import file_name, patches_of
@@ -160,8 +161,15 @@ def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: d
     return None if changed else still_verified(root, old)
 
 
+class Proven(Document, Protocol):
+    """What a verification found; whether that is well, None where there was no device."""
+
+    @property
+    def verified(self) -> bool | None: ...
+
+
 def record_verification(
-    root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]], say: Callable[[str], None]
+    root: Root, verification: Proven, proof: Mapping[str, list[str]], say: Callable[[str], None]
 ) -> str:
     """Write the result of a verification by itself into the manifest, under the root's lock; say why not, or nothing.
 
@@ -177,10 +185,10 @@ def record_verification(
     return ""
 
 
-def _record(root: Root, verification: dict[str, Any], proof: Mapping[str, list[str]]) -> None:
-    result = {"verified": verification.get("verified"), "verification": verification, "proven": proof}
+def _record(root: Root, verification: Proven, proof: Mapping[str, list[str]]) -> None:
+    result = {"verified": verification.verified, "verification": to_json(verification), "proven": proof}
     files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
-    if not verification.get("verified"):
+    if not verification.verified:
         files.remove(root / "stamps/verify.smoke")
 
 

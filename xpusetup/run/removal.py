@@ -24,7 +24,7 @@ BLOCK = 512
 PATIENCE = 120.0
 STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all")
 PATCHES = ".git/xpusetup-patches"
-"""Where helpers/patches.py keeps what it has put on."""
+"""Where helpers/helperlib/git/tree.py keeps what it has put on."""
 
 
 def measure(places: Iterable[Path]) -> int:

@@ -16,7 +16,7 @@ from xpusetup.base.model import Layout, Request
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
-from xpusetup.plan.context import HELPER_KINDS, patch_texts, patches_of
+from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
 from xpusetup.plan.requirements import requirement_texts
 from xpusetup.run.keys import Made, Seen, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
@@ -76,17 +76,14 @@ def helper_files(profile: Profile) -> dict[str, str]:
     found = {
         f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
         for path in sorted(folder.iterdir())
-        if _is_helper(path)
+        if path.suffix in HELPER_KINDS
     }
+    found.update(_source_files(folder / HELPER_LIBRARY, f"{HELPERS}/{HELPER_LIBRARY}"))
     for part in profile.components:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
             found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
     return {**found, **patch_texts(patches_of(profile, Request())), **requirement_texts(profile)}
-
-
-def _is_helper(path: Path) -> bool:
-    return path.suffix in HELPER_KINDS and path.name != "__init__.py"
 
 
 def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
@@ -111,7 +108,8 @@ def write_plan(root: Root, scripts: Mapping[str, str], helpers: Mapping[str, str
 
 def clear_drafts(root: Root) -> None:
     """Remove what a run that was killed had begun to write; the root's lock says that nobody else writes there now."""
-    for folder in (root.path, *(root / name for name in (*FOLDERS, "launcher"))):
+    folders = (root.path, *(root / name for name in (*FOLDERS, "launcher")), *(root / HELPERS).glob("**/"))
+    for folder in folders:
         for path in folder.glob(".*"):
             if DRAFT.fullmatch(path.name) and path.is_file():
                 files.remove(path)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import difflib
 import re
 from collections import Counter
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from pydantic import Field
 
@@ -29,8 +29,46 @@ RANK = {"passed": 2, "skipped": 1}
 NOT_RUN = "not run"
 
 
+@dataclass(frozen=True, kw_only=True)
+class SuiteCounts:
+    """How many tests came to what."""
+
+    failed: int
+    passed: int
+    skipped: int
+    errors: int = 0
+
+    @property
+    def bad(self) -> int:
+        """Failures and errors."""
+        return self.failed + self.errors
+
+    def __str__(self) -> str:
+        """Say it in a line."""
+        return f"{self.bad} failed, {self.passed} passed, {self.skipped} skipped"
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRow(SuiteCounts):
+    """A row of the table of results: a folder or a file, its seconds, why parts of it ended early, what to know."""
+
+    name: str
+    seconds: float = 0.0
+    why: list[str] = field(default_factory=list)
+    notes: list[str] = field(default_factory=list)
+
+
 @dataclass(frozen=True)
-class Difference:
+class Baseline:
+    """What results are held against: a published table by its rows, or an earlier run by its tests."""
+
+    name: str
+    rows: dict[str, SuiteCounts] = field(default_factory=dict)
+    tests: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SuiteDifference:
     """A test or a row of tests that came to something else than in the baseline."""
 
     name: str
@@ -43,8 +81,8 @@ class Against:
     """What differs from a baseline. A test that failed there and fails here is no difference."""
 
     baseline: str
-    better: tuple[Difference, ...]
-    worse: tuple[Difference, ...]
+    better: tuple[SuiteDifference, ...]
+    worse: tuple[SuiteDifference, ...]
 
 
 def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, str], rows: frozenset[str]) -> Against:
@@ -52,7 +90,7 @@ def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, st
 
     Worse is what passed and does not any more, was skipped and fails, or is new and fails.
     """
-    found: dict[Verdict, list[Difference]] = {"better": [], "worse": []}
+    found: dict[Verdict, list[SuiteDifference]] = {"better": [], "worse": []}
     for name in sorted({*there, *here}):
         if name not in here and not _is_in(name, rows):
             continue
@@ -60,7 +98,7 @@ def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, st
         if before is None and RANK.get(now, 0):
             continue
         if verdict := _judge(RANK.get(before or "skipped", 0), RANK.get(now, 0)):
-            found[verdict].append(Difference(name, before or "not there", now))
+            found[verdict].append(SuiteDifference(name, before or "not there", now))
     return Against(baseline, tuple(found["better"]), tuple(found["worse"]))
 
 
@@ -75,29 +113,23 @@ def _is_in(test: str, rows: frozenset[str]) -> bool:
     return direct in rows or file in rows or any(test.startswith(f"{row}/") for row in rows)
 
 
-def compare_counts(baseline: str, there: Mapping[str, Counts], here: Mapping[str, Counts]) -> Against:
+def compare_counts(baseline: str, there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]) -> Against:
     """Compare counts row by row. Worse is a row in which more fail or fewer pass, errors being failures."""
     rows = list(_rows(there, here))
     better = tuple(one for verdict, one in rows if verdict == "better")
     return Against(baseline, better, tuple(one for verdict, one in rows if verdict == "worse"))
 
 
-def _rows(there: Mapping[str, Counts], here: Mapping[str, Counts]) -> Iterator[tuple[Verdict, Difference]]:
+def _rows(
+    there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]
+) -> Iterator[tuple[Verdict, SuiteDifference]]:
     for name in (name for name in there if name in here):
         before, now = there[name], here[name]
-        more = _bad(now) - _bad(before)
-        fewer = before["passed"] - now["passed"]
+        more = now.bad - before.bad
+        fewer = before.passed - now.passed
         if more or fewer:
             verdict: Verdict = "worse" if more > 0 or fewer > 0 else "better"
-            yield verdict, Difference(name, _words(before), _words(now))
-
-
-def _bad(counts: Counts) -> int:
-    return counts["failed"] + counts.get("errors", 0)
-
-
-def _words(counts: Counts) -> str:
-    return f"{_bad(counts)} failed, {counts['passed']} passed, {counts['skipped']} skipped"
+            yield verdict, SuiteDifference(name, str(before), str(now))
 
 
 # The device file that Transformers and diffusers read: which device, and how it is seeded, emptied and counted.
@@ -128,28 +160,28 @@ def make_spec(device: str) -> tuple[str, str]:
 COLUMNS = ("failed", "passed", "skipped")
 
 
-def render_results(rows: Sequence[Mapping[str, Any]]) -> str:
+def render_results(rows: Sequence[SuiteRow]) -> str:
     """Give the table in the published form. A column of errors is there only where there were some."""
-    kinds = ("failed", "errors", "passed", "skipped") if any(row.get("errors") for row in rows) else COLUMNS
+    kinds = ("failed", "errors", "passed", "skipped") if any(row.errors for row in rows) else COLUMNS
     head = "| " + " | ".join(("Tests", *(kind.capitalize() for kind in kinds))) + " |"
     rule = "| " + " | ".join(["---"] * (len(kinds) + 1)) + " |"
-    lines = ("| " + " | ".join((f"`{row['name']}`", *(str(row[kind]) for kind in kinds))) + " |" for row in rows)
+    lines = ("| " + " | ".join((f"`{row.name}`", *(str(getattr(row, kind)) for kind in kinds))) + " |" for row in rows)
     return "\n".join((head, rule, *lines)) + "\n"
 
 
-def make_operators(known: Known, title: str, heard: Iterable[Mapping[str, Any]], release: str) -> Table:
+def make_operators(known: Known, title: str, heard: Iterable[HeardMessage], release: str) -> Table:
     """Give the operators that tests were heard to run on the CPU."""
     found: Counter[Message] = Counter()
     for one in heard:
-        found[Message(one["kind"], one["operator"], one["backend"])] += one["count"]
+        found[Message(one.kind, one.operator, one.backend)] += one.count
     return log_table(known, title, found, release)
 
 
-def affected_tests(heard: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
+def affected_tests(heard: Iterable[HeardMessage]) -> dict[str, list[str]]:
     """Give the tests in which each operator was heard of."""
     found: dict[str, set[str]] = {}
     for one in heard:
-        found.setdefault(one["operator"], set()).add(one["test"])
+        found.setdefault(one.operator, set()).add(one.test)
     return {name: sorted(tests) for name, tests in found.items() if name}
 
 
@@ -158,7 +190,6 @@ def affected_tests(heard: Iterable[Mapping[str, Any]]) -> dict[str, list[str]]:
 
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<failed>\d+) \| (?P<passed>\d+) \| (?P<skipped>\d+) \|$", re.MULTILINE)
-Counts = dict[str, int]
 Place = Annotated[str, Field(pattern=r"^(\.|[A-Za-z0-9_][A-Za-z0-9_./-]*)$")]
 
 
@@ -215,10 +246,10 @@ class Published(Strict):
     markdown: str
 
     @property
-    def rows(self) -> dict[str, Counts]:
+    def rows(self) -> dict[str, SuiteCounts]:
         """Its counts by row, in the published order."""
         return {
-            found["name"]: {kind: int(found[kind]) for kind in ("failed", "passed", "skipped")}
+            found["name"]: SuiteCounts(**{kind: int(found[kind]) for kind in COLUMNS})
             for found in ROW.finditer(self.markdown)
         }
 
@@ -265,6 +296,56 @@ class Suites(Strict):
             if (one.suite, one.version, one.device) == (suite, version, device) and is_release(torch, one.torch):
                 return one
         return None
+
+
+# What helpers/suites/run_suite.py writes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteVersions:
+    """What ran the tests; None for what is not there."""
+
+    suite: str | None
+    pytest: str | None
+    xdist: str | None
+    torch: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class HeardMessage:
+    """What a test made PyTorch say of an operator that runs on the CPU, and how often; `kind` as in fallbacks.py."""
+
+    test: str
+    kind: str
+    operator: str
+    backend: str
+    count: int
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangedPackage:
+    """A package, or a file of it, that was another one after the tests; None where it was not there."""
+
+    name: str
+    before: str | None
+    after: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class SuiteRecord:
+    """What a run came to, by test: `tests` have one word each, `crashed` say how a process ended."""
+
+    suite: str
+    device: str
+    versions: SuiteVersions
+    workers: int
+    seconds: float
+    excluded: list[Exclusion]
+    suites: list[SuiteRow]
+    crashed: dict[str, str]
+    tests: dict[str, str]
+    heard: list[HeardMessage]
+    replaced: list[ChangedPackage]
 
 
 def is_release(version: str, release: str) -> bool:

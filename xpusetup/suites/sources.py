@@ -9,12 +9,13 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.run.lock import hold_file
 from xpusetup.run.manifest import read_document
 from xpusetup.run.workspace import load_settings, roots_folder
+from xpusetup.suites.known import Baseline
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.files import cannot_write, package_file
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
 # them.
 
 
-FOLDER = "helpers/suites"
+FOLDER = "helpers"
 VERSION = """
 import sys
 from importlib.metadata import PackageNotFoundError, version
@@ -117,7 +118,7 @@ def install_needs(
     python: Path, names: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
 ) -> tuple[Output, str]:
     """Install requirements that must replace no torch; give how that ended and the last line of what was said."""
-    script = files.package_file(FOLDER) / "install_needs.py"
+    script = files.package_file(FOLDER) / "install_suite_needs.py"
     last = [""]
 
     def hear(line: str) -> None:
@@ -264,19 +265,19 @@ def results_folder(bench: SuiteRun, out: str) -> Path:
     return beside / bench.suite.name / bench.device
 
 
-def find_baseline(bench: SuiteRun, name: str) -> Mapping[str, Any]:
+def find_baseline(bench: SuiteRun, name: str) -> Baseline | None:
     """Give what to compare with: an earlier run's results, a published table by its id, or that of these versions.
 
-    Raises UsageError where there is no such thing; empty where nothing was asked for and nothing fits.
+    Raises UsageError where there is no such thing; None where nothing was asked for and nothing fits.
     """
     known, suite = bench.known, bench.suite
     published = next((one for one in known.published if one.id == name), None)
     if not name:
         published = known.fitting(suite.name, bench.version, bench.torch, bench.device)
     if published:
-        return {"name": published.id, "rows": published.rows}
+        return Baseline(published.id, rows=published.rows)
     if not name:
-        return {}
+        return None
     document = read_document(Path(name).expanduser())
     if not document.get("tests"):
         ids = ", ".join(one.id for one in known.published if one.suite == suite.name) or "none"
@@ -286,4 +287,4 @@ def find_baseline(bench: SuiteRun, name: str) -> Mapping[str, Any]:
         )
     if document["suite"] != suite.name:
         raise UsageError(f"{name} holds results of {document['suite']}", fix=f"name one of {suite.name}")
-    return {"name": name, "tests": document["tests"]}
+    return Baseline(name, tests=document["tests"])

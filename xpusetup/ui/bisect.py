@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -10,9 +10,12 @@ from xpusetup.base.text import render_duration, render_size
 from xpusetup.report.contents import last_parts
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
     from rich.console import Console
+
+    from xpusetup.bisect.io import Commit
+    from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
+    from xpusetup.commands.report import WrittenReport
+    from xpusetup.report.contents import Span
 
 
 # report: where the page lies, and the few lines that most people want from it.
@@ -21,21 +24,21 @@ if TYPE_CHECKING:
 SHOWN = 3
 
 
-def show_report(console: Console, data: Mapping[str, Any]) -> None:
+def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what took longest, and where the whole of it is shown."""
-    console.print(f"\n {data['profile']} · {escape(data['root'])}\n")
-    for step in sorted(data["steps"], key=lambda one: -one["seconds"])[:SHOWN]:
-        console.print(f"   {step['step']:<20} {render_duration(step['seconds']):>8}{_load(step)}")
-    for edge in data["longest"][:SHOWN]:
-        name = escape(last_parts(edge["output"]))
-        console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge['seconds']):>8}    {name}")
-    console.print(f"\n [green]✓[/] {escape(data['file'])}{_opened(data['opened'])}")
+    console.print(f"\n {data.profile} · {escape(data.root)}\n")
+    for step in sorted(data.steps, key=lambda one: -one.seconds)[:SHOWN]:
+        console.print(f"   {step.step:<20} {render_duration(step.seconds):>8}{_load(step)}")
+    for edge in data.longest[:SHOWN]:
+        name = escape(last_parts(edge.output))
+        console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
+    console.print(f"\n [green]✓[/] {escape(data.file)}{_opened(data.opened)}")
 
 
-def _load(step: Mapping[str, Any]) -> str:
-    jobs = f"{step['jobs']} {'job' if step['jobs'] == 1 else 'jobs'}" if step["jobs"] else ""
-    heaviest = f"the largest process took {render_size(step['heaviest'])}" if step["heaviest"] else ""
-    cached = f"{step['cached'][0]} of {sum(step['cached'])} compiles from the cache" if step["cached"] else ""
+def _load(step: Span) -> str:
+    jobs = f"{step.jobs} {'job' if step.jobs == 1 else 'jobs'}" if step.jobs else ""
+    heaviest = f"the largest process took {render_size(step.heaviest)}" if step.heaviest else ""
+    cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
     words = [word for word in (jobs, heaviest, cached) if word]
     return f"    {' · '.join(words)}" if words else ""
 
@@ -50,48 +53,49 @@ def _opened(opened: bool | None) -> str:
 SHORT = 12
 
 
-def show_bisect(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_bisect(console: Console, data: Bisection, *, verbose: bool) -> None:
     """Print the culprit, or who is suspected and why no build can tell."""
     console.print()
-    if data.get("nightlies"):
-        _show_nightlies(console, data["nightlies"], verbose=verbose)
-    _show_found(console, data["component"], data)
-    if data["inside"]:
-        inside = data["inside"]
-        console.print(f"   it moves {inside['component']} from {inside['good'][:SHORT]} to {inside['bad'][:SHORT]}\n")
-        _show_found(console, inside["component"], inside)
-    hits, misses = data["cached"]
+    if data.nightlies:
+        _show_nightlies(console, data.nightlies, verbose=verbose)
+    _show_found(console, data)
+    if data.inside:
+        inside = data.inside
+        console.print(f"   it moves {inside.component} from {inside.good[:SHORT]} to {inside.bad[:SHORT]}\n")
+        _show_found(console, inside)
+    hits, misses = data.cached
     cached = f" · {hits} of {hits + misses} compiles from the cache" if hits + misses else ""
-    skipped = f", {data['skipped']} could not be built or judged" if data["skipped"] else ""
-    builds = "1 build" if data["builds"] == 1 else f"{data['builds']} builds"
-    console.print(f"\n   {builds}{skipped}{cached} · logs in {escape(data['root'])}/logs", style="dim")
+    skipped = f", {data.skipped} could not be built or judged" if data.skipped else ""
+    builds = "1 build" if data.builds == 1 else f"{data.builds} builds"
+    console.print(f"\n   {builds}{skipped}{cached} · logs in {escape(data.root)}/logs", style="dim")
     if verbose:
-        for trial in (*data["trials"], *(data["inside"]["trials"] if data["inside"] else ())):
-            console.print(f"     {trial['verdict']:<5} {trial['rev'][:SHORT]}  {escape(trial['why'])}", style="dim")
+        for trial in (*data.trials, *(data.inside.trials if data.inside else ())):
+            console.print(f"     {trial.verdict:<5} {trial.rev[:SHORT]}  {escape(trial.why)}", style="dim")
 
 
-def _show_nightlies(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def _show_nightlies(console: Console, data: NightlySearch, *, verbose: bool) -> None:
     """Say how far wheels alone came, without a build."""
-    trials = data["trials"]
-    skipped = sum(trial["verdict"] == "skip" for trial in trials)
+    trials = data.trials
+    skipped = sum(trial.verdict == "skip" for trial in trials)
     told = (
         f"{len(trials)} nightly wheels tried, {skipped} skipped" if skipped else f"{len(trials)} nightly wheels tried"
     )
-    console.print(f"   {told}: {escape(data['good'])} works, {escape(data['bad'])} does not\n")
+    console.print(f"   {told}: {escape(data.good)} works, {escape(data.bad)} does not\n")
     for trial in trials if verbose else ():
-        console.print(f"     {trial['verdict']:<5} {escape(trial['rev'])}  {escape(trial['why'])}", style="dim")
+        console.print(f"     {trial.verdict:<5} {escape(trial.rev)}  {escape(trial.why)}", style="dim")
 
 
-def _show_found(console: Console, name: str, found: Mapping[str, Any]) -> None:
-    if found["culprit"]:
-        console.print(f" [green]✓[/] the first bad commit of {name}")
-        _show_commit(console, found["culprit"])
+def _show_found(console: Console, found: CommitSearch) -> None:
+    if found.culprit:
+        console.print(f" [green]✓[/] the first bad commit of {found.component}")
+        _show_commit(console, found.culprit)
         return
-    console.print(f" [yellow]![/] one of these commits of {name}; those between could not be built or judged")
-    for commit in found["suspects"]:
+    told = f"one of these commits of {found.component}; those between could not be built or judged"
+    console.print(f" [yellow]![/] {told}")
+    for commit in found.suspects:
         _show_commit(console, commit)
 
 
-def _show_commit(console: Console, commit: Mapping[str, Any]) -> None:
-    console.print(f"     {commit['rev'][:SHORT]} {escape(commit['subject'])}")
-    console.print(f"     [dim]{' ' * SHORT} {escape(commit['author'])}, {commit['date']}[/]")
+def _show_commit(console: Console, commit: Commit) -> None:
+    console.print(f"     {commit.rev[:SHORT]} {escape(commit.subject)}")
+    console.print(f"     [dim]{' ' * SHORT} {escape(commit.author)}, {commit.date}[/]")

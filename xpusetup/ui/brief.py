@@ -16,15 +16,22 @@ from xpusetup.ui.build import in_one_line
 from xpusetup.ui.storage import show_attempts
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from rich.console import Console
 
+    from xpusetup.commands.bisect import Bisection
+    from xpusetup.commands.bundle import CreatedBundle
     from xpusetup.commands.cache import PrunedCache
+    from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.profiles import LockedProfile, NewProfile
     from xpusetup.commands.remove import Removed
+    from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import SetupResult
+    from xpusetup.commands.test import SuiteResult
+    from xpusetup.commands.verify import DeviceVerification
 
 
 DONE = "[green]✓[/] "
@@ -32,7 +39,7 @@ DONE = "[green]✓[/] "
 
 def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     """Print the result of work in one line; False where the whole screen has to be shown."""
-    render = BRIEF.get(type(data).__name__) or LINES.get(result.command)
+    render = BRIEF.get(type(data).__name__)
     line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
@@ -40,25 +47,26 @@ def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     return bool(line)
 
 
-def _verified(data: Mapping[str, Any]) -> str:
-    skipped = sum(check["level"] == "skip" for check in data.get("checks", ()))
-    told = f"verified on {escape(data['device'])}: {len(data['checks']) - skipped} checks" if "checks" in data else ""
-    return f"{DONE}{told}" if told and data["verified"] else ""
+def _verified(data: DeviceVerification) -> str:
+    done = sum(check.level != "skip" for check in data.checks)
+    return f"{DONE}verified on {escape(data.device)}: {done} checks" if data.verified else ""
 
 
-def _tested(data: Mapping[str, Any]) -> str:
-    if "suites" not in data:
+def _tested(data: SuiteResult) -> str:
+    passed = sum(row.passed for row in data.suites)
+    against = f" · not worse than {escape(data.against.baseline)}" if data.against else ""
+    return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"
+
+
+def _loaded(data: DeviceList) -> str:
+    return f"{DONE}nothing breaks `import torch` here" if data.checked else ""
+
+
+def _found(data: Bisection) -> str:
+    found = data.inside if data.inside and data.inside.culprit else data
+    if not found.culprit:
         return ""
-    passed = sum(row["passed"] for row in data["suites"])
-    against = f" · not worse than {escape(data['against']['baseline'])}" if data["against"] else ""
-    return f"{DONE}{escape(data['suite'])}: {passed} passed, {len(data['failed'])} failed{against}"
-
-
-def _found(data: Mapping[str, Any]) -> str:
-    found = data["inside"] if data["inside"] and data["inside"]["culprit"] else data
-    if not found["culprit"]:
-        return ""
-    return f"{DONE}{found['component']} {found['culprit']['rev']} {escape(found['culprit']['subject'])}"
+    return f"{DONE}{found.component} {found.culprit.rev} {escape(found.culprit.subject)}"
 
 
 def _prepared(data: SetupResult) -> str:
@@ -77,28 +85,26 @@ def _removed(data: Removed) -> str:
     return storage.in_one_line(data) if data.removed else ""
 
 
-def _file(data: Mapping[str, Any]) -> str:
-    return f"{DONE}{escape(short_path(data['file']))}" if data["file"] else ""
+def _file(data: CreatedBundle | LockedProfile | NewProfile | WrittenReport) -> str:
+    return f"{DONE}{escape(short_path(data.file))}" if data.file else ""
 
 
 BRIEF: dict[str, Callable[..., str]] = {
     "BuildResult": lambda data: in_one_line(data, "built"),
     "InstallResult": lambda data: in_one_line(data, "installed"),
+    "Bisection": _found,
+    "DeviceList": _loaded,
+    "DeviceVerification": _verified,
     "Emitted": _emitted,
     "PrunedCache": _pruned,
     "Removed": _removed,
     "SetupResult": _prepared,
+    "SuiteResult": _tested,
+    "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
+    "CreatedBundle": _file,
+    "LockedProfile": _file,
+    "NewProfile": _file,
+    "VerifiedBundle": lambda data: f"{DONE}{escape(short_path(data.file))} is whole",
+    "WrittenReport": _file,
 }
 """The line of each type of result that has one."""
-LINES: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "verify": _verified,
-    "test": _tested,
-    "bisect": _found,
-    "bundle create": _file,
-    "bundle verify": lambda data: f"{DONE}{escape(short_path(data['file']))} is whole",
-    "report": _file,
-    "profiles new": _file,
-    "profiles lock": _file,
-    "devices check": lambda _data: f"{DONE}nothing breaks `import torch` here",
-    "verify-wheel": lambda data: f"{DONE}{escape(data['wheel'])}: {len(data['checks'])} checks, none fails",
-}

@@ -80,10 +80,10 @@ def _show_last(console: Console, data: ExplainResult) -> None:
 
 def _show_new(console: Console, data: ExplainResult) -> None:
     """Print what the log has that the good one has not."""
-    if data.compared is None:
+    if data.good is None:
         return
-    _row(console, 1, "New", f"{data.compared.new_lines:,} kinds of lines are not in {data.compared.good}")
-    for entry in data.compared.new:
+    _row(console, 1, "New", f"{data.new_lines:,} kinds of lines are not in {data.good}")
+    for entry in data.new:
         console.print(f"   {entry.line:>7}  {escape(entry.text[:LONGEST])}", style="dim")
 
 

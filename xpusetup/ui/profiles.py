@@ -3,48 +3,60 @@
 from __future__ import annotations
 
 from itertools import groupby
-from operator import itemgetter
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
 from xpusetup.ui.console import prose
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
+
+    from xpusetup.commands.profiles import (
+        CheckedProfile,
+        ListedProfile,
+        LockedProfile,
+        NewProfile,
+        ProfileList,
+        ShownProfile,
+    )
+    from xpusetup.config.ledger import LedgerRow
+    from xpusetup.config.lock import PinChange
+    from xpusetup.config.profile import Component, Installer, Patched, Vendored
 
 
 # Locks on the screen: what each part is pinned to now, and where that is known from.
 
 
-def show_lock(console: Console, data: Mapping[str, Any]) -> None:
+def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print a lock."""
-    given = ", ".join(f"{name} {ref}" for name, ref in data["revs"].items())
-    console.print(f"\n {data['profile']} with {escape(given)}\n")
-    for change in data["components"]:
+    given = ", ".join(f"{name} {ref}" for name, ref in data.revs.items())
+    console.print(f"\n {data.profile} with {escape(given)}\n")
+    for change in data.components:
         _show_change(console, change)
-    for note in data["notes"]:
+    for note in data.notes:
         console.print()
         prose(console, "   ", note, first=" ! ")
-    written = f"written: {data['file']} · " if data["file"] else ""
-    console.print(f"\n {escape(written)}build it: {escape(data['next'])}")
+    written = f"written: {data.file} · " if data.file else ""
+    console.print(f"\n {escape(written)}build it: {escape(data.next)}")
 
 
-def _show_change(console: Console, change: Mapping[str, Any]) -> None:
-    version = f" · {change['version']}" if change["version"] not in ("", change["now"]) else ""
-    if change["now"] == change["was"]:
-        console.print(f" {change['name']:<14} {escape(change['now'])}{escape(version)}, as before")
+def _show_change(console: Console, change: PinChange) -> None:
+    version = f" · {change.version}" if change.version not in ("", change.now) else ""
+    if change.now == change.was:
+        console.print(f" {change.name:<14} {escape(change.now)}{escape(version)}, as before")
         return
-    console.print(f" {change['name']:<14} [bold]{escape(change['now'])}[/]{escape(version)}")
-    console.print(f"                [dim]was {escape(change['was'])} · {escape(change['source'])}[/]")
+    console.print(f" {change.name:<14} [bold]{escape(change.now)}[/]{escape(version)}")
+    console.print(f"                [dim]was {escape(change.was)} · {escape(change.source)}[/]")
 
 
-def show_new(console: Console, data: Mapping[str, Any]) -> None:
+def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what to do with a new profile."""
-    file = escape(data["file"])
-    console.print(f" [green]✓[/] {file}, begun from {escape(data['from'])}")
+    file = escape(data.file)
+    console.print(f" [green]✓[/] {file}, begun from {escape(data.from_)}")
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build --profile {file}")
@@ -68,101 +80,102 @@ TIERS = {
 }
 
 
-def show_list(console: Console, data: Mapping[str, Any]) -> None:
+def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what ships, tier by tier, with what was tried said once for all that it holds for."""
-    rows = [HEADER, *(_cells(row) for row in data["profiles"])]
+    rows = [HEADER, *(_cells(row) for row in data.profiles)]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     console.print(f"   [dim]{_line(HEADER, widths)}[/]")
-    for tier, members in groupby(data["profiles"], key=itemgetter("tier")):
+    for tier, members in groupby(data.profiles, key=attrgetter("tier")):
         console.print(f"\n [bold]{tier}[/]  [dim]{TIERS[tier]}[/]")
-        for tried, alike in groupby(members, key=itemgetter("tried")):
+        for tried, alike in groupby(members, key=attrgetter("tried")):
             for row in alike:
                 console.print(f"   {escape(_line(_cells(row), widths))}")
             prose(console, "     ", tried, style="dim")
 
 
-def _cells(row: Mapping[str, Any]) -> tuple[str, ...]:
-    return (row["name"], row["accelerator"], row["torch"] or "-", row["toolkit"] or "-", row["python"])
+def _cells(row: ListedProfile) -> tuple[str, ...]:
+    return (row.name, row.accelerator, row.torch or "-", row.toolkit or "-", row.python)
 
 
 def _line(cells: Sequence[str], widths: Sequence[int]) -> str:
     return "  ".join(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)).rstrip()
 
 
-def show_one(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
     """Print a profile with the source and the confidence of each pin; verbose: also what upstream's files say."""
-    console.print(f"\n {data['name']}")
-    prose(console, " ", data["summary"])
-    console.print(f"\n tried    {escape(data['tried'])}")
+    console.print(f"\n {data.name}")
+    prose(console, " ", data.summary)
+    console.print(f"\n tried    {escape(data.tried)}")
     _show_needs(console, data)
     console.print()
-    if data["installer"]:
-        _show_installer(console, data["installer"])
-    for part in data["components"]:
+    if data.installer:
+        _show_installer(console, data.installer)
+    for part in data.components:
         _show_component(console, part)
     if verbose:
-        _show_upstream(console, data["upstream"])
-    elif data["upstream"]:
-        console.print(f"\n {len(data['upstream'])} rules of upstream's files, each with where it was read: -v")
+        _show_upstream(console, data.upstream)
+    elif data.upstream:
+        console.print(f"\n {len(data.upstream)} rules of upstream's files, each with where it was read: -v")
     console.print("\n [dim]✓ confirmed   ~ likely   ? unconfirmed   - left out[/]")
 
 
-def _show_upstream(console: Console, rows: Sequence[Mapping[str, Any]]) -> None:
+def _show_upstream(console: Console, rows: Sequence[LedgerRow]) -> None:
     """Print the ledger's rows: each rule, where it was read, how it was seen, and what of ours follows it."""
-    for (of, release), rules in groupby(rows, key=itemgetter("of", "release")):
+    for (of, release), rules in groupby(rows, key=attrgetter("of", "release")):
         console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
         for rule in rules:
-            prose(console, "     ", rule["rule"], first=f"   {CONFIDENCE[rule['confidence']]} ")
-            prose(console, "       ", f"{rule['place']}: {rule['told']}", style="dim")
-            prose(console, "       ", f"here: {'; '.join(filter(None, (*rule['ours'], rule['left'])))}", style="dim")
+            prose(console, "     ", rule.rule, first=f"   {CONFIDENCE[rule.confidence]} ")
+            prose(console, "       ", f"{rule.place}: {rule.told}", style="dim")
+            prose(console, "       ", f"here: {'; '.join(filter(None, (*rule.ours, rule.left)))}", style="dim")
 
 
-def _show_needs(console: Console, data: Mapping[str, Any]) -> None:
-    kit, requirements = data["toolkit"], data["build_requirements"]
-    console.print(f" python   {data['python']}     gcc {data['gcc'] or 'any'}     cmake {data['cmake'] or 'any'}")
+def _show_needs(console: Console, data: ShownProfile) -> None:
+    kit, requirements = data.toolkit, data.build_requirements
+    console.print(f" python   {data.python}     gcc {data.gcc or 'any'}     cmake {data.cmake or 'any'}")
     if kit:
-        console.print(f" toolkit  {kit['kind']} {kit['preferred']} (accepted: {kit['accepts']}), {kit['confidence']}")
-    if data["arch"]:
-        console.print(f" targets  {','.join(data['arch']['default'])}, {data['arch']['confidence']}")
-    console.print(f" pins     {len(requirements['pins'])} for the build")
-    prose(console, "          ", requirements["note"], style="dim")
+        console.print(f" toolkit  {kit.kind} {kit.preferred} (accepted: {kit.accepts}), {kit.confidence}")
+    if data.arch:
+        console.print(f" targets  {','.join(data.arch.default)}, {data.arch.confidence}")
+    console.print(f" pins     {len(requirements.pins)} for the build")
+    prose(console, "          ", requirements.note, style="dim")
 
 
-def _show_installer(console: Console, installer: Mapping[str, Any]) -> None:
-    console.print(f" {CONFIDENCE[installer['confidence']]} {installer['program']} {installer['release']}")
-    console.print(f"     {escape(installer['url'])}")
-    brings = ", ".join(f"{name} {version}" for name, version in installer["brings"].items())
-    prose(console, "     ", f"brings {brings}; {installer['note']}", style="dim")
-    prose(console, "     ", f"{installer['confidence']}: {installer['source']}", style="dim")
+def _show_installer(console: Console, installer: Installer) -> None:
+    console.print(f" {CONFIDENCE[installer.confidence]} {installer.program} {installer.release}")
+    console.print(f"     {escape(installer.url)}")
+    brings = ", ".join(f"{name} {version}" for name, version in installer.brings.items())
+    prose(console, "     ", f"brings {brings}; {installer.note}", style="dim")
+    prose(console, "     ", f"{installer.confidence}: {installer.source}", style="dim")
 
 
-def _show_component(console: Console, part: Mapping[str, Any]) -> None:
-    if part["kind"] == "skip":
-        console.print(f" [dim]-[/] {part['name']}")
-        prose(console, "     ", part["reason"], style="dim")
+def _show_component(console: Console, part: Component) -> None:
+    if part.kind == "skip":
+        console.print(f" [dim]-[/] {part.name}")
+        prose(console, "     ", part.reason, style="dim")
         return
-    console.print(f" {CONFIDENCE[part['confidence']]} {part['distribution']} {part['version']}")
-    where = f"{part['repo']} {part['tag'] or part['ref']}" if part["kind"] == "source" else part["index"]
-    console.print(f"     {escape(where)} {part.get('rev') or ''}".rstrip())
-    known = "; ".join(text for text in (part["source"], part.get("reason")) if text)
-    prose(console, "     ", f"{part['confidence']}: {known}", style="dim")
-    _show_patches(console, part)
-    for item in part.get("vendored", ()):
-        _show_vendored(console, item)
+    console.print(f" {CONFIDENCE[part.confidence]} {part.distribution} {part.version}")
+    where = f"{part.repo} {part.tag or part.ref} {part.rev or ''}" if part.kind == "source" else part.index
+    console.print(f"     {escape(where)}".rstrip())
+    known = "; ".join(text for text in (part.source, part.reason if part.kind == "source" else "") if text)
+    prose(console, "     ", f"{part.confidence}: {known}", style="dim")
+    if part.kind == "source":
+        _show_patches(console, part)
+        for item in part.vendored:
+            _show_vendored(console, item)
 
 
-def _show_vendored(console: Console, item: Mapping[str, Any]) -> None:
-    which = item["rev"] or item["tag"] or f"as {item['pin_file']} names it"
-    console.print(f"   {CONFIDENCE[item['confidence']]} with {item['name']} {which}")
-    prose(console, "     ", f"{item['confidence']}: {item['reason'] or item['source']}", style="dim")
+def _show_vendored(console: Console, item: Vendored) -> None:
+    which = item.rev or item.tag or f"as {item.pin_file} names it"
+    console.print(f"   {CONFIDENCE[item.confidence]} with {item.name} {which}")
+    prose(console, "     ", f"{item.confidence}: {item.reason or item.source}", style="dim")
     _show_patches(console, item)
 
 
-def _show_patches(console: Console, source: Mapping[str, Any]) -> None:
-    for patch in source.get("patches", ()):
-        prose(console, "     ", f"patched by {patch['file']}: {patch['source']}")
+def _show_patches(console: Console, source: Patched) -> None:
+    for patch in source.patches:
+        prose(console, "     ", f"patched by {patch.file}: {patch.source}")
 
 
-def show_checked(console: Console, data: Mapping[str, Any]) -> None:
+def show_checked(console: Console, data: CheckedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print that a profile is right."""
-    console.print(f" [green]✓[/] {data['profile']}: {', '.join(data['components'])}")
+    console.print(f" [green]✓[/] {data.profile}: {', '.join(data.components)}")

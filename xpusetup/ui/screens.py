@@ -10,7 +10,7 @@ import re
 import shlex
 import sys
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -19,15 +19,13 @@ from xpusetup.commands.result import AS_IT_IS
 from xpusetup.ui.console import is_command, literal, make_console, plain
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from rich.console import Console
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import ProfileSchema
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.status import Environment
+    from xpusetup.commands.status import ShellEnvironment
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -42,7 +40,7 @@ def show_result(result: AnyResult, *, verbose: bool, quiet: bool = False) -> Non
 
         if show_in_brief(console, result, data):
             return
-    show_data(console, result.command, data, verbose)
+    show_data(console, data, verbose=verbose)
 
 
 def show_error(error: XpuError) -> None:
@@ -60,7 +58,7 @@ def show_error(error: XpuError) -> None:
             console.print(f"{label}{escape(line.strip())}")
 
 
-def show_env(console: Console, data: Environment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+def show_env(console: Console, data: ShellEnvironment, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what a shell evaluates."""
     for name in filter(VARIABLE.fullmatch, data.unset):
         console.out(f"unset {name}")
@@ -84,12 +82,6 @@ def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> Non
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 
-def _find(names: Mapping[str, str], data: object) -> Callable[..., Any] | None:
-    """Give the function that a table names for a type of result; its module is imported when it is shown."""
-    module, _, function = names.get(type(data).__name__, "").partition(":")
-    return getattr(import_module(f"xpusetup.ui.{module}"), function) if module else None
-
-
 SCREENS = {
     "BuildList": "build:show_several",
     "BuildResult": "build:show_build",
@@ -104,11 +96,30 @@ SCREENS = {
     "SetupResult": "doctor:show_setup",
     "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",
-    "Environment": "screens:show_env",
+    "ShellEnvironment": "screens:show_env",
     "CacheSize": "storage:show_size",
     "PrunedCache": "storage:show_prune",
     "Removed": "storage:show_removed",
     "ProfileSchema": "screens:show_schema",
+    "DeviceCheckList": "verify:show_list",
+    "DeviceVerification": "verify:show_verify",
+    "FallbackTables": "verify:show_fallbacks",
+    "SuiteList": "verify:show_suite_list",
+    "SuiteResult": "verify:show_suites",
+    "ProofComparison": "verify:show_comparison",
+    "DeviceTable": "verify:show_table",
+    "DeviceList": "devices:show_devices",
+    "Bisection": "bisect:show_bisect",
+    "WrittenReport": "bisect:show_report",
+    "LibraryClosure": "devices:show_closure",
+    "WheelVerification": "devices:show_wheel",
+    "CreatedBundle": "storage:show_created",
+    "VerifiedBundle": "storage:show_verified",
+    "ProfileList": "profiles:show_list",
+    "ShownProfile": "profiles:show_one",
+    "CheckedProfile": "profiles:show_checked",
+    "NewProfile": "profiles:show_new",
+    "LockedProfile": "profiles:show_lock",
 }
 """The screen of each type of result, as module:function; a test holds them against the types that commands return.
 
@@ -116,50 +127,8 @@ A result that is not here has no screen: what it tells was said while the comman
 """
 
 
-def show_data(console: Console, command: str, data: object, verbose: bool = False) -> None:
+def show_data(console: Console, data: object, *, verbose: bool = False) -> None:
     """Print the screen of a result."""
-    if screen := _find(SCREENS, data):
-        screen(console, data, verbose=verbose)
-    elif command in SHOWN:
-        SHOWN[command](console, data, verbose)
-
-
-def _show_verify(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-    from xpusetup.ui.verify import show_list, show_verify  # noqa: PLC0415 - a screen of its own
-
-    if "list" in data:
-        show_list(console, data["list"])
-        return
-    show_verify(console, data, verbose=verbose)
-
-
-def _screen(module: str, function: str, *, told: bool = True) -> Callable[[Console, Any, bool], None]:
-    """Give a screen of a module of its own, imported when it is shown; `told`: it may be asked to say more."""
-
-    def show(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
-        more = {"verbose": verbose} if told else {}
-        getattr(import_module(f"xpusetup.ui.{module}"), function)(console, data, **more)
-
-    return show
-
-
-SHOWN: dict[str, Callable[[Console, Any, bool], None]] = {
-    "verify": _show_verify,
-    "verify --fallbacks": _screen("verify", "show_fallbacks", told=False),
-    "test": _screen("verify", "show_suites"),
-    "status diff": _screen("verify", "show_comparison"),
-    "bisect": _screen("bisect", "show_bisect"),
-    "report": _screen("bisect", "show_report", told=False),
-    "env --closure": _screen("devices", "show_closure"),
-    "verify-wheel": _screen("devices", "show_wheel"),
-    "bundle create": _screen("storage", "show_created"),
-    "bundle verify": _screen("storage", "show_verified"),
-    "devices list": _screen("devices", "show_devices"),
-    "devices check": _screen("devices", "show_devices"),
-    "devices table": _screen("verify", "show_table", told=False),
-    "profiles list": _screen("profiles", "show_list", told=False),
-    "profiles show": _screen("profiles", "show_one"),
-    "profiles check": _screen("profiles", "show_checked", told=False),
-    "profiles new": _screen("profiles", "show_new", told=False),
-    "profiles lock": _screen("profiles", "show_lock", told=False),
-}
+    module, _, function = SCREENS.get(type(data).__name__, "").partition(":")
+    if module:
+        getattr(import_module(f"xpusetup.ui.{module}"), function)(console, data, verbose=verbose)

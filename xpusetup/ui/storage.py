@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -13,13 +13,14 @@ from xpusetup.ui.console import prose
 from xpusetup.ui.tables import show_table
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
     from xpusetup.bundle.contents import Download
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.build_result import UnverifiedOrigin
+    from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
     from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
     from xpusetup.commands.remove import Removed
 
@@ -127,50 +128,50 @@ SHOWN = 6
 VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
 
 
-def show_created(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:
     """Print what was written, what its sources may still download, and how to use it."""
-    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data['bytes'])}")
+    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data.bytes)}")
     _show_contents(console, data)
-    show_unverified(console, data["unverified"])
-    if data["downloads"]:
+    show_unverified(console, data.unverified)
+    if data.downloads:
         console.print("\n may download, as its own files say (what is vendored is there already):")
-        _show_downloads(console, data["downloads"], verbose=verbose)
-    file = shlex.quote(data["file"].rpartition("/")[2])
+        _show_downloads(console, data.downloads, verbose=verbose)
+    file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
     console.print(f"   install this program:  tar -xf {escape(file)} program && pip install --no-index program/*.whl")
     console.print(f"   build:                 xpusetup build --bundle {escape(file)}")
 
 
-def show_verified(console: Console, data: Mapping[str, Any], verbose: bool) -> None:
+def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:
     """Print whether a bundle is whole, and what it lacks."""
-    console.print(f"\n {_file(data)} · made by xpusetup {data['created_by']}")
+    console.print(f"\n {_file(data)} · made by xpusetup {data.created_by}")
     _show_contents(console, data)
-    if verbose and data["downloads"]:
-        _show_downloads(console, data["downloads"], verbose=True)
-    for what in data["missing"]:
+    if verbose and data.downloads:
+        _show_downloads(console, data.downloads, verbose=True)
+    for what in data.missing:
         console.print(f" [red]✗[/] lacks {escape(what)}")
-    if data["missing"]:
+    if data.missing:
         console.print(f"   [bold]fix[/]  create it again: {escape(_create(data))}")
     else:
-        console.print(f" [green]✓[/] all {data['files']} files as they were, every commit whole, every wheel there")
+        console.print(f" [green]✓[/] all {data.files} files as they were, every commit whole, every wheel there")
 
 
-def _create(data: Mapping[str, Any]) -> str:
-    revs = [word for name, ref in data["revs"].items() for word in ("--rev", f"{name}={ref}")]
-    return shlex.join(("xpusetup", "bundle", "create", data["file"], "--profile", data["profile"], *revs))
+def _create(data: BundleContents) -> str:
+    revs = [word for name, ref in data.revs.items() for word in ("--rev", f"{name}={ref}")]
+    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *revs))
 
 
-def _file(data: Mapping[str, Any]) -> str:
-    return escape(short_path(data["file"]))
+def _file(data: BundleContents) -> str:
+    return escape(short_path(data.file))
 
 
-def _show_contents(console: Console, data: Mapping[str, Any]) -> None:
-    with_revs = "".join(f" {name}={ref}" for name, ref in data["revs"].items())
-    console.print(f"   {data['profile']}{escape(with_revs)} for Python {data['python']} on {data['machine']}")
-    commits = sum(len(each["commits"]) for each in data["repositories"])
-    told = [f"{_count(commits, 'commit')} of {_count(len(data['repositories']), 'repository', 'repositories')}"]
-    told += [_count(len(data["wheels"]), "wheel"), f"this program ({_count(len(data['program']), 'wheel')})"]
-    told += [data["toolkit"].rpartition("/")[2]] if data["toolkit"] else []
+def _show_contents(console: Console, data: BundleContents) -> None:
+    with_revs = "".join(f" {name}={ref}" for name, ref in data.revs.items())
+    console.print(f"   {data.profile}{escape(with_revs)} for Python {data.python} on {data.machine}")
+    commits = sum(len(each.commits) for each in data.repositories)
+    told = [f"{_count(commits, 'commit')} of {_count(len(data.repositories), 'repository', 'repositories')}"]
+    told += [_count(len(data.wheels), "wheel"), f"this program ({_count(len(data.program), 'wheel')})"]
+    told += [data.toolkit.rpartition("/")[2]] if data.toolkit else []
     console.print(f"   {escape(' · '.join(told))}")
 
 

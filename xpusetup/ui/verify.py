@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
@@ -11,11 +11,15 @@ from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from rich.console import Console
 
-    Check = Mapping[str, Any]
+    from xpusetup.commands.devices import DeviceTable, ProofComparison
+    from xpusetup.commands.test import SuiteList, SuiteResult
+    from xpusetup.commands.verify import DeviceCheckList, DeviceVerification, FallbackTables
+    from xpusetup.verify.fallbacks import Operator
+    from xpusetup.verify.outcomes import CheckResult
 
 
 # Two results side by side on the screen; several as Markdown, which is for a file or a page.
@@ -32,36 +36,34 @@ STATE_MARKS = {
 LABEL, COLUMN = 22, 36
 
 
-def show_comparison(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_comparison(console: Console, data: ProofComparison, *, verbose: bool) -> None:
     """Print what two results differ in, or the table of several."""
-    if not data["here"]:
-        console.out(data["markdown"], end="")
+    if not data.here:
+        console.out(data.markdown, end="")
         return
     console.print()
     _show_row(console, "", ["this build", "the other"], [None, None])
-    for row in data["identity"]:
-        _show_row(console, row["label"], row["values"], [None, None])
-    differing = [row for row in data["rows"] if not row["same"]]
-    shown = data["rows"] if verbose else differing
+    for one in data.identity:
+        _show_row(console, one.label, one.values, [None, None])
+    differing = [row for row in data.rows if not row.same]
+    shown = data.rows if verbose else differing
     if shown:
         console.print()
     for row in shown:
-        _show_row(
-            console, row["id"], [_say(*pair) for pair in zip(row["marks"], row["seen"], strict=True)], row["marks"]
-        )
-    alike = len(data["rows"]) - len(differing)
+        _show_row(console, row.id, [_say(*pair) for pair in zip(row.marks, row.seen, strict=True)], row.marks)
+    alike = len(data.rows) - len(differing)
     more = "" if verbose or not alike else ", which -v shows"
     checks = "check" if alike == 1 else "checks"
-    console.print(f"\n {len(differing)} of {len(data['rows'])} checks differ · {alike} {checks} alike{more}")
+    console.print(f"\n {len(differing)} of {len(data.rows)} checks differ · {alike} {checks} alike{more}")
 
 
-def show_table(console: Console, data: Mapping[str, Any]) -> None:
+def show_table(console: Console, data: DeviceTable, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the table of devices as it is, or say which page shows it now."""
-    if data["file"] is None:
-        console.out(data["markdown"], end="")
+    if data.file is None:
+        console.out(data.markdown, end="")
         return
-    found = ", ".join(device["device"] for device in data["devices"])
-    console.print(f" [green]✓[/] {escape(data['file'])}: {len(data['checks'])} checks on {escape(found)}")
+    found = ", ".join(device.device for device in data.devices)
+    console.print(f" [green]✓[/] {escape(data.file)}: {len(data.checks)} checks on {escape(found)}")
 
 
 def _say(mark: str | None, seen: str) -> str:
@@ -82,53 +84,53 @@ def _show_row(console: Console, label: str, cells: Sequence[str], marks: Sequenc
 # Which operators run on the CPU: tables for a terminal, Markdown in the published form for everything else.
 
 
-def show_fallbacks(console: Console, data: Mapping[str, Any]) -> None:
+def show_fallbacks(console: Console, data: FallbackTables, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print each table, what its words mean, and what it cannot tell."""
-    if data["markdown"] or not console.is_terminal:
+    if data.markdown or not console.is_terminal:
         _show_markdown(console, data)
         return
-    for table in data["tables"]:
-        console.print(f"\n [bold]{escape(table['title'])}[/]")
-        _show_rows(console, table["operators"])
-        for note in table["notes"]:
+    for table in data.tables:
+        console.print(f"\n [bold]{escape(table.title)}[/]")
+        _show_rows(console, table.operators)
+        for note in table.notes:
             prose(console, "     ", note, style="dim", first="   · ")
-        for error in table["errors"]:
+        for error in table.errors:
             console.print(f"   [red]✗[/] {escape(error)}")
     console.print()
-    for how, meaning in data["words"].items():
+    for how, meaning in data.words.items():
         prose(console, " " * 10, meaning, style="dim", first=f" {how:<9}")
 
 
-def _show_rows(console: Console, operators: list[Mapping[str, Any]]) -> None:
+def _show_rows(console: Console, operators: Sequence[Operator]) -> None:
     if not operators:
         console.print("   [green]✓[/] no operator ran on the CPU")
         return
-    wide = max(len(one["name"]) for one in operators)
+    wide = max(len(one.name) for one in operators)
     for one in operators:
-        calls = "" if one["calls"] is None else f"{one['calls']:>6}x"
-        console.print(f"   {one['name']:<{wide}}  {one['how']:<8}{calls}  [dim]{_span(one)}[/]".rstrip())
+        calls = "" if one.calls is None else f"{one.calls:>6}x"
+        console.print(f"   {one.name:<{wide}}  {one.how:<8}{calls}  [dim]{_span(one)}[/]".rstrip())
 
 
-def _span(operator: Mapping[str, Any]) -> str:
+def _span(operator: Operator) -> str:
     """Say with which releases it runs on the CPU."""
-    releases = operator["releases"]
+    releases = operator.releases
     if not releases:
         return ""
     first, last = releases[0], releases[-1]
     span = first if first == last else f"{first} to {last}"
-    since = f", not from {operator['native_since']} on" if operator["native_since"] else ""
+    since = f", not from {operator.native_since} on" if operator.native_since else ""
     return f"with {span}{since}"
 
 
-def _show_markdown(console: Console, data: Mapping[str, Any]) -> None:
-    for number, table in enumerate(data["tables"]):
-        out = [*([""] if number else []), f"## {table['title']}", "", table["markdown"].rstrip("\n")]
-        remarks = [*table["notes"], *(f"ended early: {error}" for error in table["errors"])]
-        remarks += [f"source: {table['source']}"] if table["source"] else []
+def _show_markdown(console: Console, data: FallbackTables) -> None:
+    for number, table in enumerate(data.tables):
+        out = [*([""] if number else []), f"## {table.title}", "", table.markdown.rstrip("\n")]
+        remarks = [*table.notes, *(f"ended early: {error}" for error in table.errors)]
+        remarks += [f"source: {table.source}"] if table.source else []
         console.out("\n".join((*out, "", *(f"- {remark}" for remark in remarks))).rstrip("\n"), highlight=False)
-    if data["words"]:
+    if data.words:
         console.out("")
-    for how, meaning in data["words"].items():
+    for how, meaning in data.words.items():
         console.out(f"- {how}: {meaning}", highlight=False)
 
 
@@ -138,15 +140,11 @@ def _show_markdown(console: Console, data: Mapping[str, Any]) -> None:
 FEW = 10
 
 
-def show_suites(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
-    """Print the results of a run, or which suites there are."""
-    if "list" in data:
-        _show_list(console, data, verbose=verbose)
-        return
-    versions = data["versions"]
-    what = f"{data['suite']} {versions['suite'] or ''}".strip()
-    console.print(f"\n {escape(what)} · {data['device']} · torch {versions['torch']} · {escape(data['environment'])}\n")
-    console.out(data["markdown"].rstrip("\n"), highlight=False)
+def show_suites(console: Console, data: SuiteResult, *, verbose: bool) -> None:
+    """Print the results of a run."""
+    what = f"{data.suite} {data.versions.suite or ''}".strip()
+    console.print(f"\n {escape(what)} · {data.device} · torch {data.versions.torch} · {escape(data.environment)}\n")
+    console.out(data.markdown.rstrip("\n"), highlight=False)
     console.print()
     for note in _notes(data):
         prose(console, "   ", note, style="dim", first=" · ")
@@ -155,33 +153,30 @@ def show_suites(console: Console, data: Mapping[str, Any], *, verbose: bool) -> 
     _show_end(console, data)
 
 
-def _notes(data: Mapping[str, Any]) -> list[str]:
-    notes = [f"{', '.join(one['places'])} left out: {one['reason']} ({one['source']})" for one in data["excluded"]]
-    notes += data["source"]["notes"]
-    notes += [f"{row['name']}: {note}" for row in data["suites"] for note in row["notes"]]
-    if not data["versions"]["xdist"]:
+def _notes(data: SuiteResult) -> list[str]:
+    notes = [f"{', '.join(one.places)} left out: {one.reason} ({one.source})" for one in data.excluded]
+    notes += data.source.notes
+    notes += [f"{row.name}: {note}" for row in data.suites for note in row.notes]
+    if not data.versions.xdist:
         notes.append("without workers: pytest-xdist is not in this environment")
     return notes
 
 
-def _show_failed(console: Console, data: Mapping[str, Any], *, limit: int) -> None:
-    for line in data["broken"]:
+def _show_failed(console: Console, data: SuiteResult, *, limit: int) -> None:
+    for line in data.broken:
         console.print(f" [red]✗[/] {escape(line)}")
-    for one in data["replaced"]:
-        told = f"{one['name']} was {one['before'] or 'not there'}, now {one['after'] or 'it is gone'}"
+    for each in data.replaced:
+        told = f"{each.name} was {each.before or 'not there'}, now {each.after or 'it is gone'}"
         console.print(f" [red]✗[/] replaced while the tests ran: {escape(told)}")
-    for test, why in data["crashed"].items():
+    for test, why in data.crashed.items():
         console.print(f" [red]✗[/] {escape(test)}\n     crashed: {escape(why)}")
-    against = data["against"]
+    against = data.against
     if against is None:
-        words = [(test, word) for test, word in data["failed"].items() if word != "crashed"]
+        words = [(test, word) for test, word in data.failed.items() if word != "crashed"]
         _show_some(console, [f"{test} [dim]{word}[/]" for test, word in _escaped(words)], "red", "✗", limit)
         return
-    for kind, colour, mark in (("worse", "red", "✗"), ("better", "green", "✓")):
-        lines = [
-            f"{kind}: {escape(one['name'])}  [dim]{escape(one['there'])} → {escape(one['here'])}[/]"
-            for one in against[kind]
-        ]
+    for kind, found, colour, mark in (("worse", against.worse, "red", "✗"), ("better", against.better, "green", "✓")):
+        lines = [f"{kind}: {escape(one.name)}  [dim]{escape(one.there)} → {escape(one.here)}[/]" for one in found]
         _show_some(console, lines, colour, mark, limit)
 
 
@@ -197,41 +192,42 @@ def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, l
         console.print(f"   [dim]and {len(lines) - len(shown)} more (-v)[/]")
 
 
-def _show_operators(console: Console, data: Mapping[str, Any]) -> None:
-    table = data["operator_table"]
-    if data["operators"]:
+def _show_operators(console: Console, data: SuiteResult) -> None:
+    table = data.operator_table
+    if data.operators:
         console.print("\n operators that ran on the CPU, as the tests said\n")
-        console.out(table["markdown"].rstrip("\n"), highlight=False)
-    for note in table["notes"]:
+        console.out(table.markdown.rstrip("\n"), highlight=False)
+    for note in table.notes:
         prose(console, "   ", note, style="dim", first=" · ")
 
 
-def _show_end(console: Console, data: Mapping[str, Any]) -> None:
-    against = data["against"]
-    took = render_duration(data["seconds"])
+def _show_end(console: Console, data: SuiteResult) -> None:
+    against = data.against
+    took = render_duration(data.seconds)
     if against is not None:
-        worse, better = len(against["worse"]), len(against["better"])
+        worse, better = len(against.worse), len(against.better)
         mark, word = ("[red]✗[/]", "worse than") if worse else ("[green]✓[/]", "not worse than")
-        told = f"{word} {against['baseline']}: {worse} worse, {better} better"
+        told = f"{word} {against.baseline}: {worse} worse, {better} better"
         console.print(f"\n {mark} {escape(told)} · {took}")
     else:
-        bad = len(data["failed"])
-        mark = "[red]✗[/]" if bad or data["broken"] else "[green]✓[/]"
+        bad = len(data.failed)
+        mark = "[red]✗[/]" if bad or data.broken else "[green]✓[/]"
         console.print(f"\n {mark} {bad or 'no'} test{'' if bad == 1 else 's'} failed · {took}")
-    console.print(f"   [dim]{escape(data['results'])} is a --baseline for later runs[/]")
+    console.print(f"   [dim]{escape(data.results)} is a --baseline for later runs[/]")
 
 
-def _show_list(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
-    for one in data["list"]:
-        parts = f"  [dim]--select {', '.join(one['select'])}[/]" if one["select"] else ""
-        console.print(f" {one['name']:<14}{escape(one['title'])}{parts}")
+def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None:
+    """Print which suites there are, and what was published of them."""
+    for one in data.list_:
+        parts = f"  [dim]--select {', '.join(one.select)}[/]" if one.select else ""
+        console.print(f" {one.name:<14}{escape(one.title)}{parts}")
     console.print()
-    for one in data["published"]:
-        console.print(f" published: {one['id']}  [dim]{escape(one['source'])}[/]")
+    for each in data.published:
+        console.print(f" published: {each.id}  [dim]{escape(each.source)}[/]")
         if verbose:
-            console.out(one["markdown"].rstrip("\n"), highlight=False)
+            console.out(each.markdown.rstrip("\n"), highlight=False)
     tables = "" if verbose else "; the published tables: xpusetup test -v"
-    console.print(f"\n run one: {escape(data['next'])}{tables}")
+    console.print(f"\n run one: {escape(data.next)}{tables}")
 
 
 # The screen of verify: what passed by area, what failed with its limit, consequences folded into their cause.
@@ -246,50 +242,49 @@ NAME, TIME = 28, 9
 """Columns: where a check's name ends, and how much its time needs at the right."""
 
 
-def show_list(console: Console, checks: Iterable[Check]) -> None:
+def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print the checks that there are, by area."""
     area = ""
-    for check in checks:
-        if check["area"] != area:
-            area = check["area"]
+    for check in data.list_:
+        if check.area != area:
+            area = check.area
             console.print(f"\n [bold]{area}[/]")
-        console.print(f"   {check['id']:<38} {check['level']:<6} [dim]{escape(check['title'])}[/]")
+        console.print(f"   {check.id:<38} {check.level:<6} [dim]{escape(check.title)}[/]")
 
 
-def show_verify(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
+def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     """Print a verification."""
-    checks = data["checks"]
+    checks = data.checks
     _head(console, data)
     for area in dict.fromkeys(_area(check) for check in checks):
         _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
     _end(console, data, verbose=verbose)
 
 
-def _head(console: Console, data: Mapping[str, Any]) -> None:
-    names = ", ".join(str(device.get("name")) for device in data["devices"]) or "no device"
-    why = f" [dim]({escape(data['chosen_by'])})[/]" if " " in data.get("chosen_by", "") else ""
-    torch = data.get("versions", {}).get("torch") or "?"
-    console.print(f"\n {data['device']} · {escape(names)} · torch {torch}{why}\n")
+def _head(console: Console, data: DeviceVerification) -> None:
+    names = ", ".join(device.name for device in data.devices) or "no device"
+    why = f" [dim]({escape(data.chosen_by)})[/]" if " " in data.chosen_by else ""
+    console.print(f"\n {data.device} · {escape(names)} · torch {data.versions.torch or '?'}{why}\n")
 
 
-def _area(check: Check) -> str:
-    return str(check["id"].partition(".")[0])
+def _area(check: CheckResult) -> str:
+    return check.id.partition(".")[0]
 
 
-def _show_area(console: Console, area: str, checks: list[Check], *, verbose: bool) -> None:
+def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbose: bool) -> None:
     """Print what passed as one line, then whatever did not: a check that follows from another one is counted."""
-    passed = [check for check in checks if check["level"] == "ok"]
+    passed = [check for check in checks if check.level == "ok"]
     if passed and not verbose:
-        _show_passed(console, area, passed, whole=not any(check["level"] in FAILING for check in checks))
+        _show_passed(console, area, passed, whole=not any(check.level in FAILING for check in checks))
     folded: dict[str, int] = {}
     skipped: dict[str, list[str]] = {}
     for check in checks:
-        if verbose or (check["level"] not in ("ok", "skip") and not check.get("caused_by")):
+        if verbose or (check.level not in ("ok", "skip") and not check.caused_by):
             _show_check(console, check)
-        elif check.get("caused_by"):
-            folded[check["caused_by"]] = folded.get(check["caused_by"], 0) + 1
-        elif check["level"] == "skip":
-            skipped.setdefault(check["seen"], []).append(check["title"])
+        elif check.caused_by:
+            folded[check.caused_by] = folded.get(check.caused_by, 0) + 1
+        elif check.level == "skip":
+            skipped.setdefault(check.seen, []).append(check.title)
     for seen, names in skipped.items():
         what = names[0] if len(names) == 1 else f"{len(names)} of {area}"
         _line(console, "-", what, seen)
@@ -298,20 +293,20 @@ def _show_area(console: Console, area: str, checks: list[Check], *, verbose: boo
         _line(console, MARKS["skip"], area, f"{what} from {cause} (-v shows it)")
 
 
-def _show_passed(console: Console, area: str, passed: list[Check], *, whole: bool) -> None:
+def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whole: bool) -> None:
     if area in TOLD:
         for check in passed:
-            _line(console, MARKS["ok"], check["title"], check["seen"], check["seconds"])
+            _line(console, MARKS["ok"], check.title, check.seen, check.seconds)
         return
-    titles = " · ".join(check["title"] for check in passed) if len(passed) <= NAMED else f"{len(passed)} checks"
-    _line(console, MARKS["ok"] if whole else " ", area, titles, sum(check["seconds"] or 0 for check in passed))
+    titles = " · ".join(check.title for check in passed) if len(passed) <= NAMED else f"{len(passed)} checks"
+    _line(console, MARKS["ok"] if whole else " ", area, titles, sum(check.seconds or 0 for check in passed))
 
 
-def _show_check(console: Console, check: Check) -> None:
-    caused = f" (after {check['caused_by']})" if check.get("caused_by") else ""
-    _line(console, MARKS[check["level"]], check["id"], f"{check['seen']}{caused}", check["seconds"])
-    if check["level"] in FAILING and check.get("limit"):
-        console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check['limit'])}[/]")
+def _show_check(console: Console, check: CheckResult) -> None:
+    caused = f" (after {check.caused_by})" if check.caused_by else ""
+    _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
+    if check.level in FAILING and check.limit:
+        console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
 
 
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
@@ -324,30 +319,29 @@ def _line(console: Console, mark: str, name: str, text: str, seconds: float | No
         console.print(f"   {'':<{NAME}} {escape(line)}")
 
 
-def _end(console: Console, data: Mapping[str, Any], *, verbose: bool) -> None:
-    checks = data["checks"]
-    failing = [check for check in checks if check["level"] in FAILING]
-    skipped = sum(check["level"] == "skip" for check in checks)
+def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
+    checks = data.checks
+    failing = [check for check in checks if check.level in FAILING]
+    skipped = sum(check.level == "skip" for check in checks)
     beside = f", {skipped} skipped" if skipped else ""
-    if data["verified"]:
+    if data.verified:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
         _say_causes(console, data, failing)
-    if why := data.get("not_recorded"):
-        prose(console, "   ", f"not written into the manifest: {why}", style="dim")
-    peaks = [check["peak_bytes"] for check in checks if check.get("peak_bytes")]
+    if data.not_recorded:
+        prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
+    peaks = [check.peak_bytes for check in checks if check.peak_bytes]
     if verbose and peaks:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
-    if verbose and data.get("not_checked"):
-        prose(console, "   ", f"not checked: {', '.join(data['not_checked'])}", style="dim")
+    if verbose and data.not_checked:
+        prose(console, "   ", f"not checked: {', '.join(data.not_checked)}", style="dim")
 
 
-def _say_causes(console: Console, data: Mapping[str, Any], failing: list[Check]) -> None:
+def _say_causes(console: Console, data: DeviceVerification, failing: list[CheckResult]) -> None:
     """Say how many fail, and from what: that is what has to be mended."""
-    checks = data["checks"]
     verb = "fails" if len(failing) == 1 else "fail"
-    console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(checks)} checks {verb}")
-    causes = [check["id"] for check in failing if not check.get("caused_by")]
+    console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data.checks)} checks {verb}")
+    causes = [check.id for check in failing if not check.caused_by]
     if causes and len(failing) > 1:
         prose(console, "   ", f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}")
-    console.print(f"   what this machine lacks: {escape(data['fix'])}")
+    console.print(f"   what this machine lacks: {escape(data.fix)}")

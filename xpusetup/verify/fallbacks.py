@@ -7,14 +7,14 @@ import re
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pydantic import Field, model_validator
 
 from xpusetup.base.values import Strict, parse_toml
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 # data/fallbacks.toml as values: the published tables, and which release's built-in list names which operator.
@@ -49,7 +49,7 @@ class BuiltIn(Strict):
     date: str = ""
 
 
-class Span(Strict):
+class ReleaseSpan(Strict):
     """Operators that are on the lists of all releases from `first` to `last`."""
 
     first: str
@@ -71,7 +71,7 @@ class Known(Strict):
     source: str
     table: list[Published]
     built_in: list[BuiltIn]
-    span: list[Span]
+    span: list[ReleaseSpan]
     kernel: list[Kernel]
 
     @model_validator(mode="after")
@@ -164,7 +164,7 @@ class Message(NamedTuple):
 
 
 class Pattern(Strict):
-    """One wording, as helpers/fallback_messages.json explains it."""
+    """One wording, as helpers/helperlib/fallbacks/messages.json explains it."""
 
     kind: Kind
     pattern: str
@@ -184,7 +184,7 @@ class _PatternFile(Strict):
 
 
 def parse_patterns(text: str) -> tuple[Pattern, ...]:
-    """Read helpers/fallback_messages.json."""
+    """Read helpers/helperlib/fallbacks/messages.json."""
     return tuple(_PatternFile.model_validate(json.loads(text)).messages)
 
 
@@ -261,6 +261,50 @@ class Table:
     errors: tuple[str, ...] = ()
 
 
+@dataclass(frozen=True, kw_only=True)
+class RecordedOperator:
+    """An operator as helpers/collect_fallbacks.py saw it in a run: how often it was called, and who told of it.
+
+    `kernel` is the kind of kernel that the dispatcher has for it, None where it was not asked.
+    """
+
+    name: str
+    calls: int
+    announced: bool
+    refused: bool
+    kernel: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedWorkload:
+    """What a workload told. `own`: how often operators were called that stayed on the device.
+
+    `unseen` are those that hide what they call, `unnamed` counts messages that named no operator, and `errors` say by
+    part of the workload why it ended.
+    """
+
+    title: str
+    operators: list[RecordedOperator]
+    own: dict[str, int]
+    unseen: list[str]
+    unnamed: int
+    errors: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FallbackRecord:
+    """What helpers/collect_fallbacks.py wrote. `blind` says why silent fallbacks cannot be seen; empty where they can.
+
+    `forced` are the operators that a variable sends to the CPU.
+    """
+
+    device: str
+    torch: str
+    blind: str
+    forced: list[str]
+    workloads: list[RecordedWorkload]
+
+
 def published_tables(known: Known, release: str) -> tuple[Table, ...]:
     """Give the tables that were published for a release, to the letter."""
     return tuple(_published(known, one) for one in known.table if one.release == release)
@@ -287,43 +331,43 @@ def list_table(known: Known, release: str) -> Table:
     return Table(title, "built-in list", rows, render_markdown(rows), source, (note,))
 
 
-def run_tables(known: Known, document: Mapping[str, Any]) -> tuple[Table, ...]:
-    """Give a table for each workload of what collect_fallbacks.py wrote."""
-    return tuple(_run_table(known, document, workload) for workload in document["workloads"])
+def run_tables(known: Known, record: FallbackRecord) -> tuple[Table, ...]:
+    """Give a table for each workload of a run."""
+    return tuple(_run_table(known, record, workload) for workload in record.workloads)
 
 
-def _run_table(known: Known, document: Mapping[str, Any], workload: Mapping[str, Any]) -> Table:
-    release = ".".join(document["torch"].split(".")[:2])
+def _run_table(known: Known, record: FallbackRecord, workload: RecordedWorkload) -> Table:
+    release = ".".join(record.torch.split(".")[:2])
     rows = tuple(
-        _operator(known if document["device"] == XPU else None, seen["name"], how, seen["calls"])
-        for seen in workload["operators"]
-        for how in [_judge(known, document, seen, release)]
+        _operator(known if record.device == XPU else None, seen.name, how, seen.calls)
+        for seen in workload.operators
+        for how in [_judge(known, record, seen, release)]
     )
-    if document["device"] == XPU and release in SILENT:
-        listed = {name: calls for name, calls in workload["own"].items() if known.is_listed(name, release)}
+    if record.device == XPU and release in SILENT:
+        listed = {name: calls for name, calls in workload.own.items() if known.is_listed(name, release)}
         rows = tuple(sorted((*rows, *(_operator(known, name, "Enabled", calls) for name, calls in listed.items()))))
-    title = f"{document['device']}, PyTorch {document['torch']}: {workload['title']}"
-    errors = tuple(f"{name}: {error}" for name, error in workload["errors"].items())
-    return Table(title, "run", rows, render_markdown(rows), "", _notes_of(document, workload), errors)
+    title = f"{record.device}, PyTorch {record.torch}: {workload.title}"
+    errors = tuple(f"{name}: {error}" for name, error in workload.errors.items())
+    return Table(title, "run", rows, render_markdown(rows), "", _notes_of(record, workload), errors)
 
 
-def _judge(known: Known, document: Mapping[str, Any], seen: Mapping[str, Any], release: str) -> How:
-    if document["device"] != XPU:
-        return "Missing" if seen["refused"] else "Enabled" if seen["announced"] else "Silent"
-    if seen["name"] in document["forced"]:
+def _judge(known: Known, record: FallbackRecord, seen: RecordedOperator, release: str) -> How:
+    if record.device != XPU:
+        return "Missing" if seen.refused else "Enabled" if seen.announced else "Silent"
+    if seen.name in record.forced:
         return "Forced"
-    in_list_file = seen["kernel"] == "kernel"
-    return "Enabled" if in_list_file or known.is_listed(seen["name"], release) else "Manual"
+    in_list_file = seen.kernel == "kernel"
+    return "Enabled" if in_list_file or known.is_listed(seen.name, release) else "Manual"
 
 
-def _notes_of(document: Mapping[str, Any], workload: Mapping[str, Any]) -> tuple[str, ...]:
+def _notes_of(record: FallbackRecord, workload: RecordedWorkload) -> tuple[str, ...]:
     notes = []
-    if document["blind"]:
-        notes.append(f"cannot tell silent fallbacks: {document['blind']}")
-    if workload["unseen"]:
-        notes.append(f"cannot tell what these call: {', '.join(workload['unseen'])}")
-    if workload["unnamed"]:
-        notes.append(_unnamed(workload["unnamed"]))
+    if record.blind:
+        notes.append(f"cannot tell silent fallbacks: {record.blind}")
+    if workload.unseen:
+        notes.append(f"cannot tell what these call: {', '.join(workload.unseen)}")
+    if workload.unnamed:
+        notes.append(_unnamed(workload.unnamed))
     return tuple(notes)
 
 

@@ -1,16 +1,78 @@
-"""Results of verifications side by side: check by check, and as the table of devices."""
+"""Results of verifications: what the helper writes, side by side check by check, and as the table of devices."""
 
 from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
+from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+
+
+# What helpers/verify_device.py writes.
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckResult:
+    """What one check came to: what it saw, what it allows, and the earlier check that its failure may follow from.
+
+    `verdict` is ok, wrong, unsupported or absent; `peak_bytes` the most memory of the device in use at once; `stack`
+    where its process was when it hung or died, the innermost call first. None where nothing is known.
+    """
+
+    id: str
+    title: str
+    level: Level
+    seen: str
+    limit: str | None = None
+    seconds: float | None = None
+    caused_by: str | None = None
+    verdict: str | None = None
+    peak_bytes: int | None = None
+    stack: list[str] = field(default_factory=list)
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenDevice:
+    """A device as torch describes it, with its memory in bytes."""
+
+    name: str = ""
+    index: int | None = None
+    total_memory: int | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class TorchVersions:
+    """What an environment runs; `extensions` by entry point: package and version."""
+
+    python: str | None = None
+    torch: str | None = None
+    numpy: str | None = None
+    extensions: dict[str, str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Verification:
+    """What a device computed, check by check, up to a level. `verified` is None where there was no device."""
+
+    device: str
+    devices: list[SeenDevice] = field(default_factory=list)
+    versions: TorchVersions = field(default_factory=TorchVersions)
+    checks: list[CheckResult]
+    verified: bool | None = None
+    level: str = ""
+    not_checked: list[str] = field(default_factory=list)
+
+
+def read_verification(document: object) -> Verification:
+    """Read what the helper wrote. Raises ValueError for anything else."""
+    return read_as(Verification, document)
 
 
 # Results of verifications side by side: read from saved documents, compared check by check, as a Markdown
@@ -39,8 +101,8 @@ class Check:
 
 
 @dataclass(frozen=True, kw_only=True)
-class Proof:
-    """A verification. `checks` by id, in their order; empty texts where a document does not say it.
+class ProvenDevice:
+    """Which device was verified, with what, and what that proved; empty texts where a document does not say it.
 
     `extension` names the packages that taught torch the device, with their versions; `level` is how much was verified.
     """
@@ -53,7 +115,24 @@ class Proof:
     extension: str = ""
     level: str = ""
     verified: bool | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Proof(ProvenDevice):
+    """A verification: its checks by id, in their order."""
+
     checks: Mapping[str, Check] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, kw_only=True)
+class ComparedCheck:
+    """A check in several results: what it came to and saw in each, None and empty where one does not have it."""
+
+    id: str
+    title: str
+    marks: list[Mark | None]
+    seen: list[str]
+    same: bool
 
 
 def parse_proof(text: str, origin: str) -> Proof:
@@ -133,14 +212,14 @@ def check_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[Check | None]]]:
     return [(name, [proof.checks.get(name) for proof in proofs]) for name in ids]
 
 
-def compare(proofs: Sequence[Proof]) -> list[dict[str, Any]]:
-    """Give a row for each check: its marks, None where a result does not have it, and whether they are all the same."""
+def compare(proofs: Sequence[Proof]) -> list[ComparedCheck]:
+    """Give a row for each check."""
     rows = []
     for name, found in check_rows(proofs):
         marks = [check.mark if check else None for check in found]
         title = next((check.title for check in found if check and check.title), "")
         seen = [check.seen if check else "" for check in found]
-        rows.append({"id": name, "title": title, "marks": marks, "seen": seen, "same": len(set(marks)) == 1})
+        rows.append(ComparedCheck(id=name, title=title, marks=marks, seen=seen, same=len(set(marks)) == 1))
     return rows
 
 
@@ -149,7 +228,7 @@ def render_table(proofs: Sequence[Proof]) -> str:
     head = ["", *(proof.device for proof in proofs)]
     who = [[label, *values] for label, values in identity_rows(proofs)[1:]]
     names = [["name", *(proof.name for proof in proofs)]] if any(proof.name for proof in proofs) else []
-    checks = [[f"`{row['id']}`", *(SIGNS[mark or NOT_RUN] for mark in row["marks"])] for row in compare(proofs)]
+    checks = [[f"`{row.id}`", *(SIGNS[mark or NOT_RUN] for mark in row.marks)] for row in compare(proofs)]
     lines = [_line(head), _line(["---", *([":---:"] * len(proofs))]), *map(_line, [*names, *who, *checks])]
     return "\n".join([*lines, "", LEGEND, ""])
 
@@ -170,51 +249,74 @@ LONGEST = 160
 """Characters of what a check saw that a page shows."""
 
 
-def make_table(proofs: Sequence[Proof]) -> dict[str, Any]:
-    """Give the table as data: `devices` in their order, and for each of the `checks` a state for each device."""
-    rows = compare(proofs)
+@dataclass(frozen=True, kw_only=True)
+class CountedDevice(ProvenDevice):
+    """A device of the table, with how many checks came to each state."""
+
+    counts: dict[str, int]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckStates:
+    """A check of the table: its state on each device, and what it saw there."""
+
+    id: str
+    title: str
+    states: list[Mark]
+    seen: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckTable:
+    """The table: `devices` in their order, and for each of the `checks` a state for each device."""
+
+    devices: list[CountedDevice]
+    checks: list[CheckStates]
+
+
+def identify(proof: Proof) -> ProvenDevice:
+    """Give a proof without its checks."""
+    return ProvenDevice(**{each.name: getattr(proof, each.name) for each in fields(ProvenDevice)})
+
+
+def make_table(proofs: Sequence[Proof]) -> CheckTable:
+    """Make the table."""
     checks = [
-        {
-            "id": row["id"],
-            "title": row["title"],
-            "states": [mark or NOT_RUN for mark in row["marks"]],
-            "seen": row["seen"],
-        }
-        for row in rows
+        CheckStates(id=row.id, title=row.title, states=[mark or NOT_RUN for mark in row.marks], seen=row.seen)
+        for row in compare(proofs)
     ]
-    counts = [Counter(states) for states in zip(*(check["states"] for check in checks), strict=True)]
-    known = [{key: value for key, value in asdict(proof).items() if key != "checks"} for proof in proofs]
-    counted = [{state: count[state] for state in SIGNS} for count in counts or [Counter[str]()] * len(proofs)]
-    devices = [{**each, "counts": count} for each, count in zip(known, counted, strict=True)]
-    return {"devices": devices, "checks": checks}
+    devices = []
+    for number, proof in enumerate(proofs):
+        count = Counter[str](check.states[number] for check in checks)
+        devices.append(CountedDevice(**fields_of(identify(proof)), counts={state: count[state] for state in SIGNS}))
+    return CheckTable(devices=devices, checks=checks)
 
 
 def render_page(proofs: Sequence[Proof]) -> str:
     """Give the table as Markdown, with the counts of each device and what was wrong there."""
     table = make_table(proofs)
-    counts = [_count_line(number, device) for number, device in enumerate(table["devices"])]
-    wrong = [line for number, device in enumerate(table["devices"]) for line in _wrong_lines(table, number, device)]
+    counts = [_count_line(number, device) for number, device in enumerate(table.devices)]
+    wrong = [line for number, device in enumerate(table.devices) for line in _wrong_lines(table, number, device)]
     return "\n".join([render_table(proofs), *counts, *([""] if wrong else []), *wrong, ""])
 
 
-def _count_line(number: int, device: dict[str, Any]) -> str:
-    counts = ", ".join(f"{count} {state}" for state, count in device["counts"].items() if count)
+def _count_line(number: int, device: CountedDevice) -> str:
+    counts = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
     return f"{number + 1}. {_name(device)}: {counts or 'no checks'}"
 
 
-def _name(device: dict[str, Any]) -> str:
-    torch = f" with torch {device['torch']}" if device["torch"] else ""
-    return f"**{device['device']}**{torch}"
+def _name(device: ProvenDevice) -> str:
+    torch = f" with torch {device.torch}" if device.torch else ""
+    return f"**{device.device}**{torch}"
 
 
-def _wrong_lines(table: dict[str, Any], number: int, device: dict[str, Any]) -> Iterator[str]:
+def _wrong_lines(table: CheckTable, number: int, device: ProvenDevice) -> Iterator[str]:
     """Name the checks that came out wrong on a device, with what they saw."""
-    wrong = [check for check in table["checks"] if check["states"][number] == "wrong"]
+    wrong = [check for check in table.checks if check.states[number] == "wrong"]
     if wrong:
         yield f"Wrong on {_name(device)}:\n"
     for check in wrong:
-        seen = check["seen"][number]
-        yield f"- `{check['id']}`: {_plain(seen)}"
+        yield f"- `{check.id}`: {_plain(check.seen[number])}"
     if wrong:
         yield ""
 

@@ -9,9 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from xpusetup.base.document import read_as
 from xpusetup.run.manifest import read_document
 from xpusetup.system import files
 from xpusetup.system.process import follow_process, run_process
+from xpusetup.verify.outcomes import Verification, read_verification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -47,7 +49,7 @@ IMPORT = 900
 """Seconds that torch may take to be imported, or not to be, from a slow file system."""
 
 
-class Environment(NamedTuple):
+class SeenInterpreter(NamedTuple):
     """An environment before it is verified. `python` is empty where its interpreter does not run; `why` says why."""
 
     python: tuple[int, ...]
@@ -55,12 +57,29 @@ class Environment(NamedTuple):
     why: str = ""
 
 
-class Verification(NamedTuple):
-    """What the helper left: its document (empty where there is none), its exit code, its last words."""
+class VerifierRun(NamedTuple):
+    """What the helper left: what it found (None where it came to no result), its exit code, its last words."""
 
-    document: dict[str, Any]
+    found: Verification | None
     code: int
     words: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class DeviceCheck:
+    """A check that there is, its area, and the level of verification from which on it is made; a gate always is."""
+
+    id: str
+    area: str
+    title: str
+    level: str
+
+
+class ChosenDevice(NamedTuple):
+    """The name of a device, and who or what chose it."""
+
+    device: str
+    why: str
 
 
 def command(python: Path | str, *options: str) -> tuple[str, ...]:
@@ -68,35 +87,37 @@ def command(python: Path | str, *options: str) -> tuple[str, ...]:
     return (str(python), "-B", str(files.package_file("helpers") / "verify_device.py"), *options)
 
 
-def list_checks() -> Any:
+def list_checks() -> list[DeviceCheck]:
     """List the checks that there are."""
-    return _parse(run_process(command(sys.executable, "--list"), seconds=60), [])
+    return read_as(list[DeviceCheck], _parse(run_process(command(sys.executable, "--list"), seconds=60), []))
 
 
-def look_at(python: Path) -> Environment:
+def look_at(python: Path) -> SeenInterpreter:
     """Ask an interpreter what it is, without importing torch."""
     output = run_process((str(python), "-c", LOOK), seconds=60)
     words = output.out.split()
     if output.code != 0 or not words:
-        return Environment((), torch=False, why=output.why or output.err.strip())
-    return Environment(tuple(map(int, words[:-1])), torch=words[-1] == "True")
+        return SeenInterpreter((), torch=False, why=output.why or output.err.strip())
+    return SeenInterpreter(tuple(map(int, words[:-1])), torch=words[-1] == "True")
 
 
-def find_device(python: Path, env: Mapping[str, str]) -> dict[str, str]:
-    """Ask torch which device is here, and why it is that one; empty where torch cannot be asked."""
-    found: dict[str, str] = _parse(run_process(command(python, "--which"), seconds=IMPORT, env=env), {})
-    return found
+def find_device(python: Path, env: Mapping[str, str]) -> ChosenDevice | None:
+    """Ask torch which device is here, and why it is that one; None where torch cannot be asked."""
+    found = _parse(run_process(command(python, "--which"), seconds=IMPORT, env=env), {})
+    return ChosenDevice(found["device"], found.get("why", "")) if "device" in found else None
 
 
 def run_verifier(
     python: Path, options: Sequence[str], env: Mapping[str, str], say: Callable[[str], None]
-) -> Verification:
+) -> VerifierRun:
     """Verify, saying each line of the helper as it comes. It bounds itself, check by check."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         out = Path(folder) / "verify.json"
         output = follow_process(command(python, *options, "--out", str(out)), env=env, say=say)
         words = (output.err.strip() or output.why).splitlines()
-        return Verification(read_document(out), 1 if output.code is None else output.code, words[-1] if words else "")
+        document = read_document(out)
+        found = read_verification(document) if document else None
+        return VerifierRun(found, 1 if output.code is None else output.code, words[-1] if words else "")
 
 
 def _parse(output: Output, otherwise: Any) -> Any:

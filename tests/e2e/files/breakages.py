@@ -228,11 +228,11 @@ def say(name: str, case: str, outcome: Any) -> None:
 
 def main(helpers: str) -> None:
     sys.path.insert(0, helpers)
-    import device_suite  # type: ignore[import-not-found]  # noqa: PLC0415, found by the line above
-    from device_bench import Bench  # type: ignore[import-not-found]  # noqa: PLC0415
-    from device_checks import perform  # type: ignore[import-not-found]  # noqa: PLC0415
+    from device_checks import perform  # type: ignore[import-not-found]  # noqa: PLC0415, found by the line above
+    from helperlib.verify.bench import Bench  # type: ignore[import-not-found]  # noqa: PLC0415
+    from helperlib.verify.verdicts import SUITE  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    checks = {check.id: check for check in device_suite.CHECKS}
+    checks = {check.id: check for check in SUITE}
     for name, case, broken in BREAKAGES:
         with broken():
             outcome = perform(checks[name], Bench("simxpu"))

@@ -33,23 +33,21 @@ def spoil(value: Any, limit: float) -> Any:
 
 def main(helpers: str) -> None:
     sys.path.insert(0, helpers)
-    import device_cases  # type: ignore[import-not-found]  # noqa: PLC0415, found by the line above
-    import device_suite  # type: ignore[import-not-found]  # noqa: PLC0415
-    from device_bench import Bench  # type: ignore[import-not-found]  # noqa: PLC0415
-    from device_checks import perform  # type: ignore[import-not-found]  # noqa: PLC0415
+    from device_checks import perform  # type: ignore[import-not-found]  # noqa: PLC0415, found by the line above
+    from helperlib.verify import bench, verdicts  # type: ignore[import-not-found]  # noqa: PLC0415
 
-    judge, seen, blind = device_cases.judge_case, [], []
+    judge, seen, blind = bench.judge_case, [], []
 
-    def judge_spoiled(bench: Any, case: Any) -> Any:
-        spoiled = judge(bench, case._replace(ours=lambda: spoil(case.ours(), case.limit)))
+    def judge_spoiled(device: Any, case: Any) -> Any:
+        spoiled = judge(device, case._replace(ours=lambda: spoil(case.ours(), case.limit)))
         seen.append(case.name)
         if not spoiled.wrong:
             blind.append(case.name)
-        return judge(bench, case)
+        return judge(device, case)
 
-    device_cases.judge_case = judge_spoiled
-    for check in device_suite.CHECKS:
-        perform(check, Bench("cpu"))
+    bench.judge_case = judge_spoiled
+    for check in verdicts.SUITE:
+        perform(check, bench.Bench("cpu"))
     sys.stdout.write(json.dumps({"cases": len(seen), "blind": blind}))
 
 

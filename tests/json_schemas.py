@@ -1,0 +1,253 @@
+"""The JSON schema of what each command writes with --json, made from the types of its results.
+
+docs/json-schema.json holds it, and docs/json.md says it for people; real runs are held to it (`hold_to_schema`).
+"""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import fields, is_dataclass
+from functools import cache
+from importlib import import_module
+from pkgutil import walk_packages
+from types import NoneType, UnionType
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+
+from jsonschema import Draft202012Validator
+from pydantic import BaseModel
+
+import xpusetup
+from xpusetup.base.document import key_of
+
+if TYPE_CHECKING:
+    from pydantic.fields import FieldInfo
+
+RESULTS: dict[str, str] = {
+    "bisect": "Bisection",
+    "build": "BuildResult",
+    "bundle create": "CreatedBundle",
+    "bundle verify": "VerifiedBundle",
+    "cache prune": "PrunedCache",
+    "cache size": "CacheSize",
+    "devices check": "DeviceList",
+    "devices list": "DeviceList",
+    "devices table": "DeviceTable",
+    "doctor": "Diagnosis | Comparison | CheckList | UpstreamReport",
+    "emit": "Emitted",
+    "env": "ShellEnvironment",
+    "env --closure": "LibraryClosure",
+    "explain": "ExplainResult",
+    "install": "InstallResult",
+    "plan": "PlanResult",
+    "profiles check": "CheckedProfile",
+    "profiles list": "ProfileList",
+    "profiles lock": "LockedProfile",
+    "profiles new": "NewProfile",
+    "profiles schema": "ProfileSchema",
+    "profiles show": "ShownProfile",
+    "remove": "Removed",
+    "report": "WrittenReport",
+    "run": "CommandRun",
+    "setup": "SetupResult",
+    "status": "BuildStatus | BuildList",
+    "status diff": "ProofComparison",
+    "status log": "StepLog",
+    "test": "SuiteResult | SuiteList",
+    "verify": "DeviceVerification | DeviceCheckList",
+    "verify --fallbacks": "FallbackTables",
+    "verify-wheel": "WheelVerification",
+    "xpusetup": "Overview",
+}
+"""The types of each command's result."""
+PARTS: dict[str, type] = {}
+"""The types that stand in the schema, by name."""
+KINDS: dict[str, type] = {}
+"""The types that the schema speaks of, by name: no two have the same."""
+PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
+ERROR = {
+    "type": "object",
+    "description": "What happened, the command that mends it, and the exit code.",
+    "properties": {"message": {"type": "string"}, "fix": {"type": "string"}, "code": {"type": "integer"}},
+    "required": ["message", "fix", "code"],
+}
+
+
+@cache
+def names() -> dict[str, Any]:
+    """Give the classes of the program by name: what is imported for types alone has to be found too."""
+    for found in walk_packages(xpusetup.__path__, "xpusetup."):
+        if not found.name.startswith(("xpusetup.helpers", "xpusetup.simxpu", "xpusetup.cli.__main__")):
+            import_module(found.name)
+    modules = {name: module for name, module in sys.modules.items() if name.startswith("xpusetup.")}
+    commands_last = sorted(modules, key=lambda name: name.startswith("xpusetup.commands."))
+    return {
+        name: each
+        for module in map(modules.__getitem__, commands_last)
+        for name, each in vars(module).items()
+        if get_origin(each) is Literal or (isinstance(each, type) and each.__module__.startswith("xpusetup."))
+    }
+
+
+def types_of(command: str) -> list[type]:
+    """Give the types of a command's result."""
+    return [names()[name] for name in RESULTS[command].split(" | ")]
+
+
+def hints_of(kind: type) -> dict[str, Any]:
+    """Give the types of the fields of a result."""
+    known = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, **names(), **vars(sys.modules[kind.__module__])}
+    return get_type_hints(kind, known)
+
+
+def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:
+    """Give the schema of a type; those of its parts go into `defs`."""
+    origin, arguments = get_origin(hint), get_args(hint)
+    if origin is not None:
+        return _generic(origin, arguments, defs)
+    if hint in PLAIN:
+        return {"type": PLAIN[hint]}
+    if hint in {Any, object} or issubclass(hint, dict):
+        return {"type": "object"} if hint not in {Any, object} else {}
+    assert KINDS.setdefault(hint.__name__, hint) is hint, f"two types of one name: {hint}"
+    if hint.__name__ not in defs:
+        defs[hint.__name__] = {}
+        defs[hint.__name__] = _object(hint, defs)
+    assert PARTS.setdefault(hint.__name__, hint) is hint, f"two types are called {hint.__name__}"
+    return {"$ref": f"#/$defs/{hint.__name__}"}
+
+
+def _generic(origin: Any, arguments: Sequence[Any], defs: dict[str, Any]) -> dict[str, Any]:
+    if origin is Annotated:
+        return schema_of(arguments[0], defs)
+    if origin is Literal:
+        return {"enum": list(arguments)}
+    if origin in {Union, UnionType}:
+        return {"anyOf": [schema_of(each, defs) for each in arguments]}
+    if origin in {dict, Mapping}:
+        return {"type": "object", "additionalProperties": schema_of(arguments[1], defs)}
+    return {"type": "array", "items": schema_of(arguments[0], defs)}
+
+
+def _object(kind: type, defs: dict[str, Any]) -> dict[str, Any]:
+    said = (kind.__doc__ or "").strip().splitlines()[0]
+    if issubclass(kind, BaseModel):
+        told = {each.alias or name: schema_of(each.annotation, defs) for name, each in kind.model_fields.items()}
+        needed = [each.alias or name for name, each in kind.model_fields.items() if _is_always_said(kind, each)]
+    else:
+        assert is_dataclass(kind), kind
+        hints = hints_of(kind)
+        told = {key_of(each.name): schema_of(hints[each.name], defs) for each in fields(kind)}
+        needed = list(told)
+    closed = {"required": needed, "additionalProperties": False}
+    return {"type": "object", "description": said, "properties": told, **closed}
+
+
+def _is_always_said(kind: type[BaseModel], field: FieldInfo) -> bool:
+    """Say whether a key is always there: a model that writes itself may leave out what has its default."""
+    return field.is_required() or not kind.__pydantic_decorators__.model_serializers
+
+
+@cache
+def make_schema() -> dict[str, Any]:
+    """Give the schema of every document, one for each command."""
+    defs: dict[str, Any] = {}
+    commands = [_envelope(command, defs) for command in sorted(RESULTS)]
+    return {
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "xpusetup COMMAND --json",
+        "anyOf": commands,
+        "$defs": {"Error": ERROR, **dict(sorted(defs.items()))},
+    }
+
+
+def render_schema() -> str:
+    """Give the schema with a line for each command and each type."""
+    whole = make_schema()
+    commands = ",\n".join(json.dumps(each) for each in whole["anyOf"])
+    types = ",\n".join(f"{json.dumps(name)}: {json.dumps(each)}" for name, each in whole["$defs"].items())
+    head = json.dumps({key: whole[key] for key in ("$schema", "title")})[1:-1]
+    return f'{{{head},\n"anyOf": [\n{commands}\n],\n"$defs": {{\n{types}\n}}}}\n'
+
+
+def _envelope(command: str, defs: dict[str, Any]) -> dict[str, Any]:
+    kinds = [schema_of(kind, defs) for kind in types_of(command)]
+    return {
+        "type": "object",
+        "properties": {
+            "schema": {"const": 1},
+            "command": {"const": command},
+            "ok": {"type": "boolean"},
+            "result": kinds[0] if len(kinds) == 1 else {"anyOf": kinds},
+            "error": {"$ref": "#/$defs/Error"},
+        },
+        "required": ["schema", "command", "ok"],
+        "oneOf": [{"required": ["result"]}, {"required": ["error"]}],
+        "additionalProperties": False,
+    }
+
+
+def hold_to_schema(document: Any) -> None:
+    """Hold what a run wrote to the schema of its command."""
+    whole = make_schema()
+    if document["command"] not in RESULTS:
+        return
+    (one,) = [each for each in whole["anyOf"] if each["properties"]["command"]["const"] == document["command"]]
+    faults = list(Draft202012Validator({**one, "$defs": whole["$defs"]}).iter_errors(document))
+    assert not faults, [(list(each.absolute_path), each.message[:300]) for each in faults]
+
+
+def render_page() -> str:
+    """Give the page for people: what each command's result holds."""
+    parts = [HEAD]
+    for command in sorted(RESULTS):
+        parts.append(f"\n## {'xpusetup' if command == 'xpusetup' else f'xpusetup {command}'}\n")
+        for kind in types_of(command):
+            parts.extend(_paragraph(kind))
+    parts.append("\n## Parts\n")
+    shown = {kind.__name__ for command in RESULTS for kind in types_of(command)}
+    for name in sorted(set(make_schema()["$defs"]) - shown - {"Error"}):
+        parts.extend(_paragraph(PARTS[name]))
+    return "\n".join(parts).rstrip("\n") + "\n"
+
+
+HEAD = """\
+# What --json writes
+
+Every command writes one document on stdout: `{"schema": 1, "command": ..., "ok": ..., "result": ...}`, and on an error
+`"error": {"message", "fix", "code"}` in the place of `result`. Messages go to stderr. This page and
+[json-schema.json](json-schema.json) are made from the types that the commands return; keys are added with time, and
+one that is taken away or changes its meaning comes with a new `schema` number."""
+
+
+def _paragraph(kind: type) -> list[str]:
+    told = make_schema()["$defs"].get(kind.__name__)
+    if told is None:
+        return ["The JSON schema itself.", ""]
+    said = " ".join((kind.__doc__ or "").split())
+    rows = [f"| `{key}` | {render_type(each)} |" for key, each in told["properties"].items()]
+    return [
+        f'<a id="{kind.__name__.lower()}"></a>**{kind.__name__}**: {said}',
+        "",
+        "| key | type |",
+        "|---|---|",
+        *rows,
+        "",
+    ]
+
+
+def render_type(schema: Mapping[str, Any]) -> str:
+    """Give a type as people read it."""
+    if "$ref" in schema:
+        name = schema["$ref"].rpartition("/")[2]
+        return f"[{name}](#{name.lower()})"
+    if "enum" in schema:
+        return ", ".join(f"`{each}`" if each else "empty" for each in schema["enum"])
+    if "anyOf" in schema:
+        return " or ".join(render_type(each) for each in schema["anyOf"])
+    if schema.get("type") == "array":
+        return f"list of {render_type(schema['items'])}"
+    if schema.get("type") == "object" and "additionalProperties" in schema:
+        return f"object of {render_type(schema['additionalProperties'])}"
+    return str(schema.get("type", "any value"))

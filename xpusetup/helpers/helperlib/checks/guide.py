@@ -1,0 +1,348 @@
+"""The training examples of PyTorch's Intel GPU guide, its own model and data, and how fast the device is at it."""
+
+from __future__ import annotations
+
+import copy
+import importlib
+import signal
+import statistics
+import time
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from helperlib.checks.models import NOTE, SIZE, judge_dtypes, make_case, move_case, refuse_dtype, watch_dtypes
+from helperlib.verify.bench import Absent, Bench, Check, Outcome, compare, describe_error, run_measured
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+
+# Training, and whether a model learns: the same ResNet-50 as for inference, its loss step by step against float64.
+
+
+RATE = 1e-3
+"""The guide's. At a rate of 0.01 the loss of a random ResNet-50 rises."""
+STEPS, MOST_TRIES = 3, 12
+BATCH, SIDE = 4, 64
+LOSS_LIMIT, LOSS_LIMIT_AMP = 1e-3, 2e-2
+"""Relative, at each step. Steps amplify rounding: 1e-8, 1e-6 and 1e-4 were seen in float32, 3e-3 with AMP."""
+GRADIENT_LIMIT = 2e-2
+"""Relative norm: a ReLU whose input is all but 0 falls to either side, so float32 gives 2e-3 on CPUs."""
+LEARNT, MOST_EPOCHS = 0.05, 100
+
+
+class Trained(NamedTuple):
+    """The loss before each step, whether that step was taken, and the first gradients of all weights in one row."""
+
+    losses: list[float]
+    taken: list[bool]
+    gradient: Any = None
+
+
+def make_batch(torch: Any) -> tuple[Any, Any]:
+    torch.default_generator.manual_seed(51)
+    return torch.rand(BATCH, 3, SIDE, SIDE), torch.arange(BATCH) * 7
+
+
+def make_optimizer(torch: Any, model: Any) -> Any:
+    return torch.optim.SGD(model.parameters(), lr=RATE, momentum=0.9)
+
+
+def train(torch: Any, model: Any, batch: Any, labels: Any, taken: Sequence[bool]) -> Trained:
+    """Train without autocast, leaving out the same steps that a gradient scaler left out elsewhere."""
+    optimizer, losses, gradient = make_optimizer(torch, model), [], None
+    for take in taken:
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(batch), labels)
+        loss.backward()
+        losses.append(float(loss.detach().cpu()))
+        if gradient is None:
+            gradient = torch.cat([one.grad.detach().cpu().flatten() for one in model.parameters()])
+        if take:
+            optimizer.step()
+    return Trained(losses, list(taken), gradient)
+
+
+def train_scaled(bench: Bench, model: Any, batch: Any, labels: Any, scaler: Any) -> Trained:
+    """Train with float16 autocast until some steps were taken; a scale that overflows costs a step each."""
+    torch, losses, taken = bench.torch, list[float](), list[bool]()
+    optimizer = make_optimizer(torch, model)
+    while sum(taken) < STEPS - 1 and len(taken) < MOST_TRIES:
+        optimizer.zero_grad()
+        with torch.autocast(bench.name, dtype=torch.float16):
+            loss = torch.nn.functional.cross_entropy(model(batch), labels)
+        scaler.scale(loss).backward()
+        scaler.step(optimizer)
+        before = scaler.get_scale()
+        scaler.update()
+        losses.append(float(loss.detach().cpu()))
+        taken.append(scaler.get_scale() >= before)
+    return Trained(losses, taken)
+
+
+def train_right(torch: Any, taken: Sequence[bool]) -> Trained:
+    """Give what float64 on the CPU does with the same batch."""
+    batch, labels = make_batch(torch)
+    return train(torch, copy.deepcopy(make_case(torch).model).double().train(), batch.double(), labels, taken)
+
+
+def find_distance(ours: Trained, right: Trained) -> float:
+    """Give the largest relative difference of two losses of the same step; nan where one is not a number."""
+    pairs = zip(ours.losses, right.losses, strict=True)
+    found = [abs(one - other) / abs(other) for one, other in pairs]
+    return next((one for one in found if one != one), max(found))  # noqa: PLR0124, what nan alone does
+
+
+def show_losses(ours: Trained, right: Trained, distance: float) -> str:
+    shown, meant = (", ".join(f"{loss:.4f}" for loss in one.losses) for one in (ours, right))
+    return f"losses {shown}, relative difference {distance:.1e}" + ("" if shown == meant else f" (float64: {meant})")
+
+
+def check_training(bench: Bench) -> Outcome:
+    torch = bench.torch
+    model, (batch, labels) = move_case(bench)[0].train(), make_batch(torch)
+    sent = batch.to(bench.device), labels.to(bench.device)
+    (ours,), cost = run_measured(bench, lambda: train(torch, model, *sent, [True] * STEPS))
+    right = train_right(torch, ours.taken)
+    distance = find_distance(ours, right)
+    gradient = compare("first gradients", ours.gradient, right.gradient, GRADIENT_LIMIT)
+    good = distance <= LOSS_LIMIT and gradient.relative <= gradient.limit  # False also for nan
+    seen = f"{show_losses(ours, right, distance)}; first gradients {gradient.relative:.1e}; {cost}; {NOTE}"
+    return Outcome("ok" if good else "fail", seen, f"losses {LOSS_LIMIT:g}, gradients {GRADIENT_LIMIT:g}")
+
+
+def make_scaler(bench: Bench) -> Any:
+    """Make a gradient scaler as the guide does, with torch's own first scale."""
+    maker = getattr(bench.torch.amp, "GradScaler", None)
+    if maker is None:
+        raise Absent("torch.amp.GradScaler, since 2.3")
+    return maker(bench.name)
+
+
+def find_scaler_trouble(bench: Bench, scaler: Any) -> str:
+    """Plant an infinite gradient; say what is wrong where its step is not left out, or nothing."""
+    torch = bench.torch
+    weight = torch.ones(4, device=bench.device, requires_grad=True)
+    optimizer, before = torch.optim.SGD([weight], lr=1.0), scaler.get_scale()
+    scaler.scale((weight * float("inf")).sum()).backward()
+    scaler.step(optimizer)
+    scaler.update()
+    if weight.detach().cpu().tolist() != [1.0] * 4:
+        return "the scaler took a step with an infinite gradient"
+    return "" if scaler.get_scale() < before else f"the scale stays {before:g} after an infinite gradient"
+
+
+def judge_scaled(bench: Bench, ours: Trained, scaler: Any) -> tuple[bool, str]:
+    """Say whether losses and scaler did what they should, and what was seen of them."""
+    skipped, scale = ours.taken.count(False), scaler.get_scale()
+    if not any(ours.taken):
+        return False, f"all {skipped} steps were skipped, down to a scale of {scale:g}"
+    right = train_right(bench.torch, ours.taken)
+    distance, trouble = find_distance(ours, right), find_scaler_trouble(bench, scaler)
+    told = f"{show_losses(ours, right, distance)}; scale {scale:g}, {skipped} of {len(ours.taken)} steps skipped"
+    return distance <= LOSS_LIMIT_AMP and not trouble, f"{trouble}; {told}" if trouble else told
+
+
+def check_training_amp(bench: Bench) -> Outcome:
+    refuse_dtype(bench, "float16")
+    torch, scaler = bench.torch, make_scaler(bench)
+    model, (batch, labels) = move_case(bench)[0].train(), make_batch(torch)
+    kinds = watch_dtypes(torch, model)
+    sent = batch.to(bench.device), labels.to(bench.device)
+    (ours,), cost = run_measured(bench, lambda: train_scaled(bench, model, *sent, scaler))
+    good, seen = judge_scaled(bench, ours, scaler)
+    limit = f"losses {LOSS_LIMIT_AMP:g}, a step with an infinite gradient skipped"
+    return judge_dtypes(kinds, "float16") or Outcome("ok" if good else "fail", f"{seen}; {cost}; {NOTE}", limit)
+
+
+def make_learner(nn: Any) -> Any:
+    first = (nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2))
+    return nn.Sequential(*first, nn.Flatten(), nn.Linear(16 * 64, 64), nn.ReLU(), nn.Linear(64, 10))
+
+
+def check_learning(bench: Bench) -> Outcome:
+    """Look whether a model far larger than its one batch comes to know it by heart."""
+    torch = bench.torch
+    model, batch, labels = make_learner(torch.nn), torch.rand(32, 3, 16, 16), torch.randint(10, (32,))
+    model, batch, labels = (one.to(bench.device) for one in (model, batch, labels))
+    optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
+    losses: list[float] = []
+    while len(losses) < MOST_EPOCHS and not (losses and losses[-1] < LEARNT):
+        optimizer.zero_grad()
+        loss = torch.nn.functional.cross_entropy(model(batch), labels)
+        loss.backward()
+        optimizer.step()
+        losses.append(float(loss.detach().cpu()))
+    known = int((model.eval()(batch).argmax(-1) == labels).sum().cpu())
+    good = losses[-1] < LEARNT and known == len(labels)
+    seen = f"loss {losses[0]:.2f} to {losses[-1]:.3f} in {len(losses)} steps, {known} of {len(labels)} labels known"
+    return Outcome("ok" if good else "fail", f"{seen}; {NOTE}", f"loss below {LEARNT:g}, all labels known")
+
+
+# The guide's own model and data, and speed. Both are for level full: the one fetches 270 MB where torchvision is
+# installed, the other takes its time.
+
+
+FETCHING = 180
+"""Seconds for 98 MB of weights and 171 MB of pictures, which stay in torch.hub's folder."""
+PICTURES, PART, CLASSES = 128, 32, 10
+MEAN, DEVIATION = (0.485, 0.456, 0.406), (0.229, 0.224, 0.225)
+"""Of ImageNet's channels, on which the weights were trained."""
+APART = 0.025
+"""How far accuracies may be apart: that is three of 128 pictures, more than rounding changes."""
+AT_LEAST, REPEATS = 1.0, 5
+"""Seconds and repetitions that a measurement of speed has at least."""
+FEW, MANY, FAST = 4, 32, 200.0
+"""Images of a batch; how many a second make a device one for the larger batch."""
+
+
+class Guide(NamedTuple):
+    """The guide's model in eval mode; pictures and labels to learn from, then those to be asked about."""
+
+    model: Any
+    known: tuple[Any, Any]
+    asked: tuple[Any, Any]
+
+
+@contextmanager
+def limit_time(seconds: int) -> Iterator[None]:
+    """Raise TimeoutError in whatever takes longer, were it a server that sends a byte a second."""
+
+    def stop(*_: object) -> None:
+        raise TimeoutError(f"not within {seconds} s")
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
+
+
+def import_vision() -> Any:
+    try:
+        return importlib.import_module("torchvision")
+    except ImportError as error:
+        raise Absent("torchvision is not installed: the guide's own model and data are left out") from error
+    except RuntimeError as error:  # one that was built against another torch
+        raise Absent(f"torchvision cannot be imported: {describe_error(error)}") from error
+
+
+def take_pictures(torch: Any, data: Any) -> tuple[Any, Any]:
+    """Give the first pictures of a data set as the model wants them, and their labels."""
+    pictures = torch.from_numpy(data.data[:PICTURES]).permute(0, 3, 1, 2) / 255
+    mean, deviation = (torch.tensor(one).view(3, 1, 1) for one in (MEAN, DEVIATION))
+    return (pictures - mean) / deviation, torch.tensor(data.targets[:PICTURES])
+
+
+def fetch_guide(bench: Bench) -> Guide:
+    """Get the guide's weights and data, from torch.hub's folder where they are there already."""
+    vision, torch = import_vision(), bench.torch
+    folder = Path(torch.hub.get_dir(), "cifar10")
+    try:
+        with limit_time(FETCHING):
+            model = vision.models.resnet50(weights="DEFAULT", progress=False).eval()
+            known, asked = (vision.datasets.CIFAR10(str(folder), train=train, download=True) for train in (True, False))
+    except (OSError, RuntimeError) as error:  # no network, not in time, other bytes than were published
+        raise Absent(f"the guide's weights and data cannot be had: {describe_error(error)}") from error
+    return Guide(model, take_pictures(torch, known), take_pictures(torch, asked))
+
+
+def look_at(torch: Any, model: Any, pictures: Any, device: str) -> Any:
+    """Give what the model says of each picture, at the guide's size."""
+    grow = partial(torch.nn.functional.interpolate, size=(SIZE, SIZE), mode="bilinear")
+    with torch.no_grad():
+        return torch.cat([model(grow(part.to(device))) for part in pictures.split(PART)])
+
+
+def learn(torch: Any, features: Any, labels: Any) -> Any:
+    """Train a linear classifier on the features, on the device where they are."""
+    torch.default_generator.manual_seed(52)
+    layer = torch.nn.Linear(features.shape[1], CLASSES).to(features.device)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
+    for _ in range(100):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(layer(features), labels).backward()
+        optimizer.step()
+    return layer
+
+
+def find_accuracy(torch: Any, guide: Guide, device: str) -> float:
+    """Give the share of pictures that the model knows once its last layer has learnt CIFAR-10's classes."""
+    model = copy.deepcopy(guide.model)
+    model.fc = torch.nn.Identity()
+    model = model.to(device)
+    features, asked = (look_at(torch, model, pictures, device) for pictures, _ in (guide.known, guide.asked))
+    layer = learn(torch, features, guide.known[1].to(device))
+    right = layer(asked).argmax(-1).cpu() == guide.asked[1]
+    return float(right.double().mean())
+
+
+def check_guide(bench: Bench) -> Outcome:
+    guide, torch = fetch_guide(bench), bench.torch
+    ours, cpu = (find_accuracy(torch, guide, device) for device in (bench.device, "cpu"))
+    seen = f"accuracy {ours:.1%}, on the CPU {cpu:.1%} ({PICTURES} pictures of CIFAR-10, published weights)"
+    return Outcome("ok" if abs(ours - cpu) <= APART else "fail", seen, f"{APART:.1%} apart")
+
+
+def find_rate(bench: Bench, run: Callable[[], Any], images: int) -> float:
+    """Give images a second: the median of some runs, after one that does not count."""
+    seconds: list[float] = []
+    run()
+    bench.synchronize()
+    while len(seconds) < REPEATS or sum(seconds) < AT_LEAST:
+        began = time.perf_counter()
+        run()
+        bench.synchronize()
+        seconds.append(time.perf_counter() - began)
+    return images / statistics.median(seconds)
+
+
+def make_work(bench: Bench, images: int, dtype: str) -> dict[str, Callable[[], Any]]:
+    """Give what is measured: ResNet-50 at the guide's size, for inference and for training, under autocast or not."""
+    torch = bench.torch
+    model, labels = copy.deepcopy(make_case(torch).model).to(bench.device), torch.arange(images).to(bench.device)
+    batch, optimizer = torch.rand(images, 3, SIZE, SIZE).to(bench.device), make_optimizer(torch, model)
+
+    def forward() -> Any:
+        with torch.autocast(bench.name, dtype=torch.bfloat16, enabled=dtype == "bfloat16"):
+            return torch.nn.functional.cross_entropy(model(batch), labels)
+
+    def infer() -> None:
+        model.eval()
+        with torch.no_grad():
+            forward()
+
+    def train() -> None:
+        model.train()
+        optimizer.zero_grad()
+        forward().backward()
+        optimizer.step()
+
+    return {f"inference {dtype}": infer, f"training {dtype}": train}
+
+
+def measure_throughput(bench: Bench) -> tuple[int, dict[str, float]]:
+    """Give the images of a batch, and images a second by what is done with them."""
+    slow = find_rate(bench, make_work(bench, FEW, "float32")["inference float32"], FEW) < FAST
+    images = FEW if slow else MANY
+    work = {**make_work(bench, images, "float32"), **make_work(bench, images, "bfloat16")}
+    return images, {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
+
+
+def check_throughput(bench: Bench) -> Outcome:
+    images, rates = measure_throughput(bench)
+    shown = ", ".join(f"{name} {rate:.3g}" for name, rate in rates.items())
+    return Outcome("info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates})
+
+
+CHECKS = (
+    Check("models.train_fp32", "ResNet-50 training fp32", check_training, "smoke"),
+    Check("models.train_amp_fp16", "ResNet-50 training AMP fp16", check_training_amp, "smoke"),
+    Check("models.learns", "learns one batch", check_learning, "smoke"),
+    Check("models.guide", "the guide's model and data", check_guide, "full"),
+    Check("models.throughput", "ResNet-50 images a second", check_throughput, "full"),
+)

@@ -1,0 +1,197 @@
+"""What cannot work together in one process, judged from files alone: each conflict by symbol, file and who needs it.
+
+A conflict is told only where it is certain: of a symbol that nobody has, the library that should have it must be known,
+by the version node that was asked for, by another file of the same SONAME that has it, or by torch's own namespaces.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, field
+from posixpath import basename
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    from helperlib.elf.file import Symbols
+    from helperlib.elf.loader import Library, Loaded, Process
+
+
+STEM = re.compile(r"^(lib[\w+-]+?)\.so(?:\.|$)")
+ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch", "libtorch_cpu", "libc10")
+"""Libraries that hold the state of a device or of torch: of two majors in one process, each knows half of it."""
+OF_DRIVER = ("libze_loader.so.1", "libcuda.so.1", "libOpenCL.so.1")
+"""What only a machine with the device has to have."""
+OF_TORCH = re.compile(r"^_ZN?[KV]*(?:2at|3c10|5torch)")
+TORCH = re.compile(r"^lib(?:torch|c10)[\w]*\.so")
+NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
+OLD_STRINGS = re.compile(r"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)|[^\d]Ss(?=$|S_|[A-Z])")
+KEPT = 12
+"""Names of symbols that a conflict holds; `count` says how many there are."""
+
+
+@dataclass(frozen=True)
+class Conflict:
+    """One thing that cannot work. `kind`: symbol, version, abi, torch, majors, missing, hidden, offered or files.
+
+    `library` needs `names` and gets `first`, which lacks them; `has` is a file that has them. Empty where unknown.
+    """
+
+    kind: str
+    level: str
+    library: str = ""
+    names: tuple[str, ...] = ()
+    count: int = 0
+    first: str = ""
+    has: str = ""
+    owners: dict[str, str] = field(default_factory=dict)
+
+    def document(self) -> dict[str, Any]:
+        """Give it as JSON holds it."""
+        return {**vars(self), "names": list(self.names)}
+
+
+@dataclass(frozen=True)
+class Known:
+    """What the rules ask of files: their symbols, other files of a SONAME, and whether one is the system's own."""
+
+    symbols: Callable[[Library], Symbols]
+    others: Callable[[str], Sequence[Library]]
+    of_system: Callable[[Library], bool]
+
+
+def stem_of(name: str) -> str:
+    """Give a library's name without its version; empty for what is none."""
+    found = STEM.match(basename(name))
+    return found[1] if found else ""
+
+
+def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[Conflict]:
+    """Hold the version nodes that libraries ask for against those of the files that stand for these names."""
+    for one in new:
+        for asked in one.library.asks:
+            first = process.named(asked.file)
+            if first is None or asked.weak or not first.library.has or asked.version in first.library.has:
+                continue
+            yield Conflict("version", "fail", one.library.path, (asked.version,), 1, first.library.path)
+
+
+def with_exporters(conflict: Conflict, known: Known, soname: str) -> Conflict:
+    """Add a file of the same SONAME that has the version node."""
+    has = next((each.path for each in known.others(soname) if set(conflict.names) <= each.has), "")
+    return Conflict(**{**vars(conflict), "has": has})
+
+
+def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: Known) -> Iterator[Conflict]:
+    """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
+    where = [*process.shared, *(each for each in scope if each not in process.shared)]
+    found: dict[tuple[str, str, str], list[str]] = {}
+    for symbol in known.symbols(one.library).asked:
+        if symbol.weak or _is_there(symbol.name, symbol.version, where, known):
+            continue
+        if symbol.version:
+            place = _by_version(process, symbol.name, symbol.version, symbol.file, known)
+        else:
+            place = _by_name(symbol.name, one, where, known)
+        if place is not None:
+            found.setdefault(place, []).append(symbol.name)
+    for (kind, first, has), names in found.items():
+        yield Conflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
+
+
+def _is_there(name: str, version: str, where: Iterable[Loaded], known: Known) -> bool:
+    full = f"{name}@{version}"
+    for one in where:
+        seen = known.symbols(one.library)
+        if not version or not one.library.has:
+            if name in seen.names:
+                return True
+        elif full in seen.versioned:
+            return True
+    return False
+
+
+def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:
+    """Name the file that the version is of; where it lacks the whole node, that is told already."""
+    first = process.named(file)
+    if first is None or (first.library.has and version not in first.library.has):
+        return None
+    others = (each for each in known.others(file) if f"{name}@{version}" in known.symbols(each).versioned)
+    return "symbol", first.library.path, next((each.path for each in others), "")
+
+
+def _by_name(name: str, one: Loaded, where: Sequence[Loaded], known: Known) -> tuple[str, str, str] | None:
+    """Find whose symbol it would be: that of a file that another one of its name hides, or torch's."""
+    for first in where:
+        for other in known.others(first.library.soname):
+            if other.identity != first.library.identity and name in known.symbols(other).names:
+                return "symbol", first.library.path, other.path
+    torch = [each for each in where if TORCH.match(each.library.soname)]
+    if not torch or not OF_TORCH.match(name) or not any(TORCH.match(needed) for needed in one.library.needed):
+        return None
+    core = next((each for each in torch if each.library.soname.startswith("libc10")), torch[0])
+    return ("abi" if _is_other_abi(name, torch, known) else "torch"), core.library.path, ""
+
+
+def _is_other_abi(name: str, torch: Iterable[Loaded], known: Known) -> bool:
+    """Say whether the same function is there with the std::string of the other C++ ABI."""
+    wanted = OLD_STRINGS if NEW_STRINGS.search(name) else NEW_STRINGS if OLD_STRINGS.search(name) else None
+    if wanted is None:
+        return False
+    stem = path_of(name)
+    names = (each for one in torch for each in known.symbols(one.library).names)
+    return any(each.startswith(stem) and wanted.search(each) for each in names)
+
+
+def path_of(name: str) -> str:
+    """Give the part of a mangled name before its arguments: _ZN3c106detail14torchCheckFail of _ZN3c10...FailEPKc."""
+    match = re.match(r"_ZN?[KV]*", name)
+    place = match.end() if match else 0
+    while (digits := re.match(r"\d+", name[place:])) is not None:
+        place += digits.end() + int(digits[0])
+    return name[:place]
+
+
+def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
+    """Look for two majors of a library in one process, of which there may be only one."""
+    for one in new:
+        name = one.library.soname
+        stem = stem_of(name)
+        if stem not in ONCE:
+            continue
+        other = next((each for each in process.order if _is_other_major(each.library.soname, name, stem)), None)
+        if other is not None:
+            needer = one.loader.library.path if one.loader else one.library.path
+            yield Conflict("majors", "fail", needer, (name,), 1, other.library.path, one.library.path)
+
+
+def _is_other_major(soname: str, name: str, stem: str) -> bool:
+    return stem_of(soname) == stem and soname != name
+
+
+def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:
+    """Tell of libraries that are found nowhere, where another major of them is there or torch itself needs them."""
+    for name, one in missing:
+        stem = stem_of(name)
+        rivals = [each.library for each in process.order if stem and stem_of(each.library.soname) == stem]
+        rivals = rivals or [each for each in known.others(stem) if each.identity != one.library.identity]
+        if rivals:
+            yield Conflict("majors", "fail", one.library.path, (name,), 1, rivals[0].path)
+        elif name not in OF_DRIVER and (TORCH.match(basename(one.library.path)) or stem in ONCE):
+            yield Conflict("missing", "fail", one.library.path, (name,), 1)
+
+
+def judge_hidden(own: Iterable[Library], path: Sequence[Library], known: Known) -> Iterator[Conflict]:
+    """Hold what LD_LIBRARY_PATH offers against what the environment brings itself, for libraries of devices."""
+    mine = {each.soname: each for each in own if stem_of(each.soname) in ONCE}
+    for offered in path:
+        stem = stem_of(offered.soname)
+        if offered.soname in mine:
+            own_one = mine[offered.soname]
+            lacks = known.symbols(own_one).names - known.symbols(offered).names
+            if lacks and own_one.identity != offered.identity:
+                names = tuple(sorted(lacks)[:KEPT])
+                yield Conflict("hidden", "warn", "", names, len(lacks), offered.path, own_one.path)
+        elif rival := next((each for each in mine.values() if stem_of(each.soname) == stem), None):
+            yield Conflict("offered", "warn", "", (offered.soname,), 1, offered.path, rival.path)

@@ -1,0 +1,253 @@
+"""Reads an ELF file as the dynamic loader does: by its dynamic segment. Nothing of it runs, nothing is loaded.
+
+A *version node* is a name such as GLIBCXX_3.4.30 that a library gives to a set of its symbols (verdef) or asks of a
+library that it needs (verneed).
+"""
+
+from __future__ import annotations
+
+import struct
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NamedTuple, Union
+
+if TYPE_CHECKING:
+    import mmap
+    from collections.abc import Iterator
+
+    Buffer = Union[bytes, mmap.mmap]
+
+
+MAGIC = b"\x7fELF"
+SHARED = 3
+LOAD, DYNAMIC = 1, 2
+NEEDED, STRTAB, SYMTAB, STRSZ, SONAME, RPATH, RUNPATH, FLAGS = 1, 5, 6, 10, 14, 15, 29, 30
+HASH, GNU_HASH, FLAGS_1, VERDEF, VERNEED, VERSYM = 4, 0x6FFFFEF5, 0x6FFFFFFB, 0x6FFFFFFC, 0x6FFFFFFE, 0x6FFFFFF0
+BIND_NOW, NOW = 8, 1
+DYNSYM = 11
+HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
+SEGMENT = struct.Struct("<IIQQQQQQ")
+SECTION = struct.Struct("<IIQQQQIIQQ")
+TAG = struct.Struct("<qQ")
+SYMBOL = struct.Struct("<IBBHQQ")
+HIDDEN = 0x8000
+OWN = 2
+"""Version numbers below this one stand for no version."""
+
+
+class NotElfError(ValueError):
+    """The file is no ELF file of 64 bits, little-endian, or its tables point outside of it."""
+
+
+class Section(NamedTuple):
+    name: str
+    offset: int
+    size: int
+
+
+class Symbol(NamedTuple):
+    """A dynamic symbol. `version` is empty where none was given; `file` is whose version an undefined one asks for."""
+
+    name: str
+    version: str = ""
+    weak: bool = False
+    file: str = ""
+
+
+class Asked(NamedTuple):
+    """A version node that is asked of a file; a weak one may be missing."""
+
+    file: str
+    version: str
+    weak: bool
+
+
+@dataclass(frozen=True)
+class Segment:
+    kind: int
+    offset: int
+    address: int
+    size: int
+
+
+class Elf:
+    """An ELF file in memory. Raises NotElfError for one that cannot be read."""
+
+    def __init__(self, data: Buffer) -> None:
+        self.data = data
+        if data[:4] != MAGIC or data[4:6] != b"\2\1":
+            raise NotElfError("no ELF file of 64 bits, little-endian")
+        try:
+            self._read_header()
+            self._read_dynamic()
+        except (struct.error, UnicodeDecodeError) as error:
+            raise NotElfError(f"its tables point outside of it: {error}") from error
+
+    def _read_header(self) -> None:
+        kind, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = HEADER.unpack_from(
+            self.data
+        )
+        rows = (SEGMENT.unpack_from(self.data, phoff + number * phsize) for number in range(phnum))
+        self.segments = tuple(Segment(row[0], row[2], row[3], row[5]) for row in rows)
+        self.shared = kind == SHARED
+        self._sections = (shoff, shsize, shnum, names)
+
+    def _read_dynamic(self) -> None:
+        segment = next((each for each in self.segments if each.kind == DYNAMIC), None)
+        self.tags: list[tuple[int, int]] = []
+        if segment is not None:
+            for tag, value in TAG.iter_unpack(self._at(segment.offset, segment.size // TAG.size * TAG.size)):
+                if tag == 0:
+                    break
+                self.tags.append((tag, value))
+        self._strings = self.offset_of(self.value(STRTAB))
+
+    def _at(self, offset: int, size: int) -> bytes:
+        found = bytes(self.data[offset : offset + size])
+        if len(found) != size:
+            raise struct.error(f"{size} bytes at {offset}")
+        return found
+
+    def value(self, tag: int) -> int:
+        """Give the first value of a tag; 0 where there is none."""
+        return next((value for name, value in self.tags if name == tag), 0)
+
+    def offset_of(self, address: int) -> int:
+        """Give where an address of memory lies in the file."""
+        for one in self.segments:
+            if one.kind == LOAD and one.address <= address < one.address + one.size:
+                return address - one.address + one.offset
+        return address
+
+    def text(self, place: int) -> str:
+        """Give a text of the table of strings."""
+        start = self._strings + place
+        end = self.data.find(b"\0", start)
+        if not 0 <= start <= end:
+            raise struct.error(f"a name at {start}")
+        return bytes(self.data[start:end]).decode("utf-8", "backslashreplace")
+
+    def strings(self) -> bytes:
+        """Give the whole table of strings."""
+        return bytes(self.data[self._strings : self._strings + self.value(STRSZ)])
+
+    def texts(self, tag: int) -> tuple[str, ...]:
+        """Give all texts of a tag, in order."""
+        return tuple(self.text(value) for name, value in self.tags if name == tag)
+
+    @property
+    def binds_now(self) -> bool:
+        """Whether all of its symbols are looked up when it is loaded."""
+        now = bool(self.value(FLAGS) & BIND_NOW or self.value(FLAGS_1) & NOW)
+        return now or any(tag == 24 for tag, _ in self.tags)  # noqa: PLR2004 - DT_BIND_NOW, the older way
+
+    def asked_versions(self) -> Iterator[tuple[int, Asked]]:
+        """Give the version nodes that it asks of others, with the numbers that its symbols use for them."""
+        place = self.offset_of(self.value(VERNEED)) if self.value(VERNEED) else 0
+        while place:
+            _, count, file, first, following = struct.unpack_from("<HHIII", self.data, place)
+            entry = place + first
+            for _ in range(count):
+                _, flags, number, name, ahead = struct.unpack_from("<IHHII", self.data, entry)
+                yield number & ~HIDDEN, Asked(self.text(file), self.text(name), bool(flags & 2))
+                entry += ahead
+            place = place + following if following else 0
+
+    def own_versions(self) -> dict[int, str]:
+        """Give the version nodes that it has, by number; the first is the name of the file itself."""
+        place = self.offset_of(self.value(VERDEF)) if self.value(VERDEF) else 0
+        found = {}
+        while place:
+            _, _, number, _, _, first, following = struct.unpack_from("<HHHHIII", self.data, place)
+            found[number & ~HIDDEN] = self.text(struct.unpack_from("<I", self.data, place + first)[0])
+            place = place + following if following else 0
+        return found
+
+    def sections(self) -> tuple[Section, ...]:
+        """Give the names and places of its sections, which no loader looks at; none where they were cut off."""
+        return tuple(Section(self._name_of(row[0]), row[4], row[5]) for row in self._section_rows())
+
+    def _section_rows(self) -> list[tuple[int, ...]]:
+        offset, size, count, _ = self._sections
+        return [SECTION.unpack_from(self.data, offset + number * size) for number in range(count)]
+
+    def _name_of(self, place: int) -> str:
+        offset, size, count, names = self._sections
+        if names >= count:
+            return ""
+        start = SECTION.unpack_from(self.data, offset + names * size)[4] + place
+        return bytes(self.data[start : self.data.find(b"\0", start)]).decode("utf-8", "backslashreplace")
+
+    def count_symbols(self) -> int:
+        """Give how many dynamic symbols there are: by its section, else by the tables that find them by name."""
+        if not self.value(SYMTAB):
+            return 0
+        rows = (row for row in self._section_rows() if row[1] == DYNSYM)
+        if (row := next(rows, None)) is not None:
+            return int(row[5] // SYMBOL.size)
+        if self.value(HASH):
+            return int(struct.unpack_from("<II", self.data, self.offset_of(self.value(HASH)))[1])
+        return self._count_hashed() if self.value(GNU_HASH) else 0
+
+    def _count_hashed(self) -> int:
+        place = self.offset_of(self.value(GNU_HASH))
+        buckets, first, bloom, _ = struct.unpack_from("<IIII", self.data, place)
+        start = place + 16 + 8 * bloom
+        last = max(struct.unpack_from(f"<{buckets}I", self.data, start), default=0)
+        if last < first:
+            return int(first)
+        chain = start + 4 * buckets
+        while not struct.unpack_from("<I", self.data, chain + 4 * (last - first))[0] & 1:
+            last += 1
+        return int(last) + 1
+
+
+# The dynamic symbols of an ELF file: those that it asks others for, and those that others find in it.
+
+
+WEAK = 2
+SEEN = (1, WEAK, 10)
+"""Bindings that others see: global, weak, unique in the process."""
+DEFAULT, PROTECTED = 0, 3
+
+
+class Symbols(NamedTuple):
+    """What is asked for, and what is there: plain names, and `name@version` where it has version nodes."""
+
+    asked: tuple[Symbol, ...]
+    names: frozenset[str]
+    versioned: frozenset[str]
+
+
+def read_symbols(elf: Elf) -> Symbols:
+    """Read them all. Raises struct.error where a table is cut off."""
+    count = elf.count_symbols()
+    start = elf.offset_of(elf.value(SYMTAB))
+    rows = SYMBOL.iter_unpack(elf.data[start : start + count * SYMBOL.size])
+    versions = _numbers(elf, count)
+    strings = elf.strings()
+    needed, own = dict(elf.asked_versions()), elf.own_versions()
+    asked: list[Symbol] = []
+    names: set[str] = set()
+    versioned: set[str] = set()
+    for (place, info, other, section, _, _), number in zip(rows, versions, strict=True):
+        if not place or info >> 4 not in SEEN:
+            continue
+        name = strings[place : strings.find(b"\0", place)].decode("utf-8", "backslashreplace")
+        plain = number & ~HIDDEN
+        if section == 0:
+            node = needed.get(plain, NOTHING) if plain >= OWN else NOTHING
+            asked.append(Symbol(name, node.version, info >> 4 == WEAK, node.file))
+        elif other & 3 in (DEFAULT, PROTECTED):
+            names.add(name)
+            if plain >= OWN and own:
+                versioned.add(f"{name}@{own.get(plain, '')}")
+    return Symbols(tuple(asked), frozenset(names), frozenset(versioned))
+
+
+NOTHING = Asked("", "", weak=True)
+
+
+def _numbers(elf: Elf, count: int) -> tuple[int, ...]:
+    if not elf.value(VERSYM):
+        return (0,) * count
+    return struct.unpack_from(f"<{count}H", elf.data, elf.offset_of(elf.value(VERSYM)))

@@ -1,0 +1,140 @@
+"""How distributions get into this environment and out of it: pip, uv, and what their settings hold pip to."""
+
+from __future__ import annotations
+
+import configparser
+import importlib.util
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from helperlib.output import fail, whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+# What can install into the environment of the interpreter that runs this: uv where it is on PATH, and pip.
+
+
+QUIET = "--disable-pip-version-check"
+SAME = {
+    "PIP_INDEX_URL": "UV_DEFAULT_INDEX",
+    "PIP_EXTRA_INDEX_URL": "UV_INDEX",
+    "PIP_FIND_LINKS": "UV_FIND_LINKS",
+    "PIP_NO_INDEX": "UV_NO_INDEX",
+    "PIP_CERT": "SSL_CERT_FILE",
+}
+"""How uv calls what pip's variables say. It reads none of pip's settings by itself."""
+
+
+class Way(NamedTuple):
+    """One installer: its name, and how its commands begin."""
+
+    name: str
+    command: tuple[str, ...]
+    python: tuple[str, ...]
+    agreed: tuple[str, ...]
+
+
+def pip() -> tuple[str, ...]:
+    """Give how a pip command for this environment begins."""
+    if not importlib.util.find_spec("pip"):
+        fail(f"{sys.prefix} has no pip", f"{sys.executable} -m ensurepip, or install uv; then the same command again")
+    return (sys.executable, "-m", "pip", QUIET)
+
+
+def ways() -> Iterator[Way]:
+    """Give the installers that there are, in the order in which they are to be tried."""
+    if found := shutil.which("uv"):
+        yield Way("uv", (found, "pip"), ("--python", sys.executable), ())
+    yield Way("pip", pip(), (), ("--yes",))
+
+
+def environment(way: Way, ours: str = "") -> dict[str, str]:
+    """Give the variables of an installer: what constrains it, except our own constraints, which it is to renew."""
+    kept = [name for name in os.environ.get("PIP_CONSTRAINT", "").split() if name != ours]
+    kept = kept or constraints_in_force(ours)
+    if way.name == "pip":
+        return {**os.environ, "PIP_CONSTRAINT": " ".join(kept) or os.devnull}
+    told = {theirs: os.environ[name] for name, theirs in SAME.items() if name in os.environ}
+    kept = [name for name in os.environ.get("UV_CONSTRAINT", "").split() if name != ours]
+    told["UV_INDEX_STRATEGY"] = "unsafe-best-match"  # as pip: an index that has a name need not have the version
+    return {**told, **os.environ, "UV_CONSTRAINT": " ".join(kept)}
+
+
+def run(command: tuple[str, ...], env: dict[str, str]) -> tuple[int, list[str]]:
+    """Run a command, printing its lines as they come, and give its exit code and the last hundred of them."""
+    print(f"+ {' '.join(command)}", flush=True)
+    lines: list[str] = []
+    with subprocess.Popen(command, env=env, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT) as process:
+        for line in process.stdout or ():
+            print(line, end="", flush=True)
+            lines = [*lines[-99:], line.rstrip()]
+    return process.returncode, lines
+
+
+def uninstall(names: list[str]) -> None:
+    """Take distributions out of this environment, or end with what stands in the way."""
+    for way in ways():
+        code, lines = run((*way.command, "uninstall", *way.python, *way.agreed, *names), environment(way))
+        if code == 0:
+            return
+    last = lines[-1] if lines else "it said nothing"
+    fail(f"{', '.join(names)} cannot be uninstalled: {last}", "remove it by the tool that installed it, then again")
+
+
+# Where pip takes constraints from, and the one file through which an environment adds its own.
+#
+# pip reads `<environment>/pip.conf` after the files of the system and of the user; a key of `[install]` goes before
+# the same key of `[global]`, a variable before both, and several constraints stand in one value. So whoever adds a
+# constraint has to repeat those that are in force.
+
+
+def site_file() -> Path:
+    """Give the settings file that pip reads in this environment alone."""
+    return Path(sys.prefix) / "pip.conf"
+
+
+def settings_files() -> list[Path]:
+    """Give the files that pip reads, the strongest last."""
+    home = Path.home()
+    shared = os.environ.get("XDG_CONFIG_DIRS") or "/etc/xdg"
+    own = Path(os.environ.get("XDG_CONFIG_HOME") or home / ".config")
+    system = [*(Path(folder) / "pip/pip.conf" for folder in shared.split(":")), Path("/etc/pip.conf")]
+    return [*system, home / ".pip/pip.conf", own / "pip/pip.conf", site_file()]
+
+
+def read(path: Path) -> configparser.RawConfigParser:
+    """Read a settings file; empty where there is none. Ends with ValueError when it is not one."""
+    found = configparser.RawConfigParser()
+    try:
+        found.read(path, encoding="utf-8")
+    except (configparser.Error, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} cannot be read as pip's settings: {error}") from error
+    return found
+
+
+def constraints_in_force(ours: str) -> list[str]:
+    """Give the constraint files that `pip install` heeds here beside ours, as its settings files name them."""
+    values = {"global": "", "install": ""}
+    for path in settings_files():
+        settings = read(path)
+        values = {name: settings.get(name, "constraint", fallback=value) for name, value in values.items()}
+    return [name for name in (values["install"] or values["global"]).split() if name != ours]
+
+
+def write_constraint(ours: str) -> Path:
+    """Name our constraint file, and those in force already, in the settings of this environment."""
+    path, value = site_file(), " ".join((*constraints_in_force(ours), ours))
+    settings = read(path)
+    if settings.get("install", "constraint", fallback="") != value:
+        if not settings.has_section("install"):
+            settings.add_section("install")
+        settings.set("install", "constraint", value)
+        with whole(path) as draft, draft.open("w", encoding="utf-8") as stream:
+            settings.write(stream)
+    return path

@@ -1,0 +1,115 @@
+"""Files of requirements with hashes, and what is held to where nobody published a hash.
+
+Such a distribution is of unverified origin: the hash of its file is written down at first use, below the root in
+`origins/`, one file a pin, as sha256sum writes it. From then on only that file is taken.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import re
+import sys
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+from helperlib.env.distributions import canonical
+from helperlib.output import fail, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+    from pathlib import Path
+
+
+OPTION = re.compile(r"\s+--hash=sha256:([0-9a-f]{64})")
+DIFFERS = re.compile(r"DO NOT MATCH THE HASHES|Hash mismatch|hash mismatch|Expected sha256")
+"""How pip and uv say that a file is not what it has to be."""
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True)
+class Pin:
+    """One pinned distribution: as it was written, and the sha256 of the files that are taken; none known: empty."""
+
+    text: str
+    hashes: tuple[str, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The distribution, as all spell it alike."""
+        return canonical(re.split("[;=@ ]", self.text)[0])
+
+    @property
+    def key(self) -> str:
+        """Name and version, without a marker."""
+        return f"{self.name}=={self.text.partition(';')[0].partition('==')[2].strip()}"
+
+    @property
+    def line(self) -> str:
+        """What stands in a file of requirements."""
+        return " ".join((self.text, *(f"--hash=sha256:{each}" for each in self.hashes)))
+
+
+def read_pins(paths: Iterable[Path]) -> list[Pin]:
+    """Read files of requirements; what stands in several is read once."""
+    text = "".join(path.read_text(encoding="utf-8") for path in paths).replace("\\\n", "")
+    pins = (Pin(OPTION.sub("", line).strip(), tuple(OPTION.findall(line))) for line in text.splitlines() if line)
+    return list(dict.fromkeys(pins))
+
+
+def write_pins(path: Path, pins: Iterable[Pin]) -> Path:
+    """Write a file of requirements that pip and uv take with --require-hashes."""
+    write_text(path, "".join(f"{pin.line}\n" for pin in pins))
+    return path
+
+
+def hash_file(path: Path) -> str:
+    """Hash a file of any size."""
+    digest = hashlib.sha256()
+    with path.open("rb") as stream:
+        while block := stream.read(BLOCK):
+            digest.update(block)
+    return digest.hexdigest()
+
+
+def place_of(record: Path, pin: Pin) -> Path:
+    """Give the file that holds the hashes of a pin: wheels are made for each Python and kind of processor."""
+    return record / f"cp{sys.version_info[0]}{sys.version_info[1]}-{platform.machine()}" / pin.key
+
+
+def recorded(record: Path, pin: Pin) -> Pin:
+    """Give a pin with the hashes that it had at first use, where it has no published ones."""
+    place = place_of(record, pin)
+    if pin.hashes or not place.exists():
+        return pin
+    lines = place.read_text(encoding="utf-8").splitlines()
+    return replace(pin, hashes=tuple(line.split()[0] for line in lines if line))
+
+
+def write_record(record: Path, pin: Pin, hashes: Sequence[tuple[str, str]]) -> Pin:
+    """Write down hash and file name of what was fetched without a published hash, and say so."""
+    write_sums(place_of(record, pin), hashes)
+    print(f"{pin.key}: unverified origin: nobody published its hash; that of {hashes[0][1]} is kept", flush=True)
+    return replace(pin, hashes=tuple(each for each, _name in hashes))
+
+
+def write_sums(place: Path, hashes: Sequence[tuple[str, str]]) -> None:
+    """Write hashes and names whole, as sha256sum does."""
+    write_text(place, "".join(f"{each}  {name}\n" for each, name in hashes))
+
+
+def refuse_other(lines: Iterable[str], pins: Sequence[Pin], record: Path) -> None:
+    """End where pip or uv says that a file is not the one whose hash is held."""
+    text = "\n".join(lines)
+    begin = DIFFERS.search(text)
+    if not begin:
+        return
+    told = text[begin.start() :].lower().replace("_", "-")
+    names = [pin.key for pin in pins if pin.key in told or f"/{pin.key.replace('==', '-')}-" in told] or ["a download"]
+    first = next((pin for pin in pins if pin.key == names[0] and place_of(record, pin).exists()), None)
+    whose = "as it was at first use" if first else "that was published"
+    fix = f"if you trust the new file: rm {place_of(record, first)}" if first else OWN
+    fail(f"{', '.join(names)}: the file that came is not the one {whose}: its hash differs. Nothing was installed", fix)
+
+
+OWN = "see which index answers (pip config list; uv reads UV_*); a file of your own: its hash in [hashes] of a profile"

@@ -1,0 +1,46 @@
+"""Finds in any text what PyTorch says of operators that run on the CPU; the wordings are in messages.json."""
+
+from __future__ import annotations
+
+import json
+import re
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+QUIET = "always:.*The operator .+ backend .*fall(ing)? back"
+"""For pytest: each test has to say it anew, and a suite that makes warnings errors ends as on another device."""
+
+
+class Message(NamedTuple):
+    """A message: its kind as the data file has it, the operator's whole name ("" where it tells none), the backend."""
+
+    kind: str
+    operator: str
+    backend: str
+
+
+@cache
+def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
+    data = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
+    return tuple((one["kind"], compile_pattern(one["pattern"])) for one in data["messages"])
+
+
+def compile_pattern(pattern: str) -> re.Pattern[str]:
+    """Read a space as any white space: terminals break lines."""
+    return re.compile(re.sub(r" (\??)", lambda found: r"\s*" if found[1] else r"\s+", pattern))
+
+
+def find_messages(text: str) -> Iterator[Message]:
+    for kind, pattern in patterns():
+        for found in pattern.finditer(text):
+            groups = found.groupdict()
+            yield Message(kind, whole_name(groups.get("operator") or ""), groups.get("backend", "").lower())
+
+
+def whole_name(operator: str) -> str:
+    return operator if "::" in operator or not operator else f"aten::{operator}"

@@ -1,0 +1,417 @@
+"""Gets all objects of a tree and writes its files: many repositories at a time, each from a store or its server.
+
+What one repository fails for, the others do not: they come to their end, and the next run begins with what is missing.
+"""
+
+from __future__ import annotations
+
+import os
+import random
+import re
+import threading
+import time
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from dataclasses import dataclass
+from itertools import groupby
+from typing import TYPE_CHECKING, Union
+
+from helperlib.git.process import DENIED, PASSING, ROOM, FetchError, inside, say
+from helperlib.git.store import Store, clear, is_kept, link_objects, unlink_objects, write_into
+from helperlib.git.tree import Repository, check_place, find_own_folder, list_submodules, quote
+from helperlib.output import UNITS, render_size, write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from helperlib.git.process import Git, Said
+
+
+# What git says while it fetches, summed over all repositories, and said as ninja says how far it is.
+
+
+EVERY = 0.5
+"""Seconds between two lines, however many repositories have something to say."""
+COUNTED = re.compile(r"(Receiving objects): +\d+% \((\d+)/(\d+)\)(?:, ([\d.]+) ([KMG]iB|bytes))?")
+PASSING_BY = re.compile(r"^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:%|$|,)")
+"""Other lines of progress, as of the server's own counting: nothing that a log has to keep."""
+
+
+@dataclass
+class Received:
+    """How much of one repository has come."""
+
+    objects: int = 0
+    total: int = 0
+    size: float = 0.0
+
+
+class Progress:
+    """How far all repositories are together. Its lines begin with [objects/of all]; several threads may speak."""
+
+    def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
+        self._say, self._clock = say, clock
+        self._lock = threading.Lock()
+        self._received: dict[str, Received] = {}
+        self._known = self._here = 0
+        self._said = -EVERY
+
+    def expect(self, number: int) -> None:
+        """Learn of so many repositories more."""
+        with self._lock:
+            self._known += number
+
+    def have(self) -> None:
+        """Learn that one repository is all here."""
+        with self._lock:
+            self._here += 1
+            if self._received:
+                self._tell(always=self._here == self._known)
+
+    def take(self, name: str, line: str) -> bool:
+        """Take in a line that git said while it fetched a repository; False when it is not about progress."""
+        found = COUNTED.search(line)
+        if found is None:
+            return PASSING_BY.match(line) is not None
+        with self._lock:
+            size = parse_size(found[4], found[5]) if found[4] else 0.0
+            self._received[name] = Received(int(found[2]), int(found[3]), size)
+            self._tell(always=False)
+        return True
+
+    def _tell(self, *, always: bool) -> None:
+        if not always and self._clock() - self._said < EVERY:
+            return
+        self._said = self._clock()
+        parts = self._received.values()
+        objects, total = sum(part.objects for part in parts), sum(part.total for part in parts)
+        places = f", {self._here} of {self._known} repositories" if self._known > 1 else ""
+        self._say(f"[{objects}/{total}] objects, {render_size(sum(part.size for part in parts))}{places}")
+
+
+def parse_size(number: str, unit: str) -> float:
+    """Give the bytes of a size as git writes it: 412.10 MiB, 318 bytes."""
+    return float(number) * float(1024 ** (0 if unit == "bytes" else UNITS.index(unit)))
+
+
+# Gets one commit from a server: as little as the server allows, as often as the network needs, from whoever has it.
+
+
+PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
+"""Seconds before each further try; a random quarter more or less, so that many do not come back at once."""
+SPREAD = 0.25
+OPTIONS = (
+    "-c",
+    "fetch.unpackLimit=1",
+    "-c",
+    "gc.auto=0",
+    "-c",
+    "maintenance.auto=false",
+    "-c",
+    "fetch.writeCommitGraph=0",
+)
+"""One pack for each fetch, and nothing that repacks: packs are shared by trees."""
+WHOLE = ("--tags", "--force", "--", "{address}", "+refs/heads/*:refs/remotes/origin/*")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Wanted:
+    """A commit: of which address, by which ref where it is known, and what it is called in messages.
+
+    `strange`: the address was read from a tree, not from the profile.
+    """
+
+    name: str
+    address: str
+    rev: str
+    ref: str = ""
+    strange: bool = False
+
+
+@dataclass(frozen=True)
+class Servers:
+    """How servers are asked."""
+
+    git: Git
+    progress: Progress
+    pauses: Sequence[float] = PAUSES
+
+    def bring(self, wanted: Wanted, place: Path) -> None:
+        """Bring a commit into a repository. Raises FetchError when nobody gives it."""
+        last = ""
+        addresses = list(dict.fromkeys((wanted.address, *self.git.fallbacks(wanted.address))))
+        for number, address in enumerate(addresses):
+            if number:
+                say(f"note: {wanted.name}: {last}; asking {address}")
+            last = self._bring_from(address, wanted, place)
+            if not last:
+                return
+        asked = " or ".join(addresses)
+        fix = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
+        raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
+
+    def _bring_from(self, address: str, wanted: Wanted, place: Path) -> str:
+        """Go the ways of one address, the cheapest first; say why none led anywhere."""
+        why = ""
+        for way in ways(address, wanted):
+            said = self._fetch(wanted, place, way)
+            if said.code == 0 and has_commit(self.git, place, wanted.rev):
+                return ""
+            why = said.last if said.code else "it has no such commit"
+            if said.kind == ROOM and said.code:
+                raise FetchError(f"cannot write {place}: {said.last}", "make room there, or choose another place", ROOM)
+            if said.code and said.kind in {DENIED, PASSING}:
+                break
+        return why
+
+    def _fetch(self, wanted: Wanted, place: Path, way: tuple[str, ...]) -> Said:
+        arguments = (*inside(place), *OPTIONS, "fetch", "--progress", "--no-recurse-submodules", *way)
+        return self.try_often(
+            wanted.name, *arguments, strange=wanted.strange, progress=self.progress, pauses=self.pauses
+        )
+
+    def try_often(
+        self, name: str, *arguments: str, strange: bool = False, progress: Progress | None, pauses: Sequence[float]
+    ) -> Said:
+        """Call git again after each pause as long as its failure may pass."""
+        for pause in (*pauses, None):
+            said = self.git.call(
+                *arguments, strange=strange, hear=lambda line: bool(progress and progress.take(name, line))
+            )
+            if said.code == 0 or said.kind != PASSING or pause is None:
+                break
+            seconds = pause * random.uniform(1 - SPREAD, 1 + SPREAD)  # noqa: S311 - no secret
+            say(f"note: {name}: {said.last}; tried again in {seconds:.0f} s")
+            time.sleep(seconds)
+        return said
+
+
+def ways(address: str, wanted: Wanted) -> Iterator[tuple[str, ...]]:
+    """Give the ways to a commit: it alone; by its ref; all there is."""
+    yield ("--depth", "1", "--", address, wanted.rev)
+    if wanted.ref:
+        yield ("--depth", "1", "--", address, wanted.ref)
+    yield tuple(word.format(address=address) if word == "{address}" else word for word in WHOLE)
+
+
+def has_commit(git: Git, place: Path, rev: str) -> bool:
+    """Say whether a repository has a commit."""
+    found = git.ask(*inside(place), "rev-parse", "--verify", "--quiet", f"{rev}^{{commit}}")
+    return found is not None and found.strip() == rev
+
+
+# All repositories of a tree.
+
+
+AT_ONCE = 8
+"""Repositories that are fetched at a time."""
+
+
+@dataclass(frozen=True)
+class Gathered:
+    """A repository whose objects are here. `shared`: bytes of packs that a store had; `store`: whose they are."""
+
+    repository: Repository
+    shared: int = 0
+    store: Store | None = None
+
+
+Found = Union[tuple[Gathered, list[Repository]], FetchError]
+"""What came of one repository: its objects and its submodules, or why not."""
+
+
+@dataclass(frozen=True)
+class Gatherer:
+    """Whom objects are got from."""
+
+    servers: Servers
+    stores: Sequence[Store]
+
+    def gather_all(self, root: Repository) -> list[Gathered]:
+        """Get all objects of a tree; parents come before their submodules. Raises FetchError for what is missing."""
+        done: list[Gathered] = []
+        failed: list[FetchError] = []
+        self.servers.progress.expect(1)
+        with ThreadPoolExecutor(AT_ONCE) as pool:
+            waiting: set[Future[Found]] = {pool.submit(self._gather_one, root)}
+            while waiting:
+                ended, waiting = wait(waiting, return_when=FIRST_COMPLETED)
+                for result in (future.result() for future in ended):
+                    if isinstance(result, FetchError):
+                        failed.append(result)
+                        continue
+                    gathered, submodules = result
+                    done.append(gathered)
+                    self.servers.progress.expect(len(submodules))
+                    waiting |= {pool.submit(self._gather_one, submodule) for submodule in submodules}
+        if failed:
+            raise merge(failed)
+        return sorted(done, key=lambda one: (one.repository.depth, one.repository.path))
+
+    def _gather_one(self, repository: Repository) -> Found:
+        repository = find_own_folder(repository)
+        try:
+            gathered = self.gather(repository)
+            self.servers.progress.have()
+            return gathered, list_submodules(self.servers.git, repository)
+        except FetchError as error:
+            say(f"{error}")
+            return error
+        except OSError as error:
+            fix = "make room there, or choose another place"
+            return FetchError(f"cannot write {repository.folder}: {error.strerror or error}", fix, ROOM)
+
+    def gather(self, repository: Repository) -> Gathered:
+        """Get the objects of one repository."""
+        is_new = not (repository.folder / "HEAD").exists()
+        repository.make()
+        if not is_new:
+            clear(repository.folder)
+            if has_commit(self.servers.git, repository.folder, repository.rev):
+                return Gathered(repository, 0, self._keeper(repository))
+        for store in self.stores if is_kept(repository.address) else ():
+            if gathered := take(store, repository):
+                return gathered
+        return self._fetch(repository)
+
+    def _keeper(self, repository: Repository) -> Store | None:
+        held = (store for store in self.stores if store.holds(repository.address, repository.rev))
+        return next(held, None)
+
+    def _fetch(self, repository: Repository) -> Gathered:
+        """Get a commit that no store has from its server, into the first store that takes it, or else for this tree."""
+        for store in self.stores if is_kept(repository.address) else ():
+            if gathered := self._fetch_into(store, repository):
+                return gathered
+        self.servers.bring(want(repository), repository.folder)
+        return Gathered(repository)
+
+    def _fetch_into(self, store: Store, repository: Repository) -> Gathered | None:
+        """Get a commit by way of a store; None where it takes nothing, or has no room."""
+        address, wanted = repository.address, want(repository)
+        try:
+            had = write_into(
+                store, address, repository.rev, self.servers.git, lambda place: self.servers.bring(wanted, place)
+            )
+            link_objects(store.place(address), repository.folder)
+        except FetchError as error:
+            if error.kind != ROOM:
+                raise
+            say(f"note: {wanted.name}: {error}; it is fetched without the store")
+        except OSError as error:
+            say(f"{store.folder} takes nothing: {error.strerror or error}")
+        else:
+            return Gathered(repository, had, store)
+        return None
+
+    def mend(self, gathered: Gathered) -> None:
+        """Fetch a repository again whose objects, as a store kept them, cannot be read. Its other objects stay."""
+        repository = gathered.repository
+        say(f"note: {repository.name}: what {gathered.store and gathered.store.folder} keeps is damaged; fetched again")
+        if gathered.store:
+            unlink_objects(gathered.store.place(repository.address), repository.folder)
+            try:
+                gathered.store.forget(repository.address)
+            except OSError as error:
+                say(f"it stays there: {error.strerror or error}")
+        self.servers.bring(want(repository), repository.folder)
+
+
+def take(store: Store, repository: Repository) -> Gathered | None:
+    """Take a commit from a store; None where it is not kept."""
+    try:
+        if store.holds(repository.address, repository.rev):
+            return Gathered(repository, link_objects(store.place(repository.address), repository.folder), store)
+    except OSError as error:
+        say(f"{store.folder} gives nothing: {error.strerror or error}")
+    return None
+
+
+def want(repository: Repository) -> Wanted:
+    """Give what to ask a server for."""
+    return Wanted(
+        name=repository.name,
+        address=repository.address,
+        rev=repository.rev,
+        ref=repository.ref,
+        strange=bool(repository.path),
+    )
+
+
+def merge(failed: Sequence[FetchError]) -> FetchError:
+    """Give one error for several."""
+    first, more = failed[0], len(failed) - 1
+    also = f"; and {more} more like it, in the log above" if more else ""
+    return FetchError(f"{first}{also}", first.fix, first.kind)
+
+
+# Writes the files of a tree whose objects are all here: parents first, then their submodules, several at a time.
+
+
+PLAIN = ("-c", "advice.detachedHead=false", "-c", "submodule.recurse=false", "-c", "core.hooksPath=/dev/null")
+"""What a checkout does not take over from its caller."""
+
+DAMAGED = re.compile(r"corrupt|inflate|unable to read|bad object|packfile|missing|mismatch|not a tree", re.IGNORECASE)
+"""What git says of objects that it cannot read."""
+
+
+def check_out_all(git: Git, gathered: Sequence[Gathered]) -> list[Gathered]:
+    """Write all files; give those that cannot be read as a store kept them. Raises FetchError for others."""
+    root = gathered[0].repository.tree
+    with ThreadPoolExecutor(os.cpu_count()) as pool:
+        for _, level in groupby(gathered, key=lambda one: one.repository.depth):
+            ones = list(level)
+            saids = list(pool.map(lambda one: check_out(git, one.repository, root), ones))
+            broken = [one for one, said in zip(ones, saids, strict=True) if said.code and judge(one, said)]
+            if broken:
+                return broken
+    register(git, gathered)
+    return []
+
+
+def check_out(git: Git, repository: Repository, root: Path) -> Said:
+    """Write the files of one repository."""
+    check_place(repository, root)
+    repository.connect()
+    choose_folders(git, repository)
+    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
+
+
+def choose_folders(git: Git, repository: Repository) -> None:
+    """Write down which folders get files: a git that is called here later leaves the others out as well."""
+    patterns = repository.folder / "info/sparse-checkout"
+    if not repository.sparse and not patterns.exists():
+        return
+    patterns.parent.mkdir(exist_ok=True)
+    folders = [f"/{folder}/\n" for folder in repository.sparse]
+    write_text(patterns, "".join(folders) or "/*\n")
+    for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
+        git.ask(f"--git-dir={repository.folder}", "config", name, value)
+
+
+def judge(one: Gathered, said: Said) -> bool:
+    """Say whether the store is to blame. Raises FetchError where it is not."""
+    tree = one.repository.tree
+    if said.kind == ROOM:
+        raise FetchError(
+            f"cannot write {tree}: {said.last}", "make room there, or choose another place: --build-dir DIR"
+        )
+    if one.store is None or not DAMAGED.search(said.words):
+        raise FetchError(f"git checkout failed in {tree}: {said.last}", "read the log above")
+    return True
+
+
+def register(git: Git, gathered: Sequence[Gathered]) -> None:
+    """Make each repository know its submodules, as `git submodule init` and `sync` would."""
+    stale = False
+    for one in gathered:
+        parent, submodule = one.repository.parent, one.repository
+        if parent is not None:
+            config = parent.folder / "config"
+            text = config.read_text()
+            head, url = f"[submodule {quote(submodule.module)}]", f"url = {quote(submodule.address)}"
+            stale |= head in text and url not in text and f"url = {submodule.address}\n" not in text
+            if head not in text:
+                write_text(config, f"{text}{head}\n\tactive = true\n\t{url}\n")
+    if stale:
+        git.call("-C", str(gathered[0].repository.tree), "submodule", "--quiet", "sync", "--recursive")

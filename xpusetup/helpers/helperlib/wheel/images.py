@@ -1,0 +1,182 @@
+"""Device code in a library: for which GPUs it was compiled ahead of time, read from the images themselves.
+
+SYCL's linker keeps images that ocloc made in a section; each is an `ar` archive with a member for each GPU, called by
+the number of bits and the GPU's version (64.12.60.7), or, for one GPU alone, an ELF file with that version in a note.
+Newer builds compress each image with zstd, which Python reads from 3.14 on; before, the program zstd does.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import struct
+import subprocess
+from importlib import import_module
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from helperlib.elf.file import Elf
+
+
+AHEAD = "spir64_gen"
+"""The part of a section's name that says: native code for Intel GPUs."""
+ZSTD, ARCHIVE, ELF = b"\x28\xb5\x2f\xfd", b"!<arch>\n", b"\x7fELF"
+MEMBER = re.compile(r"(?:32|64)\.(\d+)\.(\d+)(?:\.\d+)?")
+HEADER = 60
+PRODUCT = 6
+"""The kind of the note that holds a GPU's version: 10 bits of architecture, 8 of release, 14 of what is left out."""
+OWNER = b"IntelGT\0"
+SAMPLE = 6
+"""Images that are opened at the beginning and at the end of a section; all of one build are for the same GPUs."""
+PATIENCE = 20
+LARGEST = 1 << 28
+VERSIONS = {
+    "12.0": ("tgl", "tgllp", "xe-lp"),
+    "12.1": ("rkl", "xe-lp"),
+    "12.2": ("adl-s", "rpl-s", "xe-lp"),
+    "12.3": ("adl-p", "rpl-p", "xe-lp"),
+    "12.4": ("adl-n", "xe-lp"),
+    "12.10": ("dg1", "xe-lp"),
+    "12.55": ("dg2-g10", "acm-g10", "ats-m150", "dg2", "xe-hpg"),
+    "12.56": ("dg2-g11", "acm-g11", "ats-m75", "dg2", "xe-hpg"),
+    "12.57": ("dg2-g12", "acm-g12", "dg2", "xe-hpg"),
+    "12.60": ("pvc", "pvc-sdv", "xe-hpc"),
+    "12.61": ("pvc-vg", "xe-hpc-vg"),
+    "12.70": ("mtl-u", "mtl-s", "mtl-m", "arl-u", "arl-s", "mtl", "xe-lpg"),
+    "12.71": ("mtl-h", "mtl-p", "mtl", "xe-lpg"),
+    "12.74": ("arl-h", "arl", "xe-lpgplus"),
+    "20.1": ("bmg-g21", "bmg", "xe2-hpg"),
+    "20.2": ("bmg-g31", "bmg", "xe2-hpg"),
+    "20.4": ("lnl-m", "lnl", "xe2-lpg"),
+    "30.0": ("ptl-h", "ptl", "xe3-lpg"),
+    "30.1": ("ptl-u", "ptl", "xe3-lpg"),
+    "30.3": ("wcl", "xe3-lpg"),
+    "30.4": ("nvl-s", "nvl-hx", "nvl-ul", "xe3-lpg"),
+    "30.5": ("nvl-u", "nvl-h", "xe3-lpg"),
+    "35.10": ("nvl-p", "xe3p-lpg"),
+    "35.11": ("cri", "xe3p-xpc"),
+}
+"""What compilers call the GPUs of a version: the closest name first."""
+EXACT = re.compile(r"(\d+\.\d+)\.\d+|(.+)-[a-c]\d")
+"""A version with its stepping, 20.1.4, or a name with it, bmg-g21-b0."""
+NAMES = {name for names in VERSIONS.values() for name in names}
+LIST = re.compile(
+    rb"(?<=\0)((?:%s)(?:,? ?(?:%s))*)(?=\0)" % ((b"|".join(sorted((n.encode() for n in NAMES), reverse=True)),) * 2)
+)
+"""A text that is nothing but a list of GPUs, as builds leave it in a library."""
+
+
+class Targets(NamedTuple):
+    """The versions of GPUs that images are for, how many images there are, and why some could not be read."""
+
+    versions: frozenset[str] = frozenset()
+    images: int = 0
+    trouble: str = ""
+
+
+def names_of(versions: Iterable[str]) -> list[str]:
+    """Give GPUs by their names, those without one by their version."""
+    return [VERSIONS.get(version, (version,))[0] for version in sorted(versions, key=_numbers)]
+
+
+def _numbers(version: str) -> tuple[int, ...]:
+    return tuple(map(int, version.split(".")))
+
+
+def find_lacking(wanted: Iterable[str], versions: Iterable[str]) -> list[str]:
+    """Give the wanted GPUs for which there is no image; a name without a known version cannot be judged."""
+    there = {name for version in versions for name in (version, *VERSIONS.get(version, ()))}
+    plain = {name: _without_stepping(name) for name in wanted}
+    return [name for name, found in plain.items() if found in {*NAMES, *VERSIONS} and found not in there]
+
+
+def _without_stepping(name: str) -> str:
+    found = EXACT.fullmatch(name)
+    return (found[1] or found[2]) if found else name
+
+
+def read_lists(elf: Elf) -> frozenset[str]:
+    """Give the lists of GPUs that stand as texts among a library's constants."""
+    data = (elf.data[each.offset : each.offset + each.size] for each in elf.sections() if each.name == ".rodata")
+    return frozenset(found[1].decode() for part in data for found in LIST.finditer(b"\0" + bytes(part) + b"\0"))
+
+
+def read_targets(elf: Elf) -> Targets:
+    """Read for which GPUs a library has code that was compiled ahead of time."""
+    found: set[str] = set()
+    count, trouble = 0, ""
+    for section in elf.sections():
+        if not section.name.endswith(AHEAD):
+            continue
+        starts = _starts(elf, section.offset, section.offset + section.size)
+        count += len(starts) - 1
+        chosen = sorted({*range(len(starts) - 1)[:SAMPLE], *range(len(starts) - 1)[-SAMPLE:]})
+        for number in chosen:
+            image, why = _expand(bytes(elf.data[starts[number] : starts[number + 1]]))
+            found |= set(_versions(image))
+            trouble = trouble or why
+    return Targets(frozenset(found), count, trouble)
+
+
+def _starts(elf: Elf, start: int, end: int) -> list[int]:
+    """Give where images begin, by their magic numbers at places that the linker aligned; last the end of all."""
+    magic = next((each for each in (ZSTD, ARCHIVE, ELF) if elf.data[start : start + len(each)] == each), None)
+    found = []
+    place = start if magic else -1
+    while magic is not None and 0 <= place < end:
+        if (place - start) % 8 == 0:
+            found.append(place)
+        place = elf.data.find(magic, place + 1, end)
+    return [*found, end]
+
+
+def _expand(image: bytes) -> tuple[bytes, str]:
+    """Undo the compression of an image; what pads it may follow."""
+    if not image.startswith(ZSTD):
+        return image, ""
+    try:
+        unpacker = import_module("compression.zstd").ZstdDecompressor()
+        return unpacker.decompress(image, LARGEST), ""
+    except ImportError:
+        return _expand_by_program(image)
+    except ValueError as error:  # its own ZstdError among them
+        return b"", str(error)
+
+
+def _expand_by_program(image: bytes) -> tuple[bytes, str]:
+    program = shutil.which("zstd")
+    if program is None:
+        return b"", "its images are compressed, and to read them takes Python 3.14 or the program zstd"
+    try:
+        done = subprocess.run((program, "-dcq"), input=image, capture_output=True, check=False, timeout=PATIENCE)
+    except subprocess.TimeoutExpired:
+        return b"", "zstd did not end"
+    return done.stdout, ""  # what pads the image makes it end with an error after the image itself
+
+
+def _versions(image: bytes) -> Iterator[str]:
+    if image.startswith(ARCHIVE):
+        yield from _of_archive(image)
+    elif image.startswith(ELF):
+        yield from _of_notes(image)
+
+
+def _of_archive(image: bytes) -> Iterator[str]:
+    place = len(ARCHIVE)
+    while image[place + HEADER - 2 : place + HEADER] == b"`\n":
+        name, size = image[place : place + 16].decode("ascii", "replace"), image[place + 48 : place + 58].strip()
+        if found := MEMBER.fullmatch(name.strip().rstrip("/")):
+            yield f"{found[1]}.{found[2]}"
+        length = int(size) if size.isdigit() else 0
+        place += HEADER + length + length % 2
+
+
+def _of_notes(image: bytes) -> Iterator[str]:
+    """Find the note with the version: its owner's name stands behind its kind, and the version behind that name."""
+    for found in re.finditer(re.escape(OWNER), image):
+        size, kind = struct.unpack_from("<II", image, found.start() - 8) if found.start() >= 12 else (0, 0)  # noqa: PLR2004
+        if kind == PRODUCT and size == 4 and found.end() + 4 <= len(image):  # noqa: PLR2004 - one number
+            value = struct.unpack_from("<I", image, found.end())[0]
+            yield f"{value >> 22}.{value >> 14 & 0xFF}"

@@ -1,0 +1,239 @@
+"""The checks of a wheel's libraries: where they look for others, their C++ ABI, their device code."""
+
+from __future__ import annotations
+
+import re
+from fnmatch import fnmatch
+from posixpath import basename, dirname, join, normpath
+from typing import TYPE_CHECKING, NamedTuple
+
+from helperlib.wheel.contents import Finding, some
+from helperlib.wheel.images import AHEAD, NAMES, find_lacking, names_of
+from helperlib.wheel.runtime import opens, wrong_names
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+    from helperlib.wheel.contents import Library, Opened, Wanted, Wheel
+
+
+# Where the libraries of a wheel look for others, and what they need of their own wheel but would not find there.
+#
+# glibc takes a library that is loaded already for one that is needed where its SONAME is the name that is asked for.
+# So a need that no search path leads to is still met where Python opens that library first, by its path.
+
+
+ORIGIN = re.compile(r"^\$(?:ORIGIN|\{ORIGIN\})(?:/|$)")
+OF_SYSTEM = re.compile(r"/(?:usr|lib|lib64)(?:/|$)|/opt/intel(?:/|$)|.*/oneapi(?:/|$)")
+"""Absolute folders that are the same on other machines; any other is that of the machine where it was built."""
+OF_ANYONE = re.compile(r"/(?:home|tmp|var/tmp|dev/shm|scratch)(?:/|$)")
+"""Absolute folders below which a user may make one: whoever does puts a library into the processes of others."""
+
+
+class Lost(NamedTuple):
+    """A library of the wheel that another one needs and finds by no search path.
+
+    `opened` says where Python likely opens it before. `alone`: the one that needs it is itself imported or opened by
+    Python, or another one is linked to it, so that nobody else has the other one loaded by then.
+    """
+
+    path: str
+    name: str
+    opened: Opened | None
+    alone: bool
+
+    @property
+    def text(self) -> str:
+        """Say who needs what, and who likely opens it."""
+        told = f", which {self.opened.path} likely opens before" if self.opened else ""
+        return f"{self.path} needs {self.name}{told}"
+
+
+def find_lost(wheel: Wheel) -> Iterator[Lost]:
+    """Give what libraries need of their own wheel, but would not find from where it is installed."""
+    places: dict[str, set[str]] = {}
+    for member in wheel.members:
+        places.setdefault(basename(member.path), set()).add(normpath(dirname(installed(member.path)) or "."))
+    needed = {name for one in wheel.libraries for name in one.needed}
+    for one in wheel.libraries:
+        folders = search_folders(one, wheel)
+        for name in sorted(set(one.needed)):
+            if name in places and not places[name] & folders:
+                yield Lost(one.path, name, _opener(name, wheel), _is_alone(one.path, needed, wheel))
+
+
+def _is_alone(path: str, needed: set[str], wheel: Wheel) -> bool:
+    file = basename(path)
+    if ".so" not in file:  # a program, which nothing of the package need start
+        return False
+    return not file.startswith("lib") or file in needed or any(opens(one.name, file) for one in wheel.opened)
+
+
+def _opener(name: str, wheel: Wheel) -> Opened | None:
+    """Give where Python code of the wheel opens the library that answers to a name."""
+    named = [basename(one.path) for one in wheel.libraries if one.soname == name]
+    return next((one for one in wheel.opened if any(opens(one.name, file) for file in named)), None)
+
+
+def relative(folder: str) -> bool:
+    return bool(ORIGIN.match(folder))
+
+
+def is_below(folder: str, prefix: str) -> bool:
+    return f"{normpath(folder)}/".startswith(f"{normpath(prefix)}/")
+
+
+def installed(path: str) -> str:
+    """Give the place in site-packages of a file that the wheel may hold in its .data folder."""
+    return re.sub(r"^[^/]+\.data/(purelib|platlib)/", "", path)
+
+
+def search_folders(library: Library, wheel: Wheel) -> set[str]:
+    """Give the folders of the wheel in which a library looks for others."""
+    owners = [(library.path, library.runpath)]
+    if library.runpath is None:  # then the RPATH of whatever loads it counts as well as its own
+        owners = [(one.path, one.rpath) for one in wheel.libraries if one.runpath is None]
+    found = ((path, folder) for path, folders in owners for folder in folders or () if relative(folder))
+    return {normpath(join(dirname(installed(path)), ORIGIN.sub("", folder))) for path, folder in found}
+
+
+# The checks.
+
+
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
+"""How the sections with images are called, by the kind of their code (seen in published wheels)."""
+MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
+
+
+def check_xpu(wheel: Wheel, wanted: Wanted) -> Finding:
+    ours = [one for one in wheel.libraries if "xpu" in basename(one.path)]
+    limit = "libtorch_xpu.so that needs libsycl.so" if wanted.xpu else None
+    if not any(basename(one.path) == "libtorch_xpu.so" for one in ours):
+        return Finding("fail" if wanted.xpu else "info", "no libtorch_xpu.so in it: built without XPU", limit)
+    runtimes = {name for one in ours for name in one.needed if name.startswith("libsycl.so")}
+    if len(runtimes) != 1:
+        return Finding("fail", f"libtorch_xpu.so is in it and needs {some(runtimes) or 'no libsycl.so'}", limit)
+    return _judge_code(ours, wanted, f"libtorch_xpu.so needs {some(runtimes)}; ", limit)
+
+
+def _judge_code(ours: Sequence[Library], wanted: Wanted, seen: str, limit: str | None) -> Finding:
+    """Look for device code: by the sections in which linkers leave it, and by the call that makes it known."""
+    images = {f"{basename(one.path)} {name}" for one in ours for name in one.images}
+    if wanted.host_alone and has_code(ours):
+        return Finding("fail", f"{seen}it has device code, and was to be built without a device compiler", limit)
+    if images:
+        return Finding("ok", f"{seen}likely with device code, by its sections: {some(images)}", limit)
+    if has_code(ours):
+        return Finding("warn", f"{seen}it has device code, in no section with a name that is known for it", limit)
+    if wanted.host_alone:
+        return Finding("warn", f"{seen}no device code, as it was to be", limit)
+    why = "no section for it, and nothing that makes it known to the SYCL runtime"
+    return Finding("fail", f"{seen}no device code, so nothing in it runs on a GPU: {why}", limit)
+
+
+def has_code(libraries: Iterable[Library]) -> bool:
+    return any(one.images or one.registers for one in libraries)
+
+
+def arch_spellings(arch: str) -> tuple[str, ...]:
+    """Give the ways in which builds write a list of GPUs: with commas, with blanks after them, with blanks alone."""
+    return tuple(mark.join(arch.split(",")) for mark in (",", ", ", " "))
+
+
+def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Hold the GPUs that device images are for against those that were asked for; without images, what texts say."""
+    ours = [one for one in wheel.libraries if one.targets.images or "xpu" in basename(one.path)]
+    versions = {version for one in ours for version in one.targets.versions}
+    trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
+    if versions:
+        return _judge_images(sum(one.targets.images for one in ours), names_of(versions), wanted, versions)
+    if not wanted.arch:
+        return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
+    if ours and not has_code(ours):
+        level = "warn" if wanted.host_alone else "fail"
+        return Finding(level, "no device code, whatever list a library names", wanted.arch)
+    bundles = {name for one in ours for name in one.images if name.startswith(BUNDLE)}
+    if bundles and not any(name.endswith(AHEAD) for name in bundles) and NAMES & set(wanted.arch.split(",")):
+        seen = f"nothing was compiled ahead of time: all its device code is SPIR-V ({some(bundles)})"
+        return Finding("fail", seen, wanted.arch)
+    return _judge_texts(wheel, wanted.arch, trouble)
+
+
+def _judge_images(images: int, names: list[str], wanted: Wanted, versions: set[str]) -> Finding:
+    seen = f"{images} device images, for {', '.join(names)}"
+    if not wanted.arch:
+        return Finding("info", seen)
+    lacking = find_lacking(re.split(r"[,\s]+", wanted.arch), versions)
+    return Finding(
+        "fail" if lacking else "ok", f"{seen}; none for {', '.join(lacking)}" if lacking else seen, wanted.arch
+    )
+
+
+def _judge_texts(wheel: Wheel, arch: str, trouble: str) -> Finding:
+    wanted_lists, wanted_names = set(arch_spellings(arch)), set(arch.split(","))
+    holders = {basename(member.path) for member in wheel.members if member.library and member.found & wanted_lists}
+    if holders:
+        return Finding("ok", f"likely built for these: named in {some(holders)}", arch)
+    lists = {text for one in wheel.libraries if "xpu" in basename(one.path) for text in one.lists}
+    others = [text for text in lists if set(re.split(r"[,\s]+", text)) != wanted_names]
+    if len(others) == len(lists) == 1 and not trouble:
+        return Finding("fail", f"built for other GPUs: a library names {others[0]!r}", arch)
+    return Finding("warn", trouble or "no library names this list", arch)
+
+
+def check_abi(wheel: Wheel, wanted: Wanted) -> Finding:
+    of_torch = [one for one in wheel.libraries if basename(one.path).startswith(("libc10", "libtorch"))]
+    chosen = of_torch or wheel.libraries
+    new, old = sum(one.new_strings for one in chosen), sum(one.old_strings for one in chosen)
+    abi = None if new == old else int(new > old)
+    seen = f"C++ ABI {'unknown' if abi is None else abi}: {new} symbols with the new std::string, {old} with the old"
+    if wanted.abi is None or abi is None:
+        return Finding("info" if wanted.abi is None else "warn", seen, None if wanted.abi is None else str(wanted.abi))
+    return Finding("ok" if abi == wanted.abi else "fail", seen, str(wanted.abi))
+
+
+def check_needed(wheel: Wheel, wanted: Wanted) -> Finding:
+    ours = {basename(member.path) for member in wheel.members}
+    foreign = {name for one in wheel.libraries for name in one.needed} - ours
+    limit = some(wanted.needed, 9) or None
+    missing = [want for want in wanted.needed if not any(fnmatch(name, want) for name in foreign | ours)]
+    misnamed = list(wrong_names(wheel))
+    stuck = [text for text, loaded in misnamed if not loaded]
+    broken = [f"{member.path} {member.trouble}" for member in wheel.members if member.trouble]
+    if missing or misnamed or broken:
+        texts = [f"no library needs {some(missing)}"] * bool(missing) + [some(broken)] * bool(broken)
+        texts = [*([some([text for text, _ in misnamed])] if misnamed else []), *texts]
+        return Finding("fail" if missing or stuck else "warn", "; ".join(texts), limit)
+    seen = f"{len(wheel.libraries)} ELF files; from outside they need {some(foreign, 40) or 'nothing'}"
+    return Finding("ok" if wanted.needed else "info", seen, limit)
+
+
+def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
+    """Fail what cannot be loaded, and run paths that are the build's own or through a folder of any user's."""
+    paths = ((one.path, folder) for one in wheel.libraries for folder in (*(one.rpath or ()), *(one.runpath or ())))
+    absolute = {folder: path for path, folder in paths if not relative(folder)}
+    lost = list(find_lost(wheel))
+    stuck = any(one.alone and not one.opened for one in lost)
+    built = any(is_below(folder, prefix) for folder in absolute for prefix in wanted.folders)
+    kept = {wanted.interpreter}  # Python's own flags write it into every extension
+    open_to_all = {folder for folder in absolute if OF_ANYONE.match(folder) and not OF_SYSTEM.match(folder)} - kept
+    texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
+    told = {one.text for one in lost if not one.opened}
+    parts = [f"not found beside it: {some(told)}"] * bool(told) + [some(texts)] * bool(texts)
+    opened = {one.text for one in lost if one.opened}
+    level = "fail" if stuck or built or open_to_all else "warn" if parts else "ok"
+    seen = [*parts, *([some(opened)] if opened else [])] or ["all relative to $ORIGIN"]
+    return Finding(level, "; ".join(seen), "$ORIGIN, and all that is in the wheel found")
+
+
+def check_floor(wheel: Wheel, _: Wanted) -> Finding:
+    highest: dict[str, tuple[tuple[int, ...], str]] = {}
+    for one in wheel.libraries:
+        for kind, text in one.floor:
+            found = (tuple(map(int, text.split("."))), f"{kind} {text} ({basename(one.path)})")
+            highest[kind] = max(highest.get(kind, found), found)
+    seen = ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries"
+    promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, wheel.tags) if match]
+    if promised and "GLIBC" in highest and highest["GLIBC"][0][:2] > max(promised):
+        return Finding("warn", f"more than the tag says: {seen}", "glibc {}.{}".format(*max(promised)))
+    return Finding("info", seen)

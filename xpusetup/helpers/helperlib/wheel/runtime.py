@@ -1,0 +1,306 @@
+"""What a wheel needs when it runs: what its Python code opens, and what its requirements bring."""
+
+from __future__ import annotations
+
+import ast
+import re
+import zipfile
+from fnmatch import fnmatch
+from posixpath import basename
+from typing import TYPE_CHECKING, NamedTuple
+
+from helperlib.env.distributions import canonical
+from helperlib.output import render_size
+from helperlib.wheel.contents import Finding, Opened, some
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
+
+    from helperlib.wheel.contents import Wanted, Wheel
+
+    Function = ast.FunctionDef | ast.AsyncFunctionDef
+
+
+# Which libraries of a wheel its own Python code opens by name: torchaudio opens one before it imports another.
+#
+# Read from syntax alone. What counts are texts that reach the argument of a function that opens libraries: of ctypes,
+# of torch, or one of the wheel that hands its own argument to such a function. A part that is only known at run time
+# stands for anything (`f"libtorio_ffmpeg{version}"`).
+
+
+LOADERS = frozenset({"CDLL", "PyDLL", "LoadLibrary", "load_library", "dlopen"})
+DEPTH = 3
+"""How often a function may hand what it was given on to another one of the wheel."""
+ANYTHING = "\0"
+FILLED = re.compile(r"%[sdr]|\{[^{}]*\}")
+ENDING = re.compile(r"\.so(\.\d+)*$")
+TELLING = 3
+"""So many letters a name has to have beside `lib`."""
+
+
+class Scope(NamedTuple):
+    """A module or function: its parameters, calls, and what its names may hold."""
+
+    name: str
+    parameters: frozenset[str]
+    calls: tuple[tuple[str, tuple[ast.expr, ...]], ...]
+    values: dict[str, list[ast.expr]]
+
+
+def find_opened(path: Path) -> tuple[Opened, ...]:
+    """Give the names of libraries that a wheel's Python code opens, and in which file."""
+    with zipfile.ZipFile(path) as archive:
+        names = [name for name in archive.namelist() if name.endswith(".py")]
+        return find_in(names, archive.read)
+
+
+def find_in(names: Iterable[str], read: Callable[[str], bytes]) -> tuple[Opened, ...]:
+    """Give what files of Python code open; those in which no such function is called are not parsed."""
+    loaders: frozenset[str] = LOADERS
+    scopes: dict[str, list[Scope]] = {}
+    names = list(names)
+    for _ in range(DEPTH):
+        words = re.compile(rb"\b(?:%s)\b" % b"|".join(sorted(name.encode() for name in loaders)))
+        for name in names:
+            if name not in scopes and words.search(text := read(name)):
+                scopes[name] = _parse(text)
+        more = {one.name for found in scopes.values() for one in found if _hands_on(one, loaders)}
+        if more <= loaders:
+            break
+        loaders |= more
+    opened = {Opened(name, text) for name, found in scopes.items() for one in found for text in _texts(one, loaders)}
+    return tuple(sorted(opened))
+
+
+def _parse(text: bytes) -> list[Scope]:
+    try:
+        tree = ast.parse(text)
+    except (SyntaxError, ValueError, RecursionError):
+        return []
+    inner = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
+    return [_scope("", frozenset(), tree), *(_scope(one.name, _parameters(one), one) for one in inner)]
+
+
+def _parameters(function: Function) -> frozenset[str]:
+    arguments = function.args
+    return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self"}
+
+
+def _scope(name: str, parameters: frozenset[str], top: ast.AST) -> Scope:
+    calls: list[tuple[str, tuple[ast.expr, ...]]] = []
+    values: dict[str, list[ast.expr]] = {}
+    for node in _own(top):
+        if isinstance(node, ast.Call):
+            given = (*node.args, *(word.value for word in node.keywords))
+            calls.append((_called(node.func), given))
+        for target, value in _assigned(node):
+            values.setdefault(target, []).append(value)
+    return Scope(name, parameters, tuple(calls), values)
+
+
+def _own(top: ast.AST) -> Iterator[ast.AST]:
+    """Walk through a scope without the functions in it, which are scopes of their own."""
+    for child in ast.iter_child_nodes(top):
+        if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
+            yield child
+            yield from _own(child)
+
+
+def _called(function: ast.expr) -> str:
+    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
+
+
+def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(node, ast.Assign):
+        pairs: list[tuple[ast.expr, ast.expr | None]] = [(target, node.value) for target in node.targets]
+    elif isinstance(node, (ast.AnnAssign, ast.NamedExpr)):
+        pairs = [(node.target, node.value)]
+    elif isinstance(node, (ast.For, ast.comprehension)):
+        pairs = [(node.target, node.iter)]
+    else:
+        return
+    yield from ((target.id, value) for target, value in pairs if isinstance(target, ast.Name) and value is not None)
+
+
+def _reaching(scope: Scope, loaders: frozenset[str]) -> Iterator[ast.expr]:
+    """Give the expressions that the argument of a loader may come from, through the scope's own names."""
+    waiting = [argument for name, given in scope.calls if name in loaders for argument in given]
+    seen: set[str] = set()
+    while waiting:
+        expression = waiting.pop()
+        yield expression
+        for name in {node.id for node in ast.walk(expression) if isinstance(node, ast.Name)} - seen:
+            seen.add(name)
+            waiting += scope.values.get(name, [])
+
+
+def _hands_on(scope: Scope, loaders: frozenset[str]) -> bool:
+    """Say whether a function gives what it is given to a loader."""
+    if not scope.name or scope.name.startswith("__"):
+        return False
+    used = (node for expression in _reaching(scope, loaders) for node in ast.walk(expression))
+    return any(isinstance(node, ast.Name) and node.id in scope.parameters for node in used)
+
+
+def _texts(scope: Scope, loaders: frozenset[str]) -> set[str]:
+    found = {text for expression in _reaching(scope, loaders) for text in _spelled(expression)}
+    return {name for text in found if _telling(name := basename(text))}
+
+
+def _spelled(node: ast.AST) -> Iterator[str]:
+    """Give the texts in an expression."""
+    yield _whole(node)
+    if not isinstance(node, (ast.Constant, ast.JoinedStr)):
+        for child in ast.iter_child_nodes(node):
+            yield from _spelled(child)
+
+
+def _whole(node: ast.AST) -> str:
+    """Give an expression as one text, with NUL for what is not known; empty where it is none."""
+    if isinstance(node, ast.Constant) and isinstance(node.value, str):
+        return FILLED.sub(ANYTHING, node.value)
+    if isinstance(node, ast.JoinedStr):
+        return "".join(str(part.value) if isinstance(part, ast.Constant) else ANYTHING for part in node.values)
+    if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
+        return (_whole(node.left) or ANYTHING) + (_whole(node.right) or ANYTHING)
+    return ""
+
+
+def _telling(name: str) -> bool:
+    plain = ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib")
+    return sum(char.isalnum() for char in plain) >= TELLING
+
+
+def opens(pattern: str, library: str) -> bool:
+    """Say whether a text names a library: its file, or that without what follows the first dot."""
+    wanted = ".*".join(map(re.escape, re.split(f"[{ANYTHING}*]", pattern)))
+    return any(re.fullmatch(wanted, name) for name in (library, library.partition(".")[0]))
+
+
+# What a wheel needs at run time: libraries from outside, held against the distributions that it requires.
+
+
+SYSTEM = (
+    *("ld-linux*.so.*", "libc.so.6", "libm.so.6", "libdl.so.2", "librt.so.1", "libpthread.so.0", "libutil.so.1"),
+    *("libresolv.so.2", "libnsl.so.1", "libanl.so.1", "libmvec.so.1", "libgcc_s.so.1", "libstdc++.so.6"),
+    *("libz.so.1", "libexpat.so.1", "libatomic.so.1", "libX11.so.6", "libXext.so.6", "libXrender.so.1"),
+    *("libICE.so.6", "libSM.so.6", "libGL.so.1", "libglib-2.0.so.0", "libgobject-2.0.so.0", "libgthread-2.0.so.0"),
+)
+"""What wheels of the manylinux tags may take from any system: PEP 600 and the policies of auditwheel."""
+OF_DRIVER = (
+    "libze_loader.so.1",
+    "libOpenCL.so.1",
+    "libcuda.so.1",
+    "libnvidia-*.so.*",
+    "libascend_hal.so",
+    "libdrm*.so.2",
+)
+"""What the driver of a device brings, which no distribution may."""
+BROUGHT = {
+    "intel-sycl-rt": ("libsycl.so.*", "libsycl-*.so*", "libpstloffload.so.*"),
+    "intel-cmplr-lib-ur": ("libur_*.so*",),
+    "intel-cmplr-lib-rt": ("libimf.so", "libsvml.so", "libirng.so", "libirc.so", "libintlc.so.5", "libdpcpp*.so*"),
+    "intel-openmp": ("libiomp*.so*", "libomptarget*.so*"),
+    "intel-opencl-rt": ("libintelocl*.so*",),
+    "intel-pti": ("libpti*.so*",),
+    "umf": ("libumf.so.*",),
+    "tcmlib": ("libtcm.so.*",),
+    "tbb": ("libtbb*.so*",),
+    "mkl": ("libmkl_[!s]*.so*", "libmkl_sequential.so*", "libmkl_scalapack*.so*"),
+    "onemkl-sycl-blas": ("libmkl_sycl_blas.so*",),
+    "onemkl-sycl-lapack": ("libmkl_sycl_lapack.so*",),
+    "onemkl-sycl-dft": ("libmkl_sycl_dft.so*",),
+    "onemkl-sycl-rng": ("libmkl_sycl_rng.so*",),
+    "onemkl-sycl-sparse": ("libmkl_sycl_sparse.so*",),
+    "oneccl": ("libccl.so*",),
+    "impi-rt": ("libmpi.so*", "libmpicxx.so*", "libmpifort.so*"),
+    "torch": ("libtorch*.so", "libc10*.so", "libshm.so"),
+}
+"""Distributions of the package index and the libraries that are in them."""
+BRINGS_ALL = {
+    "dpcpp-cpp-rt": ("intel-sycl-rt", "intel-cmplr-lib-ur", "intel-cmplr-lib-rt", "intel-openmp", "umf", "tcmlib"),
+    "intel-sycl-rt": ("intel-cmplr-lib-ur", "intel-cmplr-lib-rt", "umf", "tcmlib"),
+    "intel-cmplr-lib-ur": ("umf",),
+    "intel-opencl-rt": ("intel-cmplr-lib-rt", "tbb", "tcmlib"),
+    "mkl": ("intel-openmp", "tbb", "tcmlib"),
+    "onemkl-sycl-blas": ("mkl", "intel-openmp", "tbb", "tcmlib", "intel-sycl-rt", "dpcpp-cpp-rt"),
+    "torch": ("intel-sycl-rt", "intel-cmplr-lib-ur", "intel-cmplr-lib-rt", "mkl", "umf", "tcmlib", "oneccl", "impi-rt"),
+}
+"""What they require in turn."""
+REQUIREMENT = re.compile(r"^\s*([A-Za-z0-9][\w.-]*)")
+
+
+def required(wheel: Wheel) -> set[str]:
+    """Give the distributions that a wheel requires, leaving out those of extras, and those that these require."""
+    lines = (line for line in wheel.requires if "extra ==" not in line)
+    direct = {canonical(match[1]) for match in map(REQUIREMENT.match, lines) if match}
+    more = {each for name in direct for each in BRINGS_ALL.get(name, ())}
+    return direct | more | {each for name in more for each in BRINGS_ALL.get(name, ())}
+
+
+def owner_of(library: str) -> str:
+    """Give the distribution that brings a library; empty where none is known."""
+    return next((name for name, globs in BROUGHT.items() if any(fnmatch(library, glob) for glob in globs)), "")
+
+
+def from_outside(wheel: Wheel) -> dict[str, str]:
+    """Give the libraries that are neither in the wheel nor any system's or driver's, and for each one who needs it."""
+    inside = {basename(member.path) for member in wheel.members}
+    inside |= {one.soname for one in wheel.libraries if one.soname}
+    found: dict[str, str] = {}
+    for one in wheel.libraries:
+        for name in one.needed:
+            if name not in inside and not any(fnmatch(name, glob) for glob in (*SYSTEM, *OF_DRIVER)):
+                found.setdefault(name, basename(one.path))
+    return found
+
+
+def check_requires(wheel: Wheel, _: Wanted) -> Finding:
+    """Hold the libraries from outside against the requirements: whoever installs the wheel gets no other."""
+    there = required(wheel)
+    told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
+    lost, foreign, with_torch = [], [], False
+    for name, by in sorted(from_outside(wheel).items()):
+        owner = owner_of(name)
+        if owner == "torch":  # what is linked to torch is imported by torch or after it, whether it says so or not
+            with_torch = True
+        elif owner and owner not in there and owner != canonical(wheel.name):
+            lost.append(f"{by} needs {name}, which {owner} brings")
+        elif not owner:
+            foreign.append(f"{by} needs {name}")
+    claims = bool(there & (BROUGHT.keys() - {"torch"}))
+    portable = any("manylinux" in tag for tag in wheel.tags)
+    if lost:
+        return Finding("fail" if claims else "warn", f"not required: {some(lost)}", told)
+    if foreign:  # torch has loaded what it requires itself, of which CUDA's libraries are not known here
+        text = f"neither in the wheel nor of a distribution that is known: {some(foreign)}"
+        return Finding("fail" if portable and not (there - PURE or with_torch) else "warn", text, told)
+    return Finding("ok" if there else "info", told)
+
+
+PURE = {"filelock", "typing-extensions", "setuptools", "sympy", "networkx", "jinja2", "fsspec", "packaging", "torch"}
+"""Requirements that bring no libraries for others to use."""
+
+
+def wrong_names(wheel: Wheel) -> Iterator[tuple[str, bool]]:
+    """Name the libraries that are asked for by a SONAME under which no file lies in the wheel.
+
+    With each, whether it may be loaded by then, and answers to that name: others need it as its file is called, as
+    in the published torchvision, or Python opens it.
+    """
+    files = {basename(member.path) for member in wheel.members}
+    needed = {need for one in wheel.libraries for need in one.needed}
+    names: dict[str, str] = {one.soname: basename(one.path) for one in wheel.libraries if one.soname}
+    for name in sorted((needed - files) & names.keys()):
+        file = names[name]
+        loaded = file in needed or any(opens(one.name, file) for one in wheel.opened)
+        yield f"{file} is needed as {name}, and no file is called so", loaded
+
+
+def check_sizes(wheel: Wheel, _: Wanted) -> Finding:
+    """Say how large the wheel is and which libraries make it so."""
+    rows = sorted(wheel.libraries, key=lambda one: -one.size)[:3]
+    parts = ", ".join(f"{basename(one.path)} {render_size(one.size)}" for one in rows)
+    whole = sum(member.size for member in wheel.members)
+    return Finding("info", f"{render_size(whole)} unpacked" + (f"; {parts}" if parts else ""))
