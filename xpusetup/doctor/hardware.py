@@ -253,7 +253,7 @@ def check_free_memory(question: Question) -> Answer | None:
 # The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
 
 
-REFUSED = r"Your graphics device ([0-9a-f]{4}) is not properly supported by"
+REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
     r"|Direct firmware load for .* failed with error -2"

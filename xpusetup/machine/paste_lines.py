@@ -83,6 +83,11 @@ SAID = re.compile(
 DRIVER_SAID = re.compile(r"^\s*(?:kernel: )?(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: ")
 TIMED = re.compile(r"^\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:\s*")
 FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
+NARROW = re.compile(r"Small BAR device|Using a reduced BAR size of 256MiB|Small BAR detected for device (\S{7,12}\.\d)")
+CLOSED = re.compile(
+    r"(?i)(/dev/dri/renderD\d{1,4})\b.{0,60}permission denied|permission denied.{0,60}(/dev/dri/renderD\d{1,4})\b"
+)
+REFUSED = re.compile(r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported")
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
@@ -194,6 +199,7 @@ class PastedNode:
     mode: str = ""
     group: str = ""
     address: str | None = None
+    closed: bool = False
 
 
 @dataclass

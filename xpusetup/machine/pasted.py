@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+SMALL = 256 << 20
+"""Bytes of the window that cards have without Resizable BAR."""
+
+
 class Reader:
     """Reads lines one after the other; what it has read is in `got`."""
 
@@ -224,6 +228,11 @@ class Reader:
         return "lspci"
 
     def _node(self, line: str) -> str:
+        if found := lines.CLOSED.search(line):
+            path = found[1] or found[2]
+            self.got.nodes.setdefault(path, PastedNode(path)).closed = True
+            self.got.told.update(("hardware.nodes", "hardware.access"))
+            return "/dev/dri"
         if lines.NO_NODES.search(line):
             self.got.told.add("hardware.nodes")
             return "/dev/dri"
@@ -263,9 +272,17 @@ class Reader:
             self.got.told.add("kernel.messages")
         if found := lines.SPEAKS.search(line):
             self._found("", found[1], "")
+            self._note_words(line, found[1])
         if found := lines.FOUND.search(line):
             self._found(found[1], found[2], found[3])
         return "dmesg"
+
+    def _note_words(self, line: str, address: str) -> None:
+        """Take what drivers say of a GPU: a small window to its memory, or that they do not take it."""
+        gpu = next((each for each in self.got.gpus if each.address == address), PastedGpu())
+        gpu.bar = SMALL if lines.NARROW.search(line) else gpu.bar
+        if refused := lines.REFUSED.search(line):
+            gpu.device, gpu.detailed = gpu.device or refused[1], True
 
     def _found(self, driver: str, address: str, device: str) -> None:
         gpu = next((each for each in self.got.gpus if each.address == address), None)

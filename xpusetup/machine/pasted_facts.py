@@ -60,6 +60,8 @@ HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNO
 DOCKER = re.compile(r"[0-9a-f]{12}")
 NEW = ("e2", "b0", "d7", "64", "7d")
 """How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
+NOT_BUILT = "not compiled with XPU"
+NOT_NAMED = "of a version that was not told"
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
@@ -237,6 +239,8 @@ def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str
 
 def opens(node: PastedNode, got: Pasted) -> bool:
     """Say whether who asks may open a node; who is not known is taken for one who may."""
+    if node.closed:
+        return False
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True
     listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
@@ -316,9 +320,11 @@ def _container(got: Pasted) -> dict[str, Any] | None:
 
 
 def _torch(got: Pasted) -> dict[str, Any] | None:
+    said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line]
     version = got.distributions.get("torch")
-    if version is None and not got.distributions and got.available is None and not _loading(got):
+    if version is None and not got.distributions and got.available is None and not _loading(got) and not said:
         return None
+    version = version or (NOT_NAMED if said else None)
     build = _build(got, version or "")
     return {
         "python": "python",
@@ -345,7 +351,8 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (local.startswith("cpu"), "", ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
-        (any("not compiled with XPU" in line for line in got.errors), "", ""),
+        (any(NOT_BUILT in line for line in got.errors), "", ""),
+        (any(WARNED.search(line) for line in got.errors), xpu, ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
 
