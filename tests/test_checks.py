@@ -15,6 +15,7 @@ from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import Section
 from xpusetup.machine.gpus import parse_gpus
+from xpusetup.run.tables import known_bad
 
 GPUS = parse_gpus((Path(__file__).parents[1] / "xpusetup/data/gpus.toml").read_text())
 BY_ID = {check.id: check for check in CHECKS}
@@ -44,7 +45,8 @@ def ask_well(name: str, goal: Any, facts: Any) -> str:
     """Ask as the registry does: with the table of GPUs, and for the check's goals alone."""
     wanted = shipped("torch-2.14")
     check = BY_ID[name]
-    answer = check.ask(Question(facts, wanted, device(wanted.accelerator), goal, GPUS)) if goal in check.goals else None
+    question = Question(facts, wanted, device(wanted.accelerator), goal, GPUS, known_bad())
+    answer = check.ask(question) if goal in check.goals else None
     return f"{answer.level}: {answer.seen}" if answer else ""
 
 

@@ -376,6 +376,17 @@ DRIVER: list[Case] = [
     ("umd.only_opencl_gpu", {"userland": {"sycl": USERLAND["sycl"][1:]}}, "", "fail: sycl-ls lists opencl:gpu"),
     ("umd.only_opencl_gpu", {"userland": {"sycl": None}}, "", ""),
     ("umd.loader_version", {}, "", "info: 1.24.0-1"),
+    ("known.bad", {}, "", "ok: none of"),
+    (
+        "known.bad",
+        {
+            "kernel": {"release": "6.18.5"},
+            **gpu({**CARD, "device": "64a0"}),
+            "userland": {**USERLAND, "packages": {"libze-intel-gpu1": "25.48.36300.8-1"}},
+        },
+        "",
+        "warn: compute-runtime 25.48 on Linux 6.18",
+    ),
     ("umd.device_filter_env", {}, "", "ok: none set"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="opencl:*"), "", "fail: ONEAPI_DEVICE_SELECTOR=opencl:*"),
     ("umd.device_filter_env", shell(ONEAPI_DEVICE_SELECTOR="level_zero:0"), "", "info: level_zero:0"),

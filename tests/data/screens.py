@@ -122,6 +122,7 @@ CAUSES = [
     )
 ]
 EXPLAINED = ExplainResult(
+    known=[],
     log="torch.build.log",
     causes=[
         *CAUSES,

@@ -23,7 +23,7 @@ from xpusetup.machine.gpus import check_targets
 from xpusetup.recommend.machine import other_gpus
 from xpusetup.recommend.solve import has_own_pytorch, is_release
 from xpusetup.run.preflight import probe_all, probe_for
-from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, target_table
+from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, known_bad, target_table
 from xpusetup.run.workspace import load_device, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import identity
@@ -299,7 +299,8 @@ def read_facts(name: str) -> Facts:
 
 def _findings(workspace: Workspace, facts: Facts, asked: DoctorOptions) -> dict[Goal, tuple[Finding, ...]]:
     texts, table = check_texts(), gpu_table()
-    questions = {goal: Question(facts, workspace.profile, workspace.device, goal, table) for goal in _goals(asked)}
+    profile, device, bad = workspace.profile, workspace.device, known_bad()
+    questions = {goal: Question(facts, profile, device, goal, table, bad) for goal in _goals(asked)}
     return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
 
 

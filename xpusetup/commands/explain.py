@@ -14,9 +14,11 @@ from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.explain.news import News, find_news, read_known
 from xpusetup.explain.scan import Watcher
+from xpusetup.machine.known_bad import find_said
 from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
+from xpusetup.run.tables import known_bad
 from xpusetup.system.files import Room, package_text
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
@@ -39,11 +41,22 @@ class NewLines:
     new_lines: int = 0
 
 
+@dataclass(frozen=True)
+class KnownCombination:
+    """A combination of versions that is known not to work, of which a log tells."""
+
+    id: str
+    what: str
+    workaround: str
+    source: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class ExplainResult(ExplainedLog, NewLines):
     """What a log says, and what is new in it against one that went well (`good`: its file, null where none is)."""
 
     log: str
+    known: list[KnownCombination]
 
 
 @dataclass(frozen=True)
@@ -92,7 +105,15 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
     told = complete_result(told, _situation(Path(log)))
     compared = fields_of(_compare(good, news)) if good else {}
-    return Result("explain", ExplainResult(log="stdin" if piped else log, **compared, **fields_of(told)))
+    name = "stdin" if piped else log
+    return Result("explain", ExplainResult(log=name, known=_known(told), **compared, **fields_of(told)))
+
+
+def _known(told: ExplainedLog) -> list[KnownCombination]:
+    """Give the combinations of which the lines that matter tell."""
+    lines = [told.first_error, *(cause.text for cause in told.causes), *(line.text for line in told.context)]
+    found = find_said(known_bad(), lines)
+    return [KnownCombination(each.id, each.what, each.workaround, each.source) for each in found]
 
 
 def _compare(good: str, news: News) -> NewLines:

@@ -13,7 +13,7 @@ from xpusetup.doctor.registry import about_machine, all_checks, examine, root_ca
 from xpusetup.recommend.answer import with_obstacles
 from xpusetup.recommend.machine import find_cards, other_gpus, unknown_gpus
 from xpusetup.recommend.solve import has_own_pytorch, make_way
-from xpusetup.run.tables import check_texts, gpu_table, known, shipped
+from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, shipped
 from xpusetup.run.workspace import load_device, load_settings
 
 if TYPE_CHECKING:
@@ -108,7 +108,7 @@ def find_way(facts: Facts, asked: str) -> Way:
     profile = next((each for each in shipped() if each.name == way.profile), next(iter(shipped()), None))
     if profile is None or way.route == "none":
         return way
-    question = Question(facts, profile, load_device(profile.accelerator), "run", gpu_table())
+    question = Question(facts, profile, load_device(profile.accelerator), "run", gpu_table(), known_bad())
     left = set() if way.kept else set(all_checks()) - set(about_machine())
     foreign = about_intel() if has_own_pytorch(facts, known()) else ()
     found = examine(question, check_texts(), skip=(*left, *foreign))

@@ -69,7 +69,8 @@ def _beside(question: Question) -> str:
 
 
 def _unknown(question: Question) -> list[Gpu]:
-    return [gpu for gpu in intel_gpus(question) if family(question, gpu) is None] if question.gpus else []
+    found = [gpu for gpu in intel_gpus(question) if gpu.device and family(question, gpu) is None]
+    return found if question.gpus else []
 
 
 def check_legacy(question: Question) -> Answer | None:
@@ -252,7 +253,7 @@ def check_free_memory(question: Question) -> Answer | None:
 # The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
 
 
-REFUSED = r"Your graphics device ([0-9a-f]{4}) is not properly supported by"
+REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported"
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
     r"|Direct firmware load for .* failed with error -2"

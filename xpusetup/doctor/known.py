@@ -48,6 +48,7 @@ TELLS: dict[str, tuple[str, ...]] = {
     "runtime.libraries": ("torch.conflicts",),
     "runtime.packages": ("torch.conflicts",),
     "runtime.files": ("torch.conflicts",),
+    "known.bad": (KERNEL, GPUS, PACKAGES, "torch"),
     "torch.is_xpu_build": ("torch", "torch.build"),
     "torch.import": ("torch.report",),
     "torch.available": ("torch.report",),

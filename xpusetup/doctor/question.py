@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Gpu, Node, Section
     from xpusetup.machine.gpus import Family, GpuTable
+    from xpusetup.machine.known_bad import KnownBad
 
 
 # The catalogue of checks as values: what each means, how to mend it, where that is known from.
@@ -119,6 +120,8 @@ def name(question: Question, gpu: Gpu) -> str:
     product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
     if product:
         return product.title()
+    if not gpu.device:
+        return f"{MAKERS.get(gpu.vendor, 'Intel')} GPU"
     return (
         f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" if gpu.vendor in MAKERS else f"{gpu.vendor}:{gpu.device}"
     )
@@ -169,13 +172,14 @@ def messages(question: Question, pattern: str) -> list[str]:
 
 @dataclass(frozen=True)
 class Question:
-    """A machine, what is to be built or run on it, the accelerator that it is for, and the GPUs that are known."""
+    """A machine, what is to be built or run on it, for which accelerator; and the tables of GPUs and combinations."""
 
     facts: Facts
     profile: Profile
     device: Device
     goal: Goal
     gpus: GpuTable | None = None
+    bad: tuple[KnownBad, ...] = ()
 
 
 @dataclass(frozen=True)

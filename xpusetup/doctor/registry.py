@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
-from xpusetup.doctor import extensions, hardware, pytorch, resources, toolkit, userland
+from xpusetup.doctor import combinations, extensions, hardware, pytorch, resources, toolkit, userland
 from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.machine.facts import Section
@@ -52,6 +52,12 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
     Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland",), RUN),
     Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
+    Check(
+        "known.bad",
+        combinations.check_combinations,
+        ("hardware", "kernel", "system", "container", "userland", "toolkits", "torch", "environment"),
+        RUN,
+    ),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),
     Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),

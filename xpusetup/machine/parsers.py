@@ -30,7 +30,7 @@ PACKAGES = (
 """The packages that are watched, as Debian, Ubuntu, Fedora, SUSE, Arch and Intel's own repositories name them."""
 DISTRIBUTIONS = re.compile(
     r"(pytorch-)?triton.*|torch.*|intel-.*|dpcpp-.*|onemkl-.*|mkl|onecl.*|oneccl.*|impi-rt|tbb|tcmlib|umf|numpy"
-    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*"
+    r"|nvidia-.*|habana-.*|pyzes|transformers|accelerate|xpu-.*|bitsandbytes|vllm.*|lightning|diffusers"
 )
 """The distributions of Python that are watched."""
 GONE = ("not-installed", "config-files")

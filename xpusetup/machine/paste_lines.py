@@ -83,6 +83,17 @@ SAID = re.compile(
 DRIVER_SAID = re.compile(r"^\s*(?:kernel: )?(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: ")
 TIMED = re.compile(r"^\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:\s*")
 FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
+NARROW = re.compile(r"Small BAR device|Using a reduced BAR size of 256MiB|Small BAR detected for device (\S{7,12}\.\d)")
+CLOSED = re.compile(
+    r"(?i)(/dev/dri/renderD\d{1,4})\b.{0,60}permission denied|permission denied.{0,60}(/dev/dri/renderD\d{1,4})\b"
+)
+REFUSED = re.compile(r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported")
+SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
+PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
+FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
+TITLE = re.compile(r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4})\b")
+NEO = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
+"""A release of compute-runtime, which has a form of its own."""
 CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|^BOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
 LOADED = re.compile(r"^(i915|xe|dxgkrnl|nvidia|amdgpu)\s+\d+\s+-?\d+")
 STATE = r"(?:(?P<state>[uirph][cnuHFWtTi ])R?\s+)?"
@@ -154,6 +165,8 @@ ALIASES = {
 UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
 WHOLE_LIST = 150
 """So many packages are a whole list: what is not in it is not there."""
+PROSE = 400
+"""Lines up to this length are looked through for names of GPUs and drivers."""
 WHOLE_BUS = 8
 """So many devices are a whole bus."""
 WHOLE_LOG = 150
@@ -186,6 +199,7 @@ class PastedNode:
     mode: str = ""
     group: str = ""
     address: str | None = None
+    closed: bool = False
 
 
 @dataclass
@@ -218,6 +232,9 @@ class Pasted:
     clinfo: list[str] = field(default_factory=list)
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)
+    named: list[str] = field(default_factory=list)
+    said_driver: str = ""
+    said_module: str = ""
     init: str = ""
     variables: dict[str, str] = field(default_factory=dict)
     collected: dict[str, str] = field(default_factory=dict)

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
 
+SMALL = 256 << 20
+"""Bytes of the window that cards have without Resizable BAR."""
+
+
 class Reader:
     """Reads lines one after the other; what it has read is in `got`."""
 
@@ -39,6 +43,7 @@ class Reader:
         self.after = ""
         self.bus = 0
         self.said = 0
+        self.shown: set[str] = set()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -47,7 +52,7 @@ class Reader:
             if not line.strip():
                 continue
             self.got.lines += 1
-            kind = self._read_line(line)
+            kind = self._read_line(line) or self._mentioned(line)
             if kind:
                 self.got.kinds[kind] += 1
             else:
@@ -69,7 +74,25 @@ class Reader:
         if self.got.listed >= lines.WHOLE_LIST:
             self.got.told.add("userland.packages")
 
+    def _mentioned(self, line: str) -> str:
+        """Take what is named in running text: ids and names of GPUs, a release of the driver."""
+        forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO)
+        return "text" if len(line) < lines.PROSE and any(form.search(line) for form in forms) else ""
+
+    def _note_names(self, line: str) -> None:
+        for module, device in lines.FORCED.findall(line):
+            self._keep(self.got.named, f"[0x{device.lower()}]")
+            self.got.said_module = self.got.said_module or module
+        for device in lines.PCI_ID.findall(line):
+            self._keep(self.got.named, f"[0x{device.lower()}]")
+        for title in lines.TITLE.findall(line):
+            self._keep(self.got.named, title)
+        if found := lines.NEO.search(line):
+            self.got.said_driver = self.got.said_driver or found[1]
+
     def _read_line(self, line: str) -> str:
+        if len(line) < lines.PROSE:
+            self._note_names(line)
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
             *(self._release, self._opencl, self._smi, self._vulkan, self._torch, self._variable, self._library),
@@ -122,7 +145,9 @@ class Reader:
             return ""
         if (found[3] or "gpu") == "gpu":
             device = re.search(r"device_id=(0x[0-9A-Fa-f]{1,4})\b", line)
-            self._keep(self.got.seen, f"{found[1]} [{device[1].lower()}]" if device else found[1])
+            if line not in self.shown:
+                self.shown.add(line)
+                self.got.seen.append(f"{found[1]} [{device[1].lower()}]" if device else found[1])
         return "torch.xpu"
 
     def _opencl(self, line: str) -> str:
@@ -203,6 +228,11 @@ class Reader:
         return "lspci"
 
     def _node(self, line: str) -> str:
+        if found := lines.CLOSED.search(line):
+            path = found[1] or found[2]
+            self.got.nodes.setdefault(path, PastedNode(path)).closed = True
+            self.got.told.update(("hardware.nodes", "hardware.access"))
+            return "/dev/dri"
         if lines.NO_NODES.search(line):
             self.got.told.add("hardware.nodes")
             return "/dev/dri"
@@ -240,9 +270,19 @@ class Reader:
         self.said += 1
         if self.said >= lines.WHOLE_LOG or lines.STARTED.search(line):
             self.got.told.add("kernel.messages")
+        if found := lines.SPEAKS.search(line):
+            self._found("", found[1], "")
+            self._note_words(line, found[1])
         if found := lines.FOUND.search(line):
             self._found(found[1], found[2], found[3])
         return "dmesg"
+
+    def _note_words(self, line: str, address: str) -> None:
+        """Take what drivers say of a GPU: a small window to its memory, or that they do not take it."""
+        gpu = next((each for each in self.got.gpus if each.address == address), PastedGpu())
+        gpu.bar = SMALL if lines.NARROW.search(line) else gpu.bar
+        if refused := lines.REFUSED.search(line):
+            gpu.device, gpu.detailed = gpu.device or refused[1], True
 
     def _found(self, driver: str, address: str, device: str) -> None:
         gpu = next((each for each in self.got.gpus if each.address == address), None)
@@ -250,7 +290,7 @@ class Reader:
             gpu = PastedGpu(address, device=device)
             self.got.gpus.append(gpu)
         gpu.device = gpu.device or device
-        gpu.driver = gpu.driver or driver
+        gpu.driver = gpu.driver or driver or None
 
     def _loaded(self, line: str) -> str:
         found = lines.LOADED.match(line)
@@ -358,6 +398,9 @@ class Reader:
         if name.startswith(("os", "operating system", "distro", "description", "linux", "system")) and self._set_system(
             value
         ):
+            return "system"
+        if name.endswith("driver") and (module := re.match(r"xe\b|i915\b", value)):
+            self.got.said_module = module[0]
             return "system"
         if "kernel" in name and "module" not in name and "driver" not in name:
             version = lines.KERNEL.match(re.sub(r"^(?:Linux\s+|kernel\s+)", "", value))

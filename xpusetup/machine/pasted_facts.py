@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, Facts
 from xpusetup.machine.paste_lines import FAMILIES
 from xpusetup.machine.pasted import read_pasted
+from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -57,6 +58,10 @@ PARTS: dict[str, str] = {
 """The parts of facts that can be told or not, and what to paste so that they are."""
 HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
 DOCKER = re.compile(r"[0-9a-f]{12}")
+NEW = ("e2", "b0", "d7", "64", "7d")
+"""How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
+NOT_BUILT = "not compiled with XPU"
+NOT_NAMED = "of a version that was not told"
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
@@ -157,12 +162,16 @@ def _system(got: Pasted) -> dict[str, Any] | None:
 
 
 def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
+    named = list(dict.fromkeys(find_devices(got.named, table)))
     gpus = [_gpu(each, table) for each in got.gpus]
+    if len(named) == 1 and len(gpus) == 1 and not gpus[0]["device"]:
+        gpus[0]["device"] = named[0]
     names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
     if not any(gpu["vendor"] == "8086" for gpu in gpus):
         seen = got.seen or [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
-        ids = [found for name in seen or got.onboard or names[:1] if (found := find_device(name, table))]
-        gpus += [_plain_gpu(device, place) for place, device in enumerate(ids)]
+        ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table) or named[:1]
+        module = got.said_module or SEEN_ELSEWHERE
+        gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
     if not gpus and not got.nodes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
     return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()]}
@@ -172,11 +181,17 @@ def _of_sycl(line: str) -> str:
     return line.partition("Level-Zero")[2] or line.rpartition("]")[2] or line
 
 
+def find_devices(names: Collection[str], table: GpuTable) -> list[str]:
+    """Give the PCI ids of GPUs by the names that programs or people give them."""
+    return [found for name in names if (found := find_device(name, table))]
+
+
 def find_device(name: str, table: GpuTable) -> str:
     """Give the PCI id of a GPU by the name that a program gives it; empty where the name says no product."""
     found = HEX.search(name)
-    if found and table.find("8086", (found[1] or found[2]).lower()):
-        return (found[1] or found[2]).lower()
+    device = (found[1] or found[2]).lower() if found else ""
+    if device and (table.find("8086", device) or device.startswith(NEW)):
+        return device
     plain = _plain(name)
     known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
     return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
@@ -192,7 +207,7 @@ def _products(table: GpuTable) -> list[tuple[str, str]]:
 
 
 def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
-    device = each.device or find_device(each.name, table) or "0000"
+    device = each.device or find_device(each.name, table)
     return {
         "address": each.address,
         "vendor": each.vendor,
@@ -203,13 +218,13 @@ def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
     }
 
 
-def _plain_gpu(device: str, place: int) -> dict[str, Any]:
+def _plain_gpu(device: str, place: int, module: str) -> dict[str, Any]:
     return {
         "address": f"GPU {place}",
         "vendor": "8086",
         "device": device,
         "pci_class": "030000",
-        "driver": SEEN_ELSEWHERE,
+        "driver": module,
     }
 
 
@@ -224,6 +239,8 @@ def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str
 
 def opens(node: PastedNode, got: Pasted) -> bool:
     """Say whether who asks may open a node; who is not known is taken for one who may."""
+    if node.closed:
+        return False
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True
     listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
@@ -247,6 +264,8 @@ def _kernel(got: Pasted) -> dict[str, Any] | None:
 
 
 def _userland(got: Pasted) -> dict[str, Any] | None:
+    if got.said_driver and not any(name in got.packages for name in DRIVER_PACKAGES):
+        got.packages["intel-compute-runtime"] = got.said_driver
     there = (
         got.packages,
         got.broken,
@@ -301,9 +320,11 @@ def _container(got: Pasted) -> dict[str, Any] | None:
 
 
 def _torch(got: Pasted) -> dict[str, Any] | None:
+    said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line]
     version = got.distributions.get("torch")
-    if version is None and not got.distributions and got.available is None and not _loading(got):
+    if version is None and not got.distributions and got.available is None and not _loading(got) and not said:
         return None
+    version = version or (NOT_NAMED if said else None)
     build = _build(got, version or "")
     return {
         "python": "python",
@@ -330,7 +351,8 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (local.startswith("cpu"), "", ""),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
-        (any("not compiled with XPU" in line for line in got.errors), "", ""),
+        (any(NOT_BUILT in line for line in got.errors), "", ""),
+        (any(WARNED.search(line) for line in got.errors), xpu, ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
 

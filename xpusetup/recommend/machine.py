@@ -73,7 +73,7 @@ def unknown_gpus(facts: Facts, known: Known) -> tuple[str, ...]:
     """Give the ids of Intel GPUs that the table does not have."""
     gpus = facts.hardware.gpus if facts.hardware else []
     lost = (gpu for gpu in gpus if gpu.vendor == INTEL and known.gpus.find(gpu.vendor, gpu.device) is None)
-    return tuple(f"{gpu.vendor}:{gpu.device}" for gpu in lost if gpu.pci_class.startswith("03"))
+    return tuple(f"{gpu.vendor}:{gpu.device}" for gpu in lost if gpu.device and gpu.pci_class.startswith("03"))
 
 
 def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:

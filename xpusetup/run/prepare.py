@@ -43,7 +43,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from xpusetup.base.model import Request
-    from xpusetup.config.profile import SourceComponent, WheelComponent
+    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.machine.facts import Facts
     from xpusetup.plan.target import Aimed
     from xpusetup.run.keys import Stamp
@@ -175,8 +175,22 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
     foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
-    notes = (*filter(None, (aimed.note, foreign)), *left_out(workspace.profile, request))
+    bad = describe_known_bad(facts, workspace.profile, purpose)
+    notes = (*filter(None, (aimed.note, foreign)), *bad, *left_out(workspace.profile, request))
     return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
+
+
+def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tuple[str, ...]:
+    """Warn of what a profile would install and others found not to work on such a machine."""
+    from xpusetup.machine.known_bad import Situation, find_known_bad  # noqa: PLC0415 - a build that is done asks nothing
+    from xpusetup.run.tables import gpu_table, known_bad  # noqa: PLC0415
+
+    if profile.accelerator != "xpu":
+        return ()
+    pins = (pin.partition("==") for pin in purpose.pins(profile))
+    installed = {name.lower(): version for name, _, version in pins if version}
+    found = find_known_bad(known_bad(), Situation(facts, gpu_table(), installed))
+    return tuple(f"known not to work: {each.what}: {each.happens}. {each.workaround}. {each.source}" for each in found)
 
 
 def _check(workspace: Workspace, request: Request) -> None:

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.emit.image_system import ImageTable
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.machine.gpus import GpuTable, TargetTable
+    from xpusetup.machine.known_bad import KnownBad
     from xpusetup.recommend.machine import Known
 
 
@@ -57,6 +58,14 @@ def known() -> Known:
         parse_platforms(files.package_text("data/platforms.toml")),
         parse_distributions(files.package_text("data/distributions.toml")),
     )
+
+
+@cache
+def known_bad() -> tuple[KnownBad, ...]:
+    """Read data/known_bad.toml."""
+    from xpusetup.machine.known_bad import parse_known_bad  # noqa: PLC0415 - only who judges a machine needs it
+
+    return parse_known_bad(files.package_text("data/known_bad.toml"))
 
 
 @cache

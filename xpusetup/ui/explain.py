@@ -65,6 +65,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     else:
         _row(console, 1, "Cause", f"not known: none of these {data.lines:,} lines says that something failed")
         _show_last(console, data)
+    for each in data.known:
+        _row(console, 1, "Known", f"{each.what}: {each.workaround} ({source_of(each.source)})")
     _show_new(console, data)
     if verbose and data.first_error_line:
         _show_context(console, data)

@@ -1,0 +1,74 @@
+"""Posts of machines from public threads: what the doctor says of each against what ailed it, as it was labelled before.
+
+`half = "tuned"` were read while the reader was written; `half = "held"` were labelled and judged before anything was
+changed for them (docs/doctor.md has those figures), and hold what is read since.
+An empty cause: the machine is well, or the lines do not tell; then no cause may be named.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pytest
+import tomli
+
+from data.diagnosis import diagnose
+from xpusetup.base.errors import UsageError
+from xpusetup.commands.doctor import Diagnosis, DoctorOptions
+from xpusetup.run.workspace import Where
+
+HERE = Path(__file__).parent / "pastes"
+POSTS = {path.stem: tomli.loads(path.read_text()) for path in sorted(HERE.glob("*.toml"))}
+LEAST = {"tuned": 17, "held": 17}
+"""Right of each half, at least; docs/doctor.md has the figures."""
+
+
+def look(name: str, tmp_path: Path) -> Diagnosis | None:
+    """Give what is said of a post; None where nothing in it is recognised."""
+    file = tmp_path / f"{name}.txt"
+    file.write_text(POSTS[name]["text"])
+    with suppress(UsageError):  # nothing in it is recognised
+        return diagnose(Where(), DoctorOptions(paste=(str(file),)))
+    return None
+
+
+def first(found: Diagnosis | None) -> str:
+    """Give what is named first: a cause; where there is none, what was warned of."""
+    if found is None:
+        return ""
+    warned = [each.id for each in found.findings if each.level == "warn"]
+    return next(iter([*found.stops["run"], *warned]), "")
+
+
+def is_right(post: dict[str, Any], found: Diagnosis | None) -> bool:
+    return first(found) in post["cause"] if post["cause"] else found is None or not found.stops["run"]
+
+
+@pytest.mark.parametrize("half", LEAST)
+def test_what_is_named_first(half: str, tmp_path: Path) -> None:
+    names = [name for name, post in POSTS.items() if post["half"] == half]
+    found = {name: look(name, tmp_path) for name in names}
+    wrong = {
+        name: (first(found[name]), POSTS[name]["cause"]) for name in names if not is_right(POSTS[name], found[name])
+    }
+    print(f"{half}: {len(names) - len(wrong)} of {len(names)} right; wrong: {wrong}")  # noqa: T201 - the score
+    assert len(names) - len(wrong) >= LEAST[half], wrong
+
+
+@pytest.mark.parametrize("name", sorted(POSTS))
+def test_a_post_is_read_and_no_check_breaks(name: str, tmp_path: Path) -> None:
+    found = look(name, tmp_path)
+    if found is None:
+        return
+    assert found.pasted is not None
+    assert found.pasted.kinds
+    assert "crash" not in {each.level for each in found.findings}
+
+
+def test_the_collection_is_of_two_halves() -> None:
+    halves = [post["half"] for post in POSTS.values()]
+    assert len(POSTS) >= 30
+    assert halves.count("held") >= len(POSTS) // 2
+    assert all(post["url"].startswith("https://github.com/") for post in POSTS.values())

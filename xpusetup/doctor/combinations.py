@@ -1,0 +1,20 @@
+"""Combinations of GPU, kernel, driver and packages that others found not to work."""
+
+from __future__ import annotations
+
+from xpusetup.doctor.question import Answer, Question, is_xpu
+from xpusetup.machine.facts import lists_gpu
+from xpusetup.machine.known_bad import Situation, find_known_bad
+
+
+def check_combinations(question: Question) -> Answer | None:
+    """Look for what is known not to work together here; one with which nothing works fails where nothing does."""
+    if not is_xpu(question) or question.gpus is None or not question.bad:
+        return None
+    found = find_known_bad(question.bad, Situation(question.facts, question.gpus))
+    if not found:
+        return Answer("ok", f"none of {len(question.bad)} that are known")
+    first = found[0]
+    words = {"happens": first.happens, "workaround": first.workaround, "thread": first.source}
+    stops = first.stops and not lists_gpu(question.facts)
+    return Answer("fail" if stops else "warn", "\n".join(f"{each.what} ({each.id})" for each in found), words)

@@ -1,0 +1,194 @@
+"""Combinations of GPU, kernel, driver and packages that are known not to work: data/known_bad.toml, and who has one.
+
+An entry holds where each condition that it names is known and true; what was not looked at is no alarm. Drivers are
+compared by their build, the third number of 25.40.35563.7, because it grows over all of their names.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import re
+from dataclasses import dataclass, field
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import InvalidVersion, Version
+from pydantic import Field
+
+from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
+from xpusetup.config.load import parse_data
+from xpusetup.machine.gpus import PciId
+from xpusetup.machine.versions import COMPILERS, LOADERS, driver_build, first_package
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping, Sequence
+
+    from xpusetup.machine.facts import Facts
+    from xpusetup.machine.gpus import GpuTable
+
+
+NUMBERS = re.compile(r"\d+(?:\.\d+)*")
+GUC = re.compile(r"(?i)guc firmware \S+ version (\d+\.\d+\.\d+)|Unsupported GuC v(\d+\.\d+\.\d+)")
+SMALL = 256 << 20
+
+
+class When(Strict):
+    """The conditions of an entry, all of which have to hold.
+
+    `families` are those of the GPU table by how their ids begin, `least` how many such GPUs there are at least.
+    `driver` is held against the build of compute-runtime, `guc` against the firmware that the kernel names, `release`
+    is a part of the kernel's whole name. `environment` are variables that are set so, `unless` those that help.
+    """
+
+    families: list[Name] = []
+    devices: list[PciId] = []
+    least: int = 1
+    module: Name | None = None
+    kernel: Specifiers | None = None
+    release: Text | None = None
+    driver: Specifiers | None = None
+    compiler: Specifiers | None = None
+    loader: Specifiers | None = None
+    guc: Specifiers | None = None
+    toolkit: Specifiers | None = None
+    distributions: dict[Name, Specifiers] = {}
+    environment: dict[Text, Text] = {}
+    unless: dict[Text, Text] = {}
+    wsl: bool | None = None
+    small_bar: bool | None = None
+
+
+class KnownBad(Sourced):
+    """One combination. `since` is the day on which it was first reported, `until` when a version without it came out.
+
+    `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something. `says` are
+    patterns of the lines by which a log tells of it.
+    """
+
+    id: Name
+    what: Text
+    happens: Text
+    since: dt.date | None = None
+    until: dt.date | None = None
+    fixed: Text | None = None
+    workaround: Text
+    stops: bool = False
+    says: list[Text] = []
+    when: When | None = None
+
+
+class _BadFile(Strict):
+    collected: dt.date
+    bad: list[KnownBad] = Field(min_length=1)
+
+
+def parse_known_bad(text: str, origin: str = "known_bad.toml") -> tuple[KnownBad, ...]:
+    """Read data/known_bad.toml. Raises UsageError for a file that is wrong."""
+    return tuple(parse_data(text, _BadFile, origin).bad)
+
+
+@dataclass(frozen=True)
+class Situation:
+    """A machine, as far as combinations ask. `installed` are distributions that are there or will be."""
+
+    facts: Facts
+    table: GpuTable
+    installed: Mapping[str, str] = field(default_factory=dict)
+    toolkit: str = ""
+
+    @cached_property
+    def distributions(self) -> dict[str, str]:
+        """Versions of Python's distributions: what is there, and over it what will be."""
+        torch = self.facts.torch
+        return {**(torch.distributions if torch else {}), **self.installed}
+
+    def matches(self, when: When) -> bool:
+        """Say whether all conditions are known and hold."""
+        return all(
+            (
+                self._gpus(when),
+                self._system(when),
+                self._versions(when),
+                self._shell(when),
+                all(_fits(self.distributions.get(name), wanted) for name, wanted in when.distributions.items()),
+            )
+        )
+
+    def _gpus(self, when: When) -> bool:
+        if not when.families and not when.devices:
+            return True
+        hardware = self.facts.hardware
+        found = [gpu for gpu in (hardware.gpus if hardware else []) if gpu.vendor == "8086"]
+        mine = [gpu for gpu in found if gpu.device in when.devices or self._family(gpu.device).startswith(_any(when))]
+        driven = [gpu for gpu in mine if when.module in (None, gpu.driver)]
+        small = [gpu for gpu in driven if when.small_bar is None or (gpu.bar is not None and gpu.bar <= SMALL)]
+        return len(small) >= when.least
+
+    def _family(self, device: str) -> str:
+        product = self.table.find("8086", device)
+        return product.family.id if product else ""
+
+    def _system(self, when: When) -> bool:
+        kernel = (
+            self.facts.kernel.release if self.facts.kernel else self.facts.system.kernel if self.facts.system else ""
+        )
+        return (
+            _fits(_numbers(kernel), when.kernel)
+            and (when.release is None or when.release in kernel)
+            and (when.wsl is None or when.wsl == self.facts.in_wsl)
+        )
+
+    def _versions(self, when: When) -> bool:
+        build = driver_build(self.facts)
+        kits = self.facts.toolkits
+        toolkit = self.toolkit or next((kit.version for kit in (kits.found if kits else []) if kit.version), "")
+        return (
+            _fits(str(build) if build else "", when.driver)
+            and _fits(first_package(self.facts, COMPILERS), when.compiler)
+            and _fits(first_package(self.facts, LOADERS), when.loader)
+            and _fits(self._guc(), when.guc)
+            and _fits(toolkit, when.toolkit)
+        )
+
+    def _guc(self) -> str:
+        lines = (self.facts.kernel.messages or []) if self.facts.kernel else []
+        found = [match[1] or match[2] for line in lines if (match := GUC.search(line))]
+        return found[-1] if found else ""
+
+    def _shell(self, when: When) -> bool:
+        there = self.facts.environment or {}
+        helped = any(there.get(name) == value for name, value in when.unless.items())
+        return not helped and all(there.get(name) == value for name, value in when.environment.items())
+
+
+def _numbers(version: str) -> str:
+    """Give the numbers with which a version begins: 6.12.0-rc2 is a kernel 6.12 in what it does."""
+    found = NUMBERS.match(version)
+    return found[0] if found else ""
+
+
+def _any(when: When) -> tuple[str, ...]:
+    return tuple(when.families) or ("\0",)
+
+
+def _fits(version: str | None, wanted: str | None) -> bool:
+    """Say whether a version is known and within what is wanted; nothing wanted fits all."""
+    if wanted is None:
+        return True
+    try:
+        return SpecifierSet(wanted).contains(Version(version or "").public, prereleases=True)
+    except InvalidVersion:
+        found = NUMBERS.search((version or "").rpartition(":")[2])
+        return found is not None and SpecifierSet(wanted).contains(found[0], prereleases=True)
+
+
+def find_known_bad(table: Iterable[KnownBad], situation: Situation) -> list[KnownBad]:
+    """Give the entries that a machine has, what stops everything first."""
+    found = [each for each in table if each.when is not None and situation.matches(each.when)]
+    return sorted(found, key=lambda each: not each.stops)
+
+
+def find_said(table: Iterable[KnownBad], lines: Sequence[str]) -> list[KnownBad]:
+    """Give the entries of which lines of a log tell."""
+    return [each for each in table if any(re.search(said, line) for said in each.says for line in lines)]
