@@ -13,7 +13,7 @@ from data.targets import NEW, NEW_KIT, SETVARS_KIT, SIM
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Request, Target, Toolkit
 from xpusetup.config.settings import merge_settings
-from xpusetup.plan.target import Aimed, aim_arch, make_target
+from xpusetup.plan.target import ArchSelection, make_target, select_arch
 from xpusetup.run.prepare import built_arch
 from xpusetup.run.root import lock_document
 from xpusetup.run.tables import gpu_table
@@ -169,15 +169,15 @@ LIST = ("pvc", "bmg", "dg2", "arl-h", "mtl-h", "lnl-m", "ptl-h", "ptl-u")
 )
 def test_arch_auto(profile: str, ids: list[str], built: tuple[str, ...], targets: tuple[str, ...]) -> None:
     gpus = [{**BMG, "device": device} for device in ids]
-    aimed = aim_arch(shipped(profile), machine(hardware={"gpus": gpus}), gpu_table(), built)
-    assert aimed == Aimed(targets)
+    aimed = select_arch(shipped(profile), machine(hardware={"gpus": gpus}), gpu_table(), built)
+    assert aimed == ArchSelection(targets)
 
 
 def test_arch_auto_for_a_gpu_that_the_release_leaves_out() -> None:
-    aimed = aim_arch(shipped("torch-2.5"), machine(), gpu_table())
+    aimed = select_arch(shipped("torch-2.5"), machine(), gpu_table())
     assert aimed.targets == ("pvc", "xe-lpg", "ats-m150")
     assert aimed.note.startswith("Arc B580 (Battlemage) is no target of torch-2.5")
-    assert aim_arch(shipped("torch-2.5"), machine(), gpu_table(), ("pvc",)) == Aimed(("pvc",))
+    assert select_arch(shipped("torch-2.5"), machine(), gpu_table(), ("pvc",)) == ArchSelection(("pvc",))
 
 
 @pytest.mark.parametrize(

@@ -73,7 +73,7 @@ def test_a_failure_by_its_words(kind: str, words: str) -> None:
         ("remote: Not Found\nfatal: repository 'x' not found", "repository 'x' not found"),
         ("error: only an error", "only an error"),
         ("words\n", "words"),
-        ("\n", "it said nothing"),
+        ("\n", "it gave no message"),
     ],
 )
 def test_the_words_that_are_told(words: str, last: str) -> None:

@@ -103,7 +103,7 @@ def test_it_says_which_forms_know_it(tmp_path: Path, kind: str, option: str, for
     order = Order(places=(Where(profile="sim"),), request=Request(), options={option: OTHER[option]})
     with pytest.raises(UsageError) as caught:
         emit(kind, order, str(tmp_path / "out"))
-    assert caught.value.message == f"--{option.replace('_', '-')} means nothing to the form {kind}"
+    assert caught.value.message == f"--{option.replace('_', '-')} is not an option of the form {kind}"
     assert caught.value.fix == f"leave it out; the forms that know it: {forms}"
     assert not (tmp_path / "out").exists()
 
@@ -114,7 +114,7 @@ def test_wheels_are_taken_as_they_were_published(kind: str, name: str) -> None:
     where = Where(profile="torch-2.14", rev=("torch=main",) if name == "rev" else ())
     told = {"from": "" if kind == "github" else "wheels"}
     order = Order(places=(where,), request=REQUESTS.get(name, Request()), options=told)
-    with pytest.raises(UsageError, match=f"--{name} means nothing to wheels as they were published") as caught:
+    with pytest.raises(UsageError, match=f"--{name} does nothing here: published wheels are installed") as caught:
         check_options(kind, KINDS, order)
     assert caught.value.fix == f"leave --{name} out, or: --from source"
 

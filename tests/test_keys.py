@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from xpusetup.base.model import Step
-from xpusetup.run.keys import NO_DEVICE, Made, Seen, Stamp, Status, make_inputs, make_statuses, parse_stamp, sha256
+from xpusetup.run.keys import NO_DEVICE, Made, RootState, Stamp, Status, make_inputs, make_statuses, parse_stamp, sha256
 
 SHA = sha256("")
 
@@ -99,7 +99,7 @@ def states(**changes: Any) -> list[tuple[str, str]]:
         "damaged": {},
         **changes,
     }
-    return [(status.state, status.why) for status in make_statuses(STEPS, Seen(**given))]
+    return [(status.state, status.why) for status in make_statuses(STEPS, RootState(**given))]
 
 
 DONE = ("done", "")
@@ -140,7 +140,7 @@ def test_the_same_result_stops_there() -> None:
 
 
 def test_no_steps() -> None:
-    assert make_statuses((), Seen("/r", {}, {}, {}, {})) == ()
+    assert make_statuses((), RootState("/r", {}, {}, {}, {})) == ()
     assert Status("a", "todo").why == ""
     assert len(SHA) == 64
 

@@ -37,7 +37,7 @@ def test_choice(choice: str, here: dict[str, str], found: Launcher | None) -> No
 def test_what_is_asked_for_and_not_here() -> None:
     with pytest.raises(NotReadyError, match="ccache is not on PATH"):
         choose_launcher("ccache", lambda _name: None)
-    with pytest.raises(UsageError, match="--launcher 'icecc' means nothing"):
+    with pytest.raises(UsageError, match="--launcher cannot be 'icecc'"):
         choose_launcher("icecc", lambda _name: None)
 
 

@@ -15,7 +15,7 @@ from xpusetup.base.model import Patch, Plan, Request, Step
 from xpusetup.config.request import find_editable, find_patches, find_sources, render_request
 from xpusetup.emit.script import render_scripts
 from xpusetup.plan.component import other_forms
-from xpusetup.run.keys import OWN, Seen, Stamp, make_statuses
+from xpusetup.run.keys import OWN, RootState, Stamp, make_statuses
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -144,8 +144,8 @@ class Shelf:
         for step in self.steps:
             self.stamps[step.id] = Stamp(self.key(step), ())
 
-    def seen(self) -> Seen:
-        return Seen(root="/r", scripts=self.scripts, stamps=self.stamps, identities={}, damaged={})
+    def seen(self) -> RootState:
+        return RootState(root="/r", scripts=self.scripts, stamps=self.stamps, identities={}, damaged={})
 
     def key(self, step: Step) -> str:
         from xpusetup.run.keys import current_key  # noqa: PLC0415 - a name of its own below

@@ -65,8 +65,8 @@ def test_bad_set(text: str) -> None:
 def test_bad_verify(word: str) -> None:
     with pytest.raises(UsageError) as caught:
         request(verify=word)
-    assert caught.value.message == f"--verify {word!r} means nothing"
-    assert caught.value.fix == "one of auto, require, off"
+    assert caught.value.message == f"--verify cannot be {word!r}"
+    assert caught.value.fix == "use one of: auto, require, off"
     assert caught.value.code == 2
 
 

@@ -9,7 +9,7 @@ import pytest
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.text import render_size
 from xpusetup.system import files
-from xpusetup.system.files import Room, read_room, read_rooms
+from xpusetup.system.files import FreeSpace, read_free_space, read_free_spaces
 
 
 @pytest.mark.parametrize(
@@ -21,19 +21,19 @@ def test_sizes(size: int, text: str) -> None:
 
 
 def test_what_is_full() -> None:
-    ample = Room(path="/a", free=1 << 30, total=1 << 31, files=None)
+    ample = FreeSpace(path="/a", free=1 << 30, total=1 << 31, files=None)
     assert not ample.full
     assert str(ample) == "/a has 1 GiB of 2 GiB left"
-    assert Room(path="/a", free=0, total=1, files=5).full
-    assert str(Room(path="/a", free=1 << 30, total=1 << 31, files=0)) == "/a takes no more files"
+    assert FreeSpace(path="/a", free=0, total=1, files=5).full
+    assert str(FreeSpace(path="/a", free=1 << 30, total=1 << 31, files=0)) == "/a takes no more files"
 
 
 def test_a_place_that_is_yet_to_be_made(tmp_path: Path) -> None:
-    room = read_room(tmp_path / "a/b")
+    room = read_free_space(tmp_path / "a/b")
     assert room is not None
     assert Path(room.path).is_mount()
     assert 0 < room.free < room.total
-    assert [each.path for each in read_rooms([tmp_path, tmp_path / "c"])] == [room.path]
+    assert [each.path for each in read_free_spaces([tmp_path, tmp_path / "c"])] == [room.path]
 
 
 def test_a_line_is_added_whole_or_not_at_all() -> None:

@@ -49,7 +49,7 @@ def test_silence(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("xpusetup.run.step_process.time.monotonic", lambda: clock[0])
     log = BytesIO()
     one = at_work(log)
-    one.heard = clock[0]
+    one.last_output = clock[0]
     clock[0] = 159.0
     assert not one.silent_for(60)
     clock[0] = 160.0

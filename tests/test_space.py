@@ -1,4 +1,4 @@
-"""Room for a build, before its first byte: several places, quotas, files, and what an earlier build left."""
+"""FreeSpace for a build, before its first byte: several places, quotas, files, and what an earlier build left."""
 
 from __future__ import annotations
 

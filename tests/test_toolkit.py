@@ -93,7 +93,7 @@ def test_an_activation_begins_clean(monkeypatch: pytest.MonkeyPatch) -> None:
         (
             Output(1, "", ""),
             Toolkit(provider="environment", version="", compiler="icpx"),
-            "the toolkit could not be switched on: it ended with 1 and said nothing",
+            "the toolkit could not be switched on: it ended with 1 and gave no message",
             "xpusetup doctor --for build",
         ),
     ],

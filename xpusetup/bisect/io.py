@@ -82,7 +82,7 @@ class NightlyEnvironment:
 
 def _last(done: Output) -> str:
     lines = [line for line in done.err.strip().splitlines() if not line.startswith("WARNING")]
-    return lines[-1].removeprefix("ERROR: ") if lines else done.why or "it said nothing"
+    return lines[-1].removeprefix("ERROR: ") if lines else done.why or "it gave no message"
 
 
 # The commits of a server and how they follow each other, without their trees; and a tree of one of them.
@@ -153,7 +153,7 @@ def _call(folder: Path, words: Sequence[str], env: Mapping[str, str]) -> Output:
 def _must(address: str, folder: Path, words: Sequence[str], env: Mapping[str, str]) -> str:
     done = _call(folder, words, env)
     if done.code != 0:
-        last = (done.err.strip().splitlines() or [done.why or "it said nothing"])[-1]
+        last = (done.err.strip().splitlines() or [done.why or "it gave no message"])[-1]
         raise NotReadyError(f"git cannot read {address}: {last}", fix="look at the network and the address")
     return done.out
 

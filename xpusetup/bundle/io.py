@@ -154,7 +154,7 @@ def _run(place: Path, arguments: tuple[str, ...], text: str) -> subprocess.Compl
 
 def _last(words: bytes) -> str:
     """Give what git died of; after it may come advice."""
-    lines = words.decode(errors="replace").strip().splitlines() or ["it said nothing"]
+    lines = words.decode(errors="replace").strip().splitlines() or ["it gave no message"]
     return next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), lines[-1])
 
 

@@ -122,7 +122,7 @@ def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle |
 # same.
 
 
-PATIENCE = 30
+TIMEOUT_S = 30
 SHORT = 16
 
 
@@ -208,7 +208,7 @@ def _name(bundle: Bundle, folder: Path) -> str:
 def _take_away() -> tuple[tuple[str, ...], str]:
     """Give the command that runs another without a network, or why there is none."""
     wrap = (sys.executable, "-I", str(without_network.__file__))
-    tried = run_process((*wrap, "true"), seconds=PATIENCE)
+    tried = run_process((*wrap, "true"), seconds=TIMEOUT_S)
     if tried.code == 0:
         return wrap, ""
     return (), (tried.err.strip().splitlines() or [tried.why or "it cannot be tried"])[-1]

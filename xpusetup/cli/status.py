@@ -39,11 +39,11 @@ def run(
     """
 
     def work() -> AnyResult:
-        from xpusetup.commands.status import run as become
+        from xpusetup.commands.status import run as run_in_place
         from xpusetup.commands.status import run_and_tell
 
         place, say = where.find(), _silence if told.quiet else _say
-        return run_and_tell(place, context.args) if told.json else become(place, context.args, say=say)
+        return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
 
     told.finish("run", work)
 

@@ -28,7 +28,7 @@ from xpusetup.run.prepare import python_words, whole_of
 from xpusetup.run.root import read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
-from xpusetup.system.files import read_rooms
+from xpusetup.system.files import read_free_spaces
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
@@ -140,7 +140,7 @@ def describe_unverified(profile: Profile, root: Root, plan: Plan | None = None) 
     return [UnverifiedOrigin(name, known.get(name)) for name in sorted(names)]
 
 
-PATIENCE = 120
+TIMEOUT_S = 120
 KIB = 1024
 GIB = 1 << 30
 DISK_FULL = "compile.disk_full"
@@ -255,12 +255,12 @@ def describe_full(workspace: Workspace, prepared: Prepared, causes: Sequence[Cau
     cache = variable("XDG_CACHE_HOME") or str(Path.home() / ".cache")
     side = (variable("TMPDIR") or "/tmp", variable("PIP_CACHE_DIR") or cache)  # noqa: S108 - where compilers write
     places = [Path(place.replace(ROOT, root)) for place in (root, layout.src, layout.venv, *side)]
-    rooms = read_rooms(places)
+    rooms = read_free_spaces(places)
     full = [room for room in rooms if room.full]
     if not full and any(cause.id == DISK_FULL for cause in causes):
         full = sorted(rooms, key=lambda room: room.free)[:1]
     lacks = _lacks(workspace, prepared)
-    own = read_rooms(places[:1])
+    own = read_free_spaces(places[:1])
     return [FullDisk(**asdict(room), says=str(room), lacks=lacks if room in own else None) for room in full]
 
 
@@ -300,7 +300,7 @@ def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:
     own = (layout.src,) if layout.adopted else (layout.src, layout.venv)
     folders = [Path(folder.replace(ROOT, str(root.path))) for folder in own]
     outside = [str(folder) for folder in folders if folder.is_dir() and not folder.is_relative_to(root.path)]
-    done = run_process(("du", "-skc", str(root.path), *outside), seconds=PATIENCE)
+    done = run_process(("du", "-skc", str(root.path), *outside), seconds=TIMEOUT_S)
     kib = done.out.splitlines()[-1].split()[0] if done.code == 0 and done.out else ""
     if kib.isdigit():
         files.write_text(root / DISK, f'{{"bytes": {int(kib) * KIB}}}\n')

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 LOCK = "xpusetup-lock"
-PATIENCE = 600.0
+TIMEOUT_S = 600.0
 """Seconds that the sizes of one root may take: a tree of PyTorch has some hundred thousand files."""
 KIB = 1024
 HASH = re.compile(r"-[0-9a-f]{12}\.git$")
@@ -90,7 +90,7 @@ def measure_roots(folder: Path) -> list[RootSize]:
 def _size(folder: Path) -> int | None:
     if not folder.exists():
         return 0
-    done = run_process(("du", "-sk", str(folder)), seconds=PATIENCE)
+    done = run_process(("du", "-sk", str(folder)), seconds=TIMEOUT_S)
     first = done.out.split()[:1]
     return int(first[0]) * KIB if first and first[0].isdigit() else None
 

@@ -148,7 +148,7 @@ def list_checks() -> Result[CheckList]:
 def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Comparison | UpstreamReport]:
     """Judge this machine, or the facts of another."""
     if asked.goal not in ("", *get_args(Goal)):
-        raise UsageError(f"--for {asked.goal!r} means nothing", fix="one of build, run")
+        raise UsageError(f"--for cannot be {asked.goal!r}", fix="use one of: build, run")
     _must_be_checks((*asked.only, *asked.skip))
     if asked.paste and asked.facts:
         raise UsageError("--paste and --facts are two ways to tell of a machine", fix="leave one of them out")

@@ -90,7 +90,7 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
 
 def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
     if axes.source not in SOURCES:
-        raise UsageError(f"--from {axes.source!r} means nothing", fix=f"one of {', '.join(SOURCES)}")
+        raise UsageError(f"--from cannot be {axes.source!r}", fix=f"use one of: {', '.join(SOURCES)}")
     if where.into:
         raise UsageError("--into names an environment of this machine", fix="leave it out: each build makes its own")
     words = axes.profiles or (open_workspace(where).profile.name,)
@@ -277,11 +277,11 @@ def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
         if option in SOME and option not in kind.options:
             knowing = [other for other, each in kinds.items() if option in each.options]
             fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
-            raise UsageError(f"--{option} means nothing to the form {name}", fix=fix)
+            raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
     origin = order.options.get("from") or kind.origin
     if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
         raise UsageError(
-            f"--{idle[0]} means nothing to wheels as they were published: nothing is compiled",
+            f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled",
             fix=f"leave --{idle[0]} out, or: --from source",
         )
 
@@ -352,7 +352,7 @@ def make_image_order(order: Order) -> ImageOrder:
     told = {name: value for name, value in order.options.items() if value}
     for name, words in CHOICES.items():
         if (word := told.get(name, words[0])) not in words:
-            raise UsageError(f"--{name} {word!r} means nothing", fix=f"one of {', '.join(filter(None, words))}")
+            raise UsageError(f"--{name} cannot be {word!r}", fix=f"use one of: {', '.join(filter(None, words))}")
     return ImageOrder(
         system=told.get("os", ImageOrder.system),
         target=told.get("target", ImageOrder.target),

@@ -19,7 +19,7 @@ from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
 from xpusetup.run.tables import known_bad
-from xpusetup.system.files import Room, package_text
+from xpusetup.system.files import FreeSpace, package_text
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ class GoingOn:
 
 
 @dataclass(frozen=True, kw_only=True)
-class FullDisk(Room):
+class FullDisk(FreeSpace):
     """A file system that is full. `lacks`: bytes that the build needs beyond what there was, null where not known."""
 
     says: str

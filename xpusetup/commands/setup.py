@@ -66,7 +66,7 @@ class Prepared:
 def prepare_setup(options: SetupOptions) -> Prepared:
     """Find out what this machine lacks."""
     if options.goal not in ("", *get_args(Goal)):
-        raise UsageError(f"--for {options.goal!r} means nothing", fix="one of build, run")
+        raise UsageError(f"--for cannot be {options.goal!r}", fix="use one of: build, run")
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
     facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)

@@ -32,7 +32,7 @@ from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
 from xpusetup.run.workspace import ONLY, Workspace, open_built, options_of
 from xpusetup.system import files
-from xpusetup.system.environment import become, now, variable, variables
+from xpusetup.system.environment import exec_command, now, variable, variables
 from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 from xpusetup.system.process import run_attached
@@ -434,7 +434,7 @@ def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoRetur
     """Become a command in the built environment, and say whose where none was named."""
     workspace, environment = _ready(where, command)
     _say_whose(workspace, say)
-    become(command, environment)
+    exec_command(command, environment)
 
 
 @dataclass(frozen=True, kw_only=True)

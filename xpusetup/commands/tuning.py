@@ -102,6 +102,6 @@ def make_fewer(root: Root) -> Callable[[Running], int]:
 
         if "compiler" not in one.step.needs or fewer_jobs(one.jobs) == 0:
             return 0
-        return fewer_jobs(one.jobs) if one.strained or lacked_memory(root.log(one.step.id)) else 0
+        return fewer_jobs(one.jobs) if one.mem_stalled or lacked_memory(root.log(one.step.id)) else 0
 
     return fewer

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 HELPER = "helpers/inspect_wheel.py"
-PATIENCE = 900.0
+TIMEOUT_S = 900.0
 """Seconds for one wheel: a torch for Intel GPUs holds several GiB, all of which are hashed."""
 
 
@@ -150,7 +150,7 @@ def _inspect(path: Path, words: Sequence[str]) -> InspectedWheel:
         out = Path(folder) / "wheel.json"
         helper = (sys.executable, "-B", str(files.package_file(HELPER)))
         argv = (*helper, "--wheel", str(path), "--any-python", *words, "--out", str(out))
-        output = run_process(argv, seconds=PATIENCE)
+        output = run_process(argv, seconds=TIMEOUT_S)
         text = files.read_text(out)
     last = next(reversed(output.err.strip().splitlines()), "") or output.why
     if output.code == UsageError.code:

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
 ORIGIN = "data/ledger.toml"
 """Where the rows are, in the package."""
-Seen = Literal["built", "stand-in", "read", "elsewhere", "nobody"]
-SEEN: dict[Seen, str] = {
+Evidence = Literal["built", "stand-in", "read", "elsewhere", "nobody"]
+SEEN: dict[Evidence, str] = {
     "built": "it ran for real",
     "stand-in": "read there, and a stand-in does the same",
     "read": "read there, not tried",
@@ -59,8 +59,8 @@ class Rule(Strict):
     rule: Text
     file: Text
     commit: Text = ""
-    seen: Seen
-    but: dict[Text, Seen] = {}
+    seen: Evidence
+    but: dict[Text, Evidence] = {}
     confidence: Literal["likely", "unconfirmed"] | None = None
     ours: list[Ours] = []
     left: Text = ""
@@ -75,7 +75,7 @@ class Rule(Strict):
             raise ValueError("needs ours, or left with the reason why nothing of ours follows")
         return self
 
-    def seen_of(self, release: str) -> Seen:
+    def seen_of(self, release: str) -> Evidence:
         """Say how the rule was seen for one of its releases."""
         return self.but.get(release, self.seen)
 
@@ -97,7 +97,7 @@ class LedgerRow:
     rule: str
     file: str
     commit: str
-    seen: Seen
+    seen: Evidence
     confidence: Confidence
     ours: tuple[str, ...]
     left: str

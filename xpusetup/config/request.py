@@ -130,7 +130,7 @@ def make_request(
 ) -> Request:
     """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
     if verify not in get_args(VerifyMode):
-        raise UsageError(f"--verify {verify!r} means nothing", fix=f"one of {', '.join(get_args(VerifyMode))}")
+        raise UsageError(f"--verify cannot be {verify!r}", fix=f"use one of: {', '.join(get_args(VerifyMode))}")
     return Request(
         only=tuple(only),
         until=until,

@@ -138,7 +138,7 @@ def check_tarball(question: Question) -> Answer | None:
     return Answer("warn", f"{tree.path} has no .git") if tree is not None and not tree.git else None
 
 
-# Room for a build: bytes, quotas and files of every place it writes to, and what kind of file system that is.
+# FreeSpace for a build: bytes, quotas and files of every place it writes to, and what kind of file system that is.
 
 SHARES: dict[Held, float] = {"sources": 0.8, "environment": 0.1, "wheels": 0.1}
 """How what a release needs is spread over its places: an estimate, for objects and sources are most of it."""

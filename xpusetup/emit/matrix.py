@@ -78,7 +78,9 @@ def _impossible(place: Place, table: TargetTable) -> str:
 
 def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
     works = [place.name for place in places if place not in reasons]
-    return f"these are possible, each in a call of its own: {', '.join(works)}" if works else "leave that out"
+    if works:
+        return f"these are possible, each in a call of its own: {', '.join(works)}"
+    return "\n".join(dict.fromkeys(f"what it takes: xpusetup profiles show {place.profile.name}" for place in places))
 
 
 def _make_names(places: Sequence[Place]) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from xpusetup.explain.finder import Signature, System
     from xpusetup.explain.news import Known
-    from xpusetup.explain.scan import Match, Seen, Telling
+    from xpusetup.explain.scan import Match, ScanResult, Telling
 
 
 BUILD = "xpusetup build"
@@ -152,7 +152,7 @@ def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Know
     return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail)
 
 
-def find_first(seen: Seen) -> Telling | None:
+def find_first(seen: ScanResult) -> Telling | None:
     """Choose the line that tells most: in ninja's first FAILED block, else the first that says what is wrong."""
     if seen.strong_after_failed or seen.strong:
         return seen.strong_after_failed or seen.strong
@@ -160,7 +160,7 @@ def find_first(seen: Seen) -> Telling | None:
     return seen.hint if near else seen.weak
 
 
-def rank(seen: Seen) -> tuple[Match, ...]:
+def rank(seen: ScanResult) -> tuple[Match, ...]:
     """Order what was matched, and leave out what is no cause."""
     matches = seen.matches
     ancestors = {name: _ancestors(name, matches) for name in matches}
@@ -182,7 +182,7 @@ def rank(seen: Seen) -> tuple[Match, ...]:
     return tuple(matches[name] for name in sorted(causes, key=order))
 
 
-def _points(seen: Seen, pointers: set[str]) -> bool:
+def _points(seen: ScanResult, pointers: set[str]) -> bool:
     """Say whether the first error is itself a line that only points."""
     return seen.strong is not None and seen.strong.line in {seen.matches[name].line for name in pointers}
 

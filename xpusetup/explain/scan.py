@@ -113,7 +113,7 @@ class Place:
 
 
 @dataclass
-class Seen:
+class ScanResult:
     """What one pass saw."""
 
     matches: dict[str, Match] = field(default_factory=dict)
@@ -132,9 +132,9 @@ class Seen:
     good: Known | None = None
 
 
-def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Seen:
+def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> ScanResult:
     """Read a log once, in chunks of any size; what a good log says too is passed over."""
-    finder, seen, done, quiet = make_finder(signatures), Seen(good=good), set[int](), Quiet()
+    finder, seen, done, quiet = make_finder(signatures), ScanResult(good=good), set[int](), Quiet()
     block = None
     for block in make_blocks(chunks):
         known = len(done)
@@ -160,7 +160,7 @@ def _count_lines(last: Block) -> int:
 
 
 def _read_block(
-    block: Block, finder: Finder, quiet: Quiet, signatures: Sequence[Signature], seen: Seen, done: set[int]
+    block: Block, finder: Finder, quiet: Quiet, signatures: Sequence[Signature], seen: ScanResult, done: set[int]
 ) -> None:
     number, counted = block.first, 0
     spans = quiet.spans(block.data.lower(), block.start, block.end)
@@ -171,7 +171,9 @@ def _read_block(
         _try_line(Place(block.data, begin, number), sorted(numbers - done), signatures, seen, done)
 
 
-def _try_line(place: Place, numbers: list[int], signatures: Sequence[Signature], seen: Seen, done: set[int]) -> None:
+def _try_line(
+    place: Place, numbers: list[int], signatures: Sequence[Signature], seen: ScanResult, done: set[int]
+) -> None:
     alike = (DIGITS.sub("0", place.line), tuple(numbers))
     vain = seen.vain.get(alike, 0)
     if vain >= ALIKE or (seen.good and seen.good.holds(place.line)):
@@ -190,7 +192,7 @@ def _try_line(place: Place, numbers: list[int], signatures: Sequence[Signature],
         seen.vain[alike] = vain + 1
 
 
-def _try_signature(signature: Signature, place: Place, seen: Seen) -> Match | None:
+def _try_signature(signature: Signature, place: Place, seen: ScanResult) -> Match | None:
     """Look in the line alone first, then, unless that was in vain too often, over the lines around it."""
     if not signature.search(place.line):
         seen.tries[signature.id] = seen.tries.get(signature.id, 0) + 1
@@ -199,13 +201,13 @@ def _try_signature(signature: Signature, place: Place, seen: Seen) -> Match | No
     return match_line(signature, place.window)
 
 
-def _note_match(match: Match, seen: Seen) -> None:
+def _note_match(match: Match, seen: ScanResult) -> None:
     known = seen.matches.get(match.signature.id)
     if known is None or (known.level == "unsure" and match.level != "unsure"):
         seen.matches[match.signature.id] = match
 
 
-def _note_error(window: Window, seen: Seen, done: set[int]) -> bool:
+def _note_error(window: Window, seen: ScanResult, done: set[int]) -> bool:
     """Keep what a line tells, and say whether it was plain."""
     strength = judge(window)
     seen.judged += 1

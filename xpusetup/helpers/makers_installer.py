@@ -22,7 +22,7 @@ from helperlib.env.pins import hash_file, write_sums
 from helperlib.output import fail, whole, write_json
 
 RELEASE = re.compile(r"(?<![\d.])\d+\.\d+(?:\.\d+)*")
-PATIENCE = 60
+TIMEOUT_S = 60
 """Seconds without a byte, and for the program to say its release."""
 
 
@@ -95,7 +95,7 @@ def fetch(url: str, path: Path) -> None:
     """Fetch a program whole."""
     try:
         with whole(path) as draft:
-            with urllib.request.urlopen(url, timeout=PATIENCE) as source, draft.open("wb") as target:  # noqa: S310
+            with urllib.request.urlopen(url, timeout=TIMEOUT_S) as source, draft.open("wb") as target:  # noqa: S310
                 shutil.copyfileobj(source, target)
             draft.chmod(0o755)
     except (OSError, urllib.error.URLError) as error:
@@ -106,7 +106,12 @@ def ask_release(path: Path, words: list[str]) -> str:
     """Ask the program for its release; empty where it does not tell."""
     try:
         said = subprocess.run(
-            (str(path), *words), stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=PATIENCE, check=False
+            (str(path), *words),
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=TIMEOUT_S,
+            check=False,
         )
     except OSError as error:
         fail(f"{path} cannot be run: {error}", "fetch it again, and make it executable")

@@ -125,7 +125,7 @@ def _hint(target: str, arch: Arch, table: TargetTable) -> str:
 def what_works(profile: Profile) -> str:
     """Say which targets a release takes."""
     if profile.arch is None:
-        return "leave it out"
+        return f"leave --arch out: {profile.name} has no list of device targets"
     none = f"; or {NONE}, for generic code alone" if profile.arch.none else ""
     return f"targets of {profile.name}: {', '.join(profile.arch.default)}{none}"
 

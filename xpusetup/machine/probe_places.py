@@ -15,7 +15,7 @@ from xpusetup.base.text import without_credentials
 from xpusetup.machine.facts import Cache, Container, Network, Tree
 from xpusetup.machine.parsers import parse_pip_settings, parse_redirects
 from xpusetup.system.files import read_text
-from xpusetup.system.process import PATIENCE, run_process
+from xpusetup.system.process import TIMEOUT_S, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -74,7 +74,7 @@ def _redirects() -> dict[str, str]:
     git = shutil.which("git")
     if git is None:
         return {}
-    output = run_process((git, "config", "--get-regexp", r"^url\..*\.insteadof$"), seconds=PATIENCE)
+    output = run_process((git, "config", "--get-regexp", r"^url\..*\.insteadof$"), seconds=TIMEOUT_S)
     return parse_redirects(output.out)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-PATIENCE = 10.0
+TIMEOUT_S = 10.0
 """Seconds that an interpreter may take to say what it is; on a network file system the first start is slow."""
 LOOK = "helpers/adopt_environment.py"
 ABOUT = """
@@ -46,7 +46,7 @@ def probe_python(wanted: str) -> Python:
     """
     reasons = []
     for path in _candidates(wanted):
-        output = run_process((path, "-I", "-c", ABOUT), seconds=PATIENCE)
+        output = run_process((path, "-I", "-c", ABOUT), seconds=TIMEOUT_S)
         lines = output.out.split()
         if output.code == 0 and len(lines) == 4 and _is_of(lines[0], wanted):  # noqa: PLR2004 - as many as ABOUT prints
             headers, venv, free = (line == "1" for line in lines[1:])
@@ -92,7 +92,7 @@ def _of_uv(version: str) -> Iterator[str]:
     uv = shutil.which("uv")
     if uv is not None:
         words = ("python", "find", "--offline", "--no-python-downloads", "--no-project", "--system", version)
-        output = run_process((uv, *words), seconds=PATIENCE)
+        output = run_process((uv, *words), seconds=TIMEOUT_S)
         if output.code == 0 and output.out.strip():
             yield output.out.strip()
 
@@ -122,7 +122,7 @@ def _how_to_get(wanted: str) -> str:
 
 def probe_adopted(python: str) -> Python:
     """Look at an existing environment through its own interpreter. Raises NotReadyError where that does not run."""
-    output = run_process((python, "-E", "-s", "-B", str(files.package_file(LOOK)), "--look"), seconds=PATIENCE * 3)
+    output = run_process((python, "-E", "-s", "-B", str(files.package_file(LOOK)), "--look"), seconds=TIMEOUT_S * 3)
     fix = "name an environment whose Python runs: --into DIR"
     if output.code != 0:
         raise NotReadyError(f"{python} does not run: {_reason(output.why, _last(output.err))}", fix=fix)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 # The places that a build writes to: what is free, what a quota leaves, and on which file system they lie.
 
 
-PATIENCE = 3.0
+TIMEOUT_S = 3.0
 """Seconds that a quota may take to be asked for: a server that does not answer must not hold anybody up."""
 COUNTING = 10.0
 """Seconds that may be spent on counting what an earlier build left."""
@@ -108,7 +108,7 @@ def _left(used: str, soft: str, hard: str, unit: int) -> int | None:
 def _ask_quota() -> list[Allowance]:
     if shutil.which("quota") is None:
         return []
-    output = run_process(("quota", "-w", "-p", "-u"), seconds=PATIENCE)  # it ends with 1 for one who is over a limit
+    output = run_process(("quota", "-w", "-p", "-u"), seconds=TIMEOUT_S)  # it ends with 1 for one who is over a limit
     return parse_quota(output.out)
 
 
@@ -119,7 +119,7 @@ def _ask_lustre(there: Path, mount: Mount) -> list[Allowance]:
     return [
         allowance
         for owner in owners
-        for allowance in parse_quota(run_process(("lfs", "quota", "-q", *owner, mount.point), seconds=PATIENCE).out)
+        for allowance in parse_quota(run_process(("lfs", "quota", "-q", *owner, mount.point), seconds=TIMEOUT_S).out)
     ]
 
 

@@ -15,7 +15,7 @@ from xpusetup.base.model import Toolkit
 from xpusetup.machine.activation import render_activation, render_first
 from xpusetup.machine.facts import Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
-from xpusetup.system.process import PATIENCE, ask, run_process
+from xpusetup.system.process import TIMEOUT_S, ask, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -71,7 +71,7 @@ def _capture(activation: str, environment: Mapping[str, str], seconds: float) ->
         argv = ("bash", "-c", script, "xpusetup", str(before), str(after))
         output = run_process(argv, seconds=seconds, env=environment)
         if output.code != 0:
-            silent = output.why or f"it ended with {output.code} and said nothing"
+            silent = output.why or f"it ended with {output.code} and gave no message"
             return None, (output.err.strip().splitlines() or [silent])[-1]
         return make_change(parse_dump(before.read_bytes()), parse_dump(after.read_bytes())), ""
 
@@ -111,7 +111,7 @@ def find_through_shell(prelude: tuple[str, ...]) -> ToolkitSeen | None:
     path = shutil.which("icpx", path=change.sets.get("PATH", os.environ.get("PATH")))
     if path is None:
         return None
-    version = parse_compiler_version(run_process((path, "--version"), seconds=PATIENCE).out)
+    version = parse_compiler_version(run_process((path, "--version"), seconds=TIMEOUT_S).out)
     return ToolkitSeen(root=change.sets.get("ONEAPI_ROOT", ""), compiler=path, version=version)
 
 
@@ -144,7 +144,7 @@ def probe_programs(compilers: Mapping[str, str] | None = None) -> list[Tool]:
 
 
 def _first_line(path: str) -> str | None:
-    output = run_process((path, "--version"), seconds=PATIENCE) if "/" in path else None  # else it is not on PATH
+    output = run_process((path, "--version"), seconds=TIMEOUT_S) if "/" in path else None  # else it is not on PATH
     lines = output.out.splitlines() if output else []
     return lines[0] if output and output.code == 0 and lines else None
 
@@ -184,7 +184,7 @@ def _toolkits(sysroot: Sysroot, places: list[str]) -> Iterator[ToolkitSeen]:
             yield ToolkitSeen(
                 root=place,
                 compiler=compiler,
-                version=parse_compiler_version(run_process((str(path), "--version"), seconds=PATIENCE).out),
+                version=parse_compiler_version(run_process((str(path), "--version"), seconds=TIMEOUT_S).out),
                 setvars=setvars if sysroot.path(setvars).exists() else None,
                 scripts=list(_scripts(sysroot, place)),
                 parts=[part for part in PARTS if sysroot.path(f"{place}/{part}").is_dir()],

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 
 LOOK = "helpers/environment_libraries.py"
-PATIENCE = 60.0
+TIMEOUT_S = 60.0
 """Seconds that the look may take; it reads a few MiB, and on a network file system with a cold cache that is slow."""
 MOST = 40
 """Conflicts that are kept: an environment of which more is wrong is not mended one by one."""
@@ -54,7 +54,7 @@ def look_at_libraries(
     options += ["--closure"] if closure else []
     words = (sys.executable, "-B", str(files.package_file(LOOK)), "--prefix", str(prefix), *options)
     kept = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "PYTHONHOME")}
-    output = run_process(words, seconds=PATIENCE, env=kept, cwd=Path("/"))
+    output = run_process(words, seconds=TIMEOUT_S, env=kept, cwd=Path("/"))
     try:
         return read_as(EnvironmentLibraries, json.loads(output.out))
     except json.JSONDecodeError:

@@ -23,7 +23,7 @@ from xpusetup.machine.parsers import (
     parse_sycl_ls,
 )
 from xpusetup.system import files
-from xpusetup.system.process import PATIENCE, ask, run_process
+from xpusetup.system.process import TIMEOUT_S, ask, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -72,7 +72,7 @@ def _packages(sysroot: Sysroot, notes: Notes) -> tuple[dict[str, str] | None, li
         return None, []
     root = ("--dbpath", str(sysroot.path("/var/lib/rpm"))) if sysroot.text else ()
     argv = (rpm, *root, "-q", "--qf", "%{NAME} %{VERSION}-%{RELEASE}\\n", *PACKAGES)
-    output = run_process(argv, seconds=PATIENCE)  # ends with the number of packages that are absent
+    output = run_process(argv, seconds=TIMEOUT_S)  # ends with the number of packages that are absent
     if output.code is None:
         notes["userland.packages"] = output.why
         return None, []
@@ -97,7 +97,7 @@ def _climb(libraries: Mapping[str, str] | None, notes: Notes) -> LevelZero | Non
     """Try Level Zero in a process of its own: its drivers may crash."""
     if libraries is not None and "libze_loader.so.1" not in libraries:
         return LevelZero(error="libze_loader.so.1 is not here")
-    output = run_process((sys.executable, "-I", "-S", str(files.package_file(LADDER))), seconds=PATIENCE)
+    output = run_process((sys.executable, "-I", "-S", str(files.package_file(LADDER))), seconds=TIMEOUT_S)
     if output.code is None:
         notes["userland.level_zero"] = output.why
         return None
@@ -116,7 +116,7 @@ def _listed(name: str, words: tuple[str, ...], parse: Callable[[str], list[str]]
     path = shutil.which(name)
     if path is None:
         return None
-    output = run_process((path, *words), seconds=PATIENCE)
+    output = run_process((path, *words), seconds=TIMEOUT_S)
     if output.code is None:
         notes[f"userland.{name}"] = output.why
         return None

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Aimed:
+class ArchSelection:
     """Device targets, and what to say of them."""
 
     targets: tuple[str, ...]
@@ -71,24 +71,24 @@ def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[
     return request.arch or tuple(settings.arch or profile.arch.default)
 
 
-def aim_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, ...] = ()) -> Aimed:
+def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str, ...] = ()) -> ArchSelection:
     """Give the device targets of `--arch auto`: those of the GPUs here, in the spelling of the profile's list.
 
     `built` are the targets of an earlier build that was aimed in the same way. They stay where they serve the GPUs that
     are here, so that nothing is compiled again on a machine that shows no GPU, as a login node does.
     """
     if profile.arch is None:
-        return Aimed(())
+        return ArchSelection(())
     listed = tuple(profile.arch.default)
     seen = _discrete_first(facts, gpus, profile.accelerator)
     named = {product.title(): product.family.target_in(listed) for product in seen}
     lost = [title for title, target in named.items() if not target]
     if built and set(named.values()) - {""} <= set(built):
-        return Aimed(built)
+        return ArchSelection(built)
     if lost:
         note = f"{lost[0]} is no target of {profile.name}: all targets are compiled, and its own code when first used"
-        return Aimed(listed, note)
-    return Aimed(tuple(dict.fromkeys(named.values())) or listed)
+        return ArchSelection(listed, note)
+    return ArchSelection(tuple(dict.fromkeys(named.values())) or listed)
 
 
 def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:

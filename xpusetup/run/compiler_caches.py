@@ -81,7 +81,7 @@ def choose_launcher(choice: str, find: Callable[[str], str | None]) -> Launcher 
     Raises UsageError for a word that means nothing, NotReadyError where what is asked for is not here.
     """
     if choice not in get_args(Choice):
-        raise UsageError(f"--launcher {choice!r} means nothing", fix=f"one of {', '.join(get_args(Choice))}")
+        raise UsageError(f"--launcher cannot be {choice!r}", fix=f"use one of: {', '.join(get_args(Choice))}")
     names = KNOWN if choice == "auto" else () if choice == "none" else (choice,)
     found = next((Launcher(name, path) for name in names if (path := find(name))), None)
     if found is None and choice in KNOWN:

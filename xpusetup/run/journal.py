@@ -35,7 +35,7 @@ def write_ended(root: Root, one: Running, state: str) -> None:
         time=now(),
         seconds=round(one.seconds, 3),
         made=one.step.makes,
-        load=(one.jobs, max(0, one.most - one.before), one.heaviest) if one.jobs else None,
+        load=(one.jobs, max(0, one.mem_peak - one.mem_at_start), one.max_rss) if one.jobs else None,
         edges=one.course.total or one.total,
         lane=lane_of(one.step),
         marks=one.course.marks,

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 EXPORT = re.compile(r"^export ([A-Za-z_][A-Za-z0-9_]*)=(.*)$", re.MULTILINE)
-PATIENCE = 60
+SHOWN_LENGTH = 60
 """Characters of a value that a screen shows before it cuts it short."""
 
 
@@ -90,7 +90,7 @@ def _lines(script: str) -> list[str]:
 
 def _short(text: str) -> str:
     plain = text.replace('"$ROOT"', "ROOT")
-    return plain if len(plain) <= PATIENCE else f"{plain[: PATIENCE - 1]}…"
+    return plain if len(plain) <= SHOWN_LENGTH else f"{plain[: SHOWN_LENGTH - 1]}…"
 
 
 # Keys and stamps: when a step is done. The same rules stand in `helpers/step.sh`; a test holds both together.
@@ -184,7 +184,7 @@ def make_inputs(*, root: str, script: str, after: Iterable[tuple[str, Stamp]], i
 
 
 @dataclass(frozen=True)
-class Seen:
+class RootState:
     """What is on disk for a plan: the root, scripts, stamps, tool identities by need, and the damaged stamps.
 
     `absent` holds the keys of steps that found no device when the machine showed the same devices as now, `before` what
@@ -211,7 +211,7 @@ class Status:
     always: bool = False
 
 
-def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
+def make_statuses(steps: Sequence[Step], seen: RootState) -> tuple[Status, ...]:
     """Judge each step of a plan, in order: done, stale (with what changed) or still to do."""
     found: dict[str, Status] = {}
     for step in steps:
@@ -219,7 +219,7 @@ def make_statuses(steps: Sequence[Step], seen: Seen) -> tuple[Status, ...]:
     return tuple(found.values())
 
 
-def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
+def _judge(step: Step, seen: RootState, found: Mapping[str, Status]) -> Status:
     stamp = seen.stamps.get(step.id)
     if stamp is None:
         return Status(step.id, "done", NO_DEVICE) if _found_no_device(step, seen, found) else Status(step.id, "todo")
@@ -234,17 +234,17 @@ def _judge(step: Step, seen: Seen, found: Mapping[str, Status]) -> Status:
     return Status(step.id, "stale", summarise(changed), changed)
 
 
-def _found_no_device(step: Step, seen: Seen, found: Mapping[str, Status]) -> bool:
+def _found_no_device(step: Step, seen: RootState, found: Mapping[str, Status]) -> bool:
     ready = all(found[name].state == "done" for name in step.after)
     return ready and step.id in seen.absent and seen.absent[step.id] == current_key(step, seen)
 
 
-def current_key(step: Step, seen: Seen) -> str:
+def current_key(step: Step, seen: RootState) -> str:
     """Give the key that a step would leave now; its predecessors have to be done."""
     return sha256(_inputs(step, seen))
 
 
-def _inputs(step: Step, seen: Seen) -> str:
+def _inputs(step: Step, seen: RootState) -> str:
     return make_inputs(
         root=seen.root,
         script=seen.scripts[step.id],

@@ -63,7 +63,7 @@ def _session(entry: Path) -> int | None:
 
 
 PAUSE = 0.2
-PATIENCE = 60.0
+TIMEOUT_S = 60.0
 NO_FLOCK = {errno.ENOLCK, errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOTSUP}
 """What flock answers where it does not work: NFS without lockd, Lustre without -o flock, some FUSE."""
 OWNER = "lock.owner"
@@ -183,7 +183,7 @@ def _must(function: str, root: Path, *arguments: object) -> None:
 def _call(function: str, root: Path, *arguments: object) -> Output:
     """Call a function of the scripts' own lock."""
     words = (function, str(root), *map(str, arguments))
-    return run_process(("bash", str(package_file("helpers/lock.sh")), *words), seconds=PATIENCE)
+    return run_process(("bash", str(package_file("helpers/lock.sh")), *words), seconds=TIMEOUT_S)
 
 
 def _try(handle: int) -> bool:

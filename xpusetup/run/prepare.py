@@ -32,8 +32,8 @@ from xpusetup.run.root import (
     read_identities,
     read_lock,
     read_stamps,
+    read_state,
     refresh_stamps,
-    see,
     write_plan,
 )
 from xpusetup.system import files
@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Request
     from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.machine.facts import Facts
-    from xpusetup.plan.target import Aimed
+    from xpusetup.plan.target import ArchSelection
     from xpusetup.run.keys import Stamp
     from xpusetup.run.workspace import Workspace
 
@@ -135,7 +135,7 @@ class Prepared:
 
     def statuses(self) -> tuple[Status, ...]:
         """Judge every step by what is on disk now."""
-        seen = see(self.root, self.plan, self.scripts, self.identities)
+        seen = read_state(self.root, self.plan, self.scripts, self.identities)
         return make_statuses(self.plan.steps, replace(seen, damaged={**self.replaced(seen.stamps), **seen.damaged}))
 
     def replaced(self, stamps: Mapping[str, Stamp]) -> dict[str, str]:
@@ -164,13 +164,13 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
 
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
     """
-    from xpusetup.plan.target import Aimed, make_target  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
     from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
 
     _check(workspace, request)
     facts = probe_to_begin(workspace, purpose)
-    aimed = _aim(workspace, request, facts) if here else Aimed(request.arch)
+    aimed = _aim(workspace, request, facts) if here else ArchSelection(request.arch)
     asked = replace(request, arch=aimed.targets)
     target = make_target(workspace.profile, facts, workspace.device, asked, workspace.settings)
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
@@ -200,14 +200,14 @@ def _check(workspace: Workspace, request: Request) -> None:
         check_targets(workspace.profile, request.arch, workspace.settings, target_table())
 
 
-def _aim(workspace: Workspace, request: Request, facts: Facts) -> Aimed:
+def _aim(workspace: Workspace, request: Request, facts: Facts) -> ArchSelection:
     """Choose the device targets where neither the command line nor a settings file does."""
-    from xpusetup.plan.target import Aimed, aim_arch  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.plan.target import ArchSelection, select_arch  # noqa: PLC0415 - a build that is done probes nothing
     from xpusetup.run.tables import gpu_table  # noqa: PLC0415
 
     if request.arch or workspace.settings.arch:
-        return Aimed(request.arch)
-    return aim_arch(workspace.profile, facts, gpu_table(), built_arch(workspace))
+        return ArchSelection(request.arch)
+    return select_arch(workspace.profile, facts, gpu_table(), built_arch(workspace))
 
 
 def built_arch(workspace: Workspace) -> tuple[str, ...]:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 BLOCK = 512
 """Bytes of a block as stat counts them."""
-PATIENCE = 120.0
+TIMEOUT_S = 120.0
 STATUS = ("status", "--porcelain=v1", "-z", "--untracked-files=no", "--ignore-submodules=all")
 PATCHES = ".git/xpusetup-patches"
 """Where helpers/helperlib/git/tree.py keeps what it has put on."""
@@ -55,7 +55,7 @@ def find_work(tree: Path, rev: str) -> str:
     """
     if tree.is_symlink() or not (tree / ".git").is_dir():
         return ""
-    head = run_process(("git", "-C", str(tree), "rev-parse", "HEAD"), seconds=PATIENCE)
+    head = run_process(("git", "-C", str(tree), "rev-parse", "HEAD"), seconds=TIMEOUT_S)
     if rev and head.code == 0 and head.out.strip() != rev:
         return f"it is at {head.out.strip()[:12]}, and {rev[:12]} was fetched"
     for repository in _repositories(tree):
@@ -74,7 +74,7 @@ def _repositories(tree: Path) -> Iterator[Path]:
 
 
 def _changed(repository: Path) -> list[str]:
-    done = run_process(("git", "-C", str(repository), *STATUS), seconds=PATIENCE)
+    done = run_process(("git", "-C", str(repository), *STATUS), seconds=TIMEOUT_S)
     return [entry[3:] for entry in done.out.split("\0") if entry] if done.code == 0 else []
 
 

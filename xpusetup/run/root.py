@@ -18,7 +18,7 @@ from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
 from xpusetup.plan.requirements import requirement_texts
-from xpusetup.run.keys import Made, Seen, Stamp, parse_stamp, render_stamp
+from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -115,11 +115,11 @@ def clear_drafts(root: Root) -> None:
                 files.remove(path)
 
 
-def see(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> Seen:
+def read_state(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> RootState:
     """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
     stamps = dict(_read_stamps(root, plan))
     damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp, check=False))}
-    return Seen(
+    return RootState(
         root=str(root.path),
         scripts=scripts,
         stamps=stamps,

@@ -17,7 +17,7 @@ from xpusetup.run.compiler_caches import watch_cache
 from xpusetup.run.journal import write_began, write_ended
 from xpusetup.run.keys import NO_DEVICE as NO_DEVICE_HERE
 from xpusetup.run.keys import Status, current_key, make_statuses
-from xpusetup.run.root import Root, see, write_absent
+from xpusetup.run.root import Root, read_state, write_absent
 from xpusetup.run.step_process import (
     STANDS_STILL,
     Running,
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Plan, State, Step
     from xpusetup.run.compiler_caches import Launcher
-    from xpusetup.run.keys import Seen
+    from xpusetup.run.keys import RootState
 
 
 NO_DEVICE = 4
@@ -126,7 +126,7 @@ def _run_lanes(run: Run, work: Work) -> None:
     while work.running:
         wait_for_any(work.running)
         for one in run.load.look(work.running, time.monotonic()):
-            one.strained = True
+            one.mem_stalled = True
             _stop(run, one, STANDS_STILL)
         ended = [one for one in work.running if _has_ended(run, one)]
         for one in ended:
@@ -139,7 +139,7 @@ def _run_lanes(run: Run, work: Work) -> None:
 
 def _advance(run: Run, work: Work) -> None:
     """Settle what is done already, and start what may start now."""
-    seen = see(run.root, run.plan, run.scripts, run.identities)
+    seen = read_state(run.root, run.plan, run.scripts, run.identities)
     statuses = {status.id: status for status in make_statuses(run.plan.steps, seen)}
     running = {one.step.id for one in work.running}
     for step in run.plan.steps:
@@ -159,7 +159,7 @@ def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
     _observe(run, "end", step, state="no-device" if absent else "done")
 
 
-def _start(run: Run, work: Work, step: Step, status: Status, seen: Seen) -> None:
+def _start(run: Run, work: Work, step: Step, status: Status, seen: RootState) -> None:
     _observe(run, "start", step, text=status.why)
     key = current_key(step, seen)
     work.running.append(_begin(run, step, key, run.tuning))
@@ -256,7 +256,7 @@ def _fail(run: Run, work: Work, one: Running) -> None:
     """Let a compile go on to its end, so that nothing of it is lost; end a download, which resumes."""
     if not work.outcome.failed:
         work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
-        work.outcome.heaviest = one.heaviest
+        work.outcome.heaviest = one.max_rss
     if lane_of(one.step) == "work":
         _end_all(run, work, f"{one.step.id} failed")
     for other in work.running:

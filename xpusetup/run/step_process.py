@@ -59,7 +59,7 @@ class Watch:
         memory, pressure = read_memory(), read_pressure()
         compiling = [one for one in running if one.jobs]
         for one in compiling:
-            one.most = max(one.most, memory.used if memory else 0)
+            one.mem_peak = max(one.mem_peak, memory.used if memory else 0)
         if memory:
             self.keep(memory)
         return [one for one in compiling if one.jobs > 1 and self._lasts(one, pressure, time)]
@@ -112,8 +112,8 @@ class Running:
     """A step that was started. `summary`, `count` and `total` are what its log has told so far.
 
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
-    `jobs` compile at a time, 0 where that is not known; `before` and `most` are the memory in use when it began and at
-    most since, `heaviest` its largest process once it has ended, in bytes; `strained`: it stood still for want of it.
+    `jobs` compile at a time, 0 where that is not known; `mem_at_start` and `mem_peak` are the memory in use when it
+    began and at most since, `max_rss` its largest process once it has ended, in bytes; `mem_stalled`: it stood still for want of it.
     `cache` counts what a compiler cache had; `course` is how it came to where it is.
     """
 
@@ -124,16 +124,16 @@ class Running:
     handle: int | None
     watch: Callable[[list[str]], str] = lambda _lines: ""
     began: float = field(default_factory=time.monotonic)
-    heard: float = field(default_factory=time.monotonic)
+    last_output: float = field(default_factory=time.monotonic)
     summary: str = ""
     count: int = 0
     total: int = 0
     stopped: str = ""
     jobs: int = 0
-    before: int = 0
-    most: int = 0
-    heaviest: int = 0
-    strained: bool = False
+    mem_at_start: int = 0
+    mem_peak: int = 0
+    max_rss: int = 0
+    mem_stalled: bool = False
     cache: CacheWatch | None = None
     course: Course = field(default_factory=Course)
     _rest: bytes = b""
@@ -149,7 +149,7 @@ class Running:
             pid, status, usage = os.wait4(self.process.pid, os.WNOHANG)
             if pid:
                 self.process.returncode = os.waitstatus_to_exitcode(status)
-                self.heaviest = usage.ru_maxrss * KIB
+                self.max_rss = usage.ru_maxrss * KIB
         return self.process.returncode
 
     def read_lines(self) -> list[str]:
@@ -162,14 +162,14 @@ class Running:
                 self.count, self.total = progress
                 self.course.note(self.seconds, *progress)
         if texts:
-            self.heard = time.monotonic()
+            self.last_output = time.monotonic()
         return texts
 
     def silent_for(self, seconds: float) -> bool:
         """Say whether nothing was heard for so long; asked again, it begins to count anew."""
-        silent = time.monotonic() - self.heard >= seconds
+        silent = time.monotonic() - self.last_output >= seconds
         if silent:
-            self.heard = time.monotonic()
+            self.last_output = time.monotonic()
         return silent
 
     def close(self) -> None:
@@ -208,7 +208,14 @@ def start_step(
     handle, memory = _open_handle(process.pid), read_memory() if jobs else None
     used = memory.used if memory else 0
     return Running(
-        step=step, key=key, process=process, log=path.open("rb"), handle=handle, jobs=jobs, before=used, most=used
+        step=step,
+        key=key,
+        process=process,
+        log=path.open("rb"),
+        handle=handle,
+        jobs=jobs,
+        mem_at_start=used,
+        mem_peak=used,
     )
 
 

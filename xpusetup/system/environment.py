@@ -78,7 +78,7 @@ def short_path(path: str) -> str:
     return f"~{path.removeprefix(home)}" if home and path.startswith(f"{home}/") else path
 
 
-def become(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
+def exec_command(command: Sequence[str], environment: Mapping[str, str]) -> NoReturn:
     """Replace this program by a command. Raises UsageError where there is no such command."""
     try:
         os.execvpe(command[0], list(command), dict(environment))  # noqa: S606 - the user's own command

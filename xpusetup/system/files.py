@@ -30,7 +30,7 @@ FULL_BELOW = 1 << 20
 
 
 @dataclass(frozen=True, kw_only=True)
-class Room:
+class FreeSpace:
     """A file system: where it is mounted, the bytes that are left and all of them, the files that it still takes."""
 
     path: str
@@ -50,7 +50,7 @@ class Room:
         return f"{self.path} has {render_size(self.free)} of {render_size(self.total)} left"
 
 
-def read_room(place: Path) -> Room | None:
+def read_free_space(place: Path) -> FreeSpace | None:
     """Look at the file system that a place lies on, or will; None where it cannot be asked."""
     try:
         there = next(folder for folder in (place, *place.parents) if folder.exists())
@@ -60,7 +60,7 @@ def read_room(place: Path) -> Room | None:
         return None
     files = status.f_favail if status.f_files else None  # btrfs and others count none
     unit = status.f_frsize
-    return Room(path=str(mount), free=status.f_bavail * unit, total=status.f_blocks * unit, files=files)
+    return FreeSpace(path=str(mount), free=status.f_bavail * unit, total=status.f_blocks * unit, files=files)
 
 
 def _mount(there: Path) -> Path:
@@ -68,9 +68,9 @@ def _mount(there: Path) -> Path:
     return next((below for below in (there, *there.parents) if below.parent.stat().st_dev != device), there.parents[-1])
 
 
-def read_rooms(places: Iterable[Path]) -> list[Room]:
+def read_free_spaces(places: Iterable[Path]) -> list[FreeSpace]:
     """Look at the file systems of several places, each once."""
-    rooms = {room.path: room for place in places if (room := read_room(place))}
+    rooms = {room.path: room for place in places if (room := read_free_space(place))}
     return list(rooms.values())
 
 
@@ -139,7 +139,7 @@ class Fault(NamedTuple):
 def find_fault(error: OSError, path: Path, *, writing: bool) -> Fault:
     """Say why a file could not be written or read; the folders on the way to it are looked at."""
     says, code = error.strerror or str(error), error.errno
-    room = read_room(path) if code in FULL else None
+    room = read_free_space(path) if code in FULL else None
     if code in {errno.EACCES, errno.EPERM}:
         return _closed(says, path, writing=writing)
     if code in {errno.ENOTDIR, errno.EEXIST} and (way := _in_the_way(path)):

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 QUIET = {"GIT_TERMINAL_PROMPT": "0"}
-PATIENCE = 600
+TIMEOUT_S = 600
 """Seconds that a server may take over one answer."""
 
 
@@ -91,7 +91,7 @@ def _bring(mirror: git.Repo, repo: str, found: FoundRef) -> None:
         if _has(mirror, found.rev):
             return
         try:
-            mirror.git.fetch(*way, kill_after_timeout=PATIENCE)
+            mirror.git.fetch(*way, kill_after_timeout=TIMEOUT_S)
         except git.GitCommandError as error:
             words = _last(str(error.stderr))
     if not _has(mirror, found.rev):
@@ -113,7 +113,7 @@ def _show(mirror: git.Repo, rev: str, path: str) -> str | None:
     if not mirror.git.ls_tree(rev, "--", path):
         return None
     try:
-        return str(mirror.git.show(f"{rev}:{path}", kill_after_timeout=PATIENCE))
+        return str(mirror.git.show(f"{rev}:{path}", kill_after_timeout=TIMEOUT_S))
     except git.GitCommandError as error:
         raise _cannot(path, _last(str(error.stderr))) from error
 
@@ -124,7 +124,7 @@ def _call(repo: str, env: Mapping[str, str], *words: str) -> str:
     except ImportError as error:  # which is how GitPython says that there is no git on PATH
         raise NotReadyError("there is no git on PATH", fix="xpusetup doctor --only git.present") from error
     try:
-        done = git.Git().execute(["git", *words], env={**env, **QUIET}, kill_after_timeout=PATIENCE)
+        done = git.Git().execute(["git", *words], env={**env, **QUIET}, kill_after_timeout=TIMEOUT_S)
     except git.GitCommandError as error:
         raise _cannot(repo, _last(str(error.stderr))) from error
     return str(done)
@@ -137,7 +137,7 @@ def _cannot(what: str, words: str) -> NotReadyError:
 
 def _last(words: str) -> str:
     lines = [line.strip(" '") for line in words.splitlines() if line.strip(" '")]
-    return lines[-1].removeprefix("stderr: '") if lines else "it said nothing"
+    return lines[-1].removeprefix("stderr: '") if lines else "it gave no message"
 
 
 def _parse_refs(text: str) -> dict[str, str]:

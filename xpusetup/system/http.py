@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 
 HELPER = "helpers/read_hashes.py"
-PATIENCE = 600.0
+TIMEOUT_S = 600.0
 """Seconds for all the names of a profile: most answers come in less than one."""
 
 
@@ -44,7 +44,7 @@ def read_hashes(pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, s
     why = ""
     for python in (sys.executable, "python3"):
         command = (python, "-B", str(files.package_file(HELPER)), *words, *pins)
-        done = run_process(command, seconds=PATIENCE, env=dict(env))
+        done = run_process(command, seconds=TIMEOUT_S, env=dict(env))
         if done.code == 0:
             found: dict[str, list[str]] = json.loads(done.out.strip().splitlines()[-1])
             return Told(found)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 NOT_THERE = 127
 SIGNALLED = 128
-MERCY = 1.0
+KILL_GRACE_S = 1.0
 """Seconds in which the output of a killed process has to end; a child of its own may still hold it open."""
 
 
@@ -72,7 +72,7 @@ def _kill(process: subprocess.Popen[bytes]) -> None:
     with contextlib.suppress(ProcessLookupError):
         os.killpg(process.pid, signal.SIGKILL)
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.communicate(timeout=MERCY)
+        process.communicate(timeout=KILL_GRACE_S)
 
 
 def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable[[str], None]) -> Output:
@@ -100,7 +100,7 @@ def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
     """Let a process end what it started in sessions of their own, then kill what is left."""
     process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(MERCY)
+        process.wait(KILL_GRACE_S)
     _kill(process)
 
 
@@ -132,7 +132,7 @@ def run_attached(argv: Sequence[str], *, quiet: bool, env: Mapping[str, str] | N
 # Why something was not seen: what probes write down beside the facts.
 
 
-PATIENCE = 3.0
+TIMEOUT_S = 3.0
 """Seconds that any outside program may take; one that takes longer is a note, and its fact stays None."""
 Notes = dict[str, str]
 
@@ -142,7 +142,7 @@ def ask(
     name: str,
     argv: Sequence[str],
     *,
-    seconds: float = PATIENCE,
+    seconds: float = TIMEOUT_S,
     env: Mapping[str, str] | None = None,
 ) -> str | None:
     """Give what a program prints when it ends well; else None, and a note under `name` that says why."""

@@ -83,7 +83,7 @@ def uninstall(names: list[str]) -> None:
         code, lines = run((*way.command, "uninstall", *way.python, *way.agreed, *names), environment(way))
         if code == 0:
             return
-    last = lines[-1] if lines else "it said nothing"
+    last = lines[-1] if lines else "it gave no message"
     fail(f"{', '.join(names)} cannot be uninstalled: {last}", "remove it by the tool that installed it, then again")
 
 

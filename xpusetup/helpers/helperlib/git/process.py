@@ -31,7 +31,7 @@ QUIET = {
 SSH = "ssh -o BatchMode=yes -o ConnectTimeout=60 -o ServerAliveInterval=30"
 SLOW = {"GIT_HTTP_LOW_SPEED_LIMIT": "100", "GIT_HTTP_LOW_SPEED_TIME": "60"}
 """Bytes per second below which, for so many seconds, a transfer counts as dead."""
-PATIENCE = 600.0
+TIMEOUT_S = 600.0
 """Seconds without a word after which git itself counts as dead, whatever it speaks with its server."""
 KEPT = 60
 """Lines of git's words that are kept to judge a failure."""
@@ -129,9 +129,9 @@ def listen(process: subprocess.Popen[bytes]) -> Iterator[str]:
     with process.stderr as stream:
         rest = b""
         while True:
-            if not select.select([stream], [], [], PATIENCE)[0]:
+            if not select.select([stream], [], [], TIMEOUT_S)[0]:
                 process.kill()
-                yield f"fatal: git stalled: not a word for {PATIENCE:.0f} s"
+                yield f"fatal: git stalled: not a word for {TIMEOUT_S:.0f} s"
                 return
             chunk = os.read(stream.fileno(), 1 << 16)
             *lines, rest = LINE_ENDS.split(rest + chunk)
@@ -233,5 +233,5 @@ def sort_failure(words: str) -> str:
 def last_words(words: str) -> str:
     """Give the line that says it: the first that is fatal, else the last one."""
     lines = [line.strip() for line in words.splitlines() if line.strip()]
-    said = next((line for line in lines if line.startswith("fatal: ")), lines[-1] if lines else "it said nothing")
+    said = next((line for line in lines if line.startswith("fatal: ")), lines[-1] if lines else "it gave no message")
     return LAST.sub("", said)

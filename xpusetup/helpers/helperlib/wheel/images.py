@@ -30,7 +30,7 @@ PRODUCT = 6
 OWNER = b"IntelGT\0"
 SAMPLE = 6
 """Images that are opened at the beginning and at the end of a section; all of one build are for the same GPUs."""
-PATIENCE = 20
+TIMEOUT_S = 20
 LARGEST = 1 << 28
 VERSIONS = {
     "12.0": ("tgl", "tgllp", "xe-lp"),
@@ -150,7 +150,7 @@ def _expand_by_program(image: bytes) -> tuple[bytes, str]:
     if program is None:
         return b"", "its images are compressed, and to read them takes Python 3.14 or the program zstd"
     try:
-        done = subprocess.run((program, "-dcq"), input=image, capture_output=True, check=False, timeout=PATIENCE)
+        done = subprocess.run((program, "-dcq"), input=image, capture_output=True, check=False, timeout=TIMEOUT_S)
     except subprocess.TimeoutExpired:
         return b"", "zstd did not end"
     return done.stdout, ""  # what pads the image makes it end with an error after the image itself
