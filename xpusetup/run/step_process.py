@@ -113,8 +113,8 @@ class Running:
 
     `watch` is told each line, and says why the step should be stopped, or nothing; `stopped`: it was, for that reason.
     `jobs` compile at a time, 0 where that is not known; `mem_at_start` and `mem_peak` are the memory in use when it
-    began and at most since, `max_rss` its largest process once it has ended, in bytes; `mem_stalled`: it stood still for
-    want of it.
+    began and at most since, `max_rss` its largest process once it has ended, in bytes; `mem_stalled`: it stood still
+    for want of it.
     `cache` counts what a compiler cache had; `course` is how it came to where it is.
     """
 
