@@ -5,20 +5,21 @@ docs/json-schema.json holds it, and docs/json.md says it for people; real runs a
 
 from __future__ import annotations
 
+import ast
+import inspect
 import json
-import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import fields, is_dataclass
 from functools import cache
 from importlib import import_module
-from pkgutil import walk_packages
+from pkgutil import iter_modules
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin
 
 from jsonschema import Draft202012Validator
 from pydantic import BaseModel
 
-import xpusetup
+from xpusetup import commands
 from xpusetup.base.document import key_of
 
 if TYPE_CHECKING:
@@ -75,30 +76,36 @@ ERROR = {
 
 
 @cache
-def names() -> dict[str, Any]:
-    """Give the classes of the program by name: what is imported for types alone has to be found too."""
-    for found in walk_packages(xpusetup.__path__, "xpusetup."):
-        if not found.name.startswith(("xpusetup.helpers", "xpusetup.simxpu", "xpusetup.cli.__main__")):
-            import_module(found.name)
-    modules = {name: module for name, module in sys.modules.items() if name.startswith("xpusetup.")}
-    commands_last = sorted(modules, key=lambda name: name.startswith("xpusetup.commands."))
-    return {
-        name: each
-        for module in map(modules.__getitem__, commands_last)
-        for name, each in vars(module).items()
-        if get_origin(each) is Literal or (isinstance(each, type) and each.__module__.startswith("xpusetup."))
-    }
+def results() -> dict[str, type]:
+    """Give the classes of the modules of commands by name."""
+    found = [import_module(f"xpusetup.commands.{each.name}") for each in iter_modules(commands.__path__)]
+    own = [each for module in found for each in vars(module).values() if isinstance(each, type)]
+    return {each.__name__: each for each in own if each.__module__.startswith("xpusetup.commands.")}
 
 
 def types_of(command: str) -> list[type]:
     """Give the types of a command's result."""
-    return [names()[name] for name in RESULTS[command].split(" | ")]
+    return [results()[name] for name in RESULTS[command].split(" | ")]
 
 
 def hints_of(kind: type) -> dict[str, Any]:
-    """Give the types of the fields of a result."""
-    known = {"Mapping": Mapping, "Sequence": Sequence, "Any": Any, **names(), **vars(sys.modules[kind.__module__])}
-    return get_type_hints(kind, known)
+    """Give the types of the fields of a result, each read where its class is written."""
+    found: dict[str, Any] = {}
+    for base in reversed(kind.__mro__[:-1]):
+        known = names_in(base.__module__)
+        told = vars(base).get("__annotations__", {})
+        found |= {name: eval(text, known) for name, text in told.items()}  # noqa: S307 - our own words
+    return found
+
+
+@cache
+def names_in(module: str) -> dict[str, Any]:
+    """Give what names mean in a module, those too that it imports for types alone."""
+    place = import_module(module)
+    imports = [each for each in ast.walk(ast.parse(inspect.getsource(place))) if isinstance(each, ast.ImportFrom)]
+    named = [(each.module, alias) for each in imports if each.module for alias in each.names]
+    ours = {alias.asname or alias.name: getattr(import_module(origin), alias.name) for origin, alias in named}
+    return {**ours, **vars(place)}
 
 
 def schema_of(hint: Any, defs: dict[str, Any]) -> dict[str, Any]:

@@ -13,8 +13,6 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Goal
 from xpusetup.base.text import Redactor
-from xpusetup.commands.collect_env import make_report
-from xpusetup.commands.paste import read_paste
 from xpusetup.commands.recommend import Recommendation, about_intel, accelerator_names, describe_way, find_way
 from xpusetup.commands.result import Result
 from xpusetup.doctor.differences import differing_facts, differing_findings
@@ -35,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.base.model import Finding, Level
-    from xpusetup.commands.paste import PasteSummary
+    from xpusetup.commands.paste import Paste, PasteSummary
     from xpusetup.config.profile import Profile
     from xpusetup.doctor.differences import Difference
     from xpusetup.doctor.question import CheckText
@@ -154,7 +152,7 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     _must_be_checks((*asked.only, *asked.skip))
     if asked.paste and asked.facts:
         raise UsageError("--paste and --facts are two ways to tell of a machine", fix="leave one of them out")
-    paste = read_paste(asked.paste) if asked.paste else None
+    paste = _read_paste(asked.paste)
     asked = replace(asked, goal=asked.goal or "run") if paste else asked
     read = paste.facts if paste else read_facts(asked.facts[0]) if asked.facts else None
     workspace = open_workspace(where, read)
@@ -175,6 +173,14 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     matters = wanted_goals(tuple(by_goal), told.way.route)
     told = replace(told, saved=asked.save or None, pasted=paste.describe(findings) if paste else None)
     return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
+
+
+def _read_paste(names: tuple[str, ...]) -> Paste | None:
+    if not names:
+        return None
+    from xpusetup.commands.paste import read_paste  # noqa: PLC0415 - most are asked about this machine
+
+    return read_paste(names)
 
 
 def wanted_goals(goals: tuple[Goal, ...], route: str) -> tuple[Goal, ...]:
@@ -211,6 +217,8 @@ def _save(facts: Facts, path: Path) -> None:
 
 def _report(facts: Facts, name: str) -> UpstreamReport:
     """Give the report for an issue upstream, or write it into a file; without what names people and machines."""
+    from xpusetup.commands.collect_env import make_report  # noqa: PLC0415 - asked for by few
+
     text = redactor_of(facts).text(make_report(facts, gpu_table()))
     if name != STDIN:
         files.write_text(Path(name), text)
