@@ -32,6 +32,9 @@ GAPS = {
     ),
     *(
         "collected",
+        "happens",
+        "workaround",
+        "thread",
         "kernel",
         "device",
         "module",
