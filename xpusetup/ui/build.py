@@ -11,10 +11,9 @@ from rich.markup import escape
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
-from xpusetup.ui.console import MARKS, chosen, prose, verified
+from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
 from xpusetup.ui.explain import show_cause, show_explain
 from xpusetup.ui.storage import show_attempts, show_unverified
-from xpusetup.ui.tables import show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -16,7 +16,7 @@ from xpusetup.base.document import map_texts
 from xpusetup.base.text import hide
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from rich.console import ConsoleOptions, RenderableType
 
@@ -224,3 +224,27 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
     """Print running text in lines that keep their indent; `first` stands before the first instead."""
     for number, line in enumerate(wrap(text, console.width - len(indent))):
         console.print(f"{first if first and number == 0 else indent}{escape(line)}", style=style)
+
+
+# Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.
+
+
+def show_table(
+    console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
+) -> None:
+    """Print rows of markup below their heads; the columns of `right` end at the right."""
+    from rich.measure import Measurement  # noqa: PLC0415 - few screens have a table
+    from rich.table import Table  # noqa: PLC0415
+
+    table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
+    for head in heads:
+        table.add_column(head, overflow="fold", justify="right" if head in right else "left")
+    for row in rows:
+        table.add_row(*row)
+    if Measurement.get(console, console.options, table).minimum <= console.width:
+        console.print(table)
+        return
+    for row in rows:
+        first, *more = (f"{head} {cell}".strip() for head, cell in zip(heads, row, strict=True) if cell)
+        console.print(f" {first}")
+        console.print(f"     {' · '.join(more)}", style="dim")

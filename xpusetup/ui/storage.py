@@ -9,8 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_size
 from xpusetup.system.environment import short_path
-from xpusetup.ui.console import prose
-from xpusetup.ui.tables import show_table
+from xpusetup.ui.console import prose, show_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
