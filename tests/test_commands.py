@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -25,6 +24,7 @@ from xpusetup.run.root import Root, helper_files, lock_document, read_lock
 from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system.files import hash_file
 from xpusetup.system.git import read_tree
+from xpusetup.system.process import Output
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -134,7 +134,7 @@ def test_no_tree(tmp_path: Path) -> None:
 
 def test_no_git(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / ".git").mkdir()
-    monkeypatch.setitem(sys.modules, "git", None)
+    monkeypatch.setattr("xpusetup.system.git.run_process", lambda *_, **__: Output(None, "", "", "git is not there"))
     assert read_tree(tmp_path) is None
 
 

@@ -17,7 +17,7 @@ from xpusetup.commands.build_result import (
     describe_proof,
     render_command,
 )
-from xpusetup.run.preflight import INSTALL
+from xpusetup.plan.install import INSTALL
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root
 from xpusetup.run.workspace import Where, open_workspace

@@ -14,8 +14,8 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Layout, Plan, Request, Step
 from xpusetup.emit.script import render_shell
 from xpusetup.plan.environment import TRITONS, conflicts_of
-from xpusetup.plan.install import make_install_plan, published_wheels
-from xpusetup.run.preflight import BUILD, INSTALL, failing, gate
+from xpusetup.plan.install import BUILD, INSTALL, make_install_plan, published_wheels
+from xpusetup.run.preflight import failing, gate
 from xpusetup.run.workspace import Where, open_workspace
 
 DOWNLOADS = tuple(f"{name}.download" for name in ("torch", "vision", "audio", "triton"))

@@ -14,8 +14,8 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.known_bad import KnownBad, Situation, find_known_bad, find_said
+from xpusetup.plan.install import INSTALL
 from xpusetup.recommend.solve import releases
-from xpusetup.run.preflight import INSTALL
 from xpusetup.run.prepare import describe_known_bad
 from xpusetup.run.tables import known, known_bad
 from xpusetup.run.tables import shipped as all_releases

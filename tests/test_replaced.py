@@ -13,9 +13,8 @@ from data.targets import NEW, SIM, plan_for
 from test_distributions import guarded, put
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.status import env, status_of_one
-from xpusetup.plan.install import make_install_plan
+from xpusetup.plan.install import INSTALL, make_install_plan
 from xpusetup.run.guard import list_replaced
-from xpusetup.run.preflight import INSTALL
 from xpusetup.run.prepare import Prepared, forget_replaced
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.workspace import Where, open_workspace

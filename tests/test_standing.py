@@ -14,9 +14,9 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout, Request
 from xpusetup.commands.build_result import describe_build
 from xpusetup.commands.status import find_built, status, status_of_one
+from xpusetup.plan.install import BUILD, INSTALL, Purpose
 from xpusetup.run.lock import describe_process
 from xpusetup.run.manifest import read_proof
-from xpusetup.run.preflight import BUILD, INSTALL, Purpose
 from xpusetup.run.prepare import Prepared
 from xpusetup.run.root import Root, lock_document
 from xpusetup.run.runner import Outcome

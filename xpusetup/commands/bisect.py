@@ -31,8 +31,8 @@ from xpusetup.commands.status import find_built, run_environment
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import COMMIT, choose, names_to_ask
 from xpusetup.config.settings import make_network
+from xpusetup.plan.install import BUILD
 from xpusetup.run.manifest import read_document
-from xpusetup.run.preflight import BUILD
 from xpusetup.run.prepare import preview
 from xpusetup.run.workspace import open_workspace
 from xpusetup.system import files

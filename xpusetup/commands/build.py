@@ -31,9 +31,9 @@ from xpusetup.commands.tuning import (
 )
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
+from xpusetup.plan.install import BUILD, INSTALL, Purpose, purpose_of_build
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
-from xpusetup.run.preflight import BUILD, INSTALL, Purpose, purpose_of_build
 from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import Outcome, Run, run_plan

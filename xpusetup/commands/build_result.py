@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.config.request import render_request
-from xpusetup.plan.install import PUBLISHED
+from xpusetup.plan.install import BUILD, PUBLISHED
 from xpusetup.plan.steps import find_unverified
 from xpusetup.run.manifest import (
     DISK,
@@ -23,7 +23,6 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.preflight import BUILD
 from xpusetup.run.prepare import python_words, whole_of
 from xpusetup.run.root import read_origins
 from xpusetup.system import files

@@ -20,9 +20,10 @@ from xpusetup.emit.matrix import Cell, make_places
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
+from xpusetup.plan.install import BUILD, INSTALL
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
-from xpusetup.run.preflight import BUILD, INSTALL, probe_all
+from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
 from xpusetup.run.root import helper_files, lock_document
 from xpusetup.run.tables import image_table, known, load_profile, target_table
@@ -35,7 +36,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Request
     from xpusetup.emit.matrix import Place
     from xpusetup.machine.facts import Facts
-    from xpusetup.run.preflight import Purpose
+    from xpusetup.plan.install import Purpose
     from xpusetup.run.workspace import Where, Workspace
 
 

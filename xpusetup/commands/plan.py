@@ -14,8 +14,8 @@ from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_jo
 from xpusetup.emit.script import recipe_of
 from xpusetup.machine.gpus import NONE
 from xpusetup.machine.jobs import GIB
+from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.manifest import read_history
-from xpusetup.run.preflight import purpose_of_build
 from xpusetup.run.prepare import find_ready, preview
 from xpusetup.run.time_left import make_estimate
 from xpusetup.run.workspace import open_workspace, origins_of

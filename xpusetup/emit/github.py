@@ -11,8 +11,7 @@ from xpusetup.base.model import ROOT, Step
 from xpusetup.base.text import comment, render_long_command, render_word, workflow_command, yaml_string
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.machine.activation import render_activation
-from xpusetup.plan.install import INSTALL as INSTALLED
-from xpusetup.plan.install import published_wheels
+from xpusetup.plan.install import INSTALL_STEP, published_wheels
 from xpusetup.plan.requirements import has_tools, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
 
@@ -279,7 +278,7 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
     layout, target = cell.plan.layout, cell.plan.target
     pip = (layout.python, "-m", "pip", "--disable-pip-version-check")
     dist = f"{ROOT}/dist"
-    published = any(step.id == INSTALLED for step in cell.plan.steps)
+    published = any(step.id == INSTALL_STEP for step in cell.plan.steps)
     return Step(
         id="extension.build",
         title=f"{module}, from where it lies",

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import TYPE_CHECKING
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Literal
 
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -11,20 +11,27 @@ from packaging.utils import canonicalize_name
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Plan, Step
 from xpusetup.plan.context import Context, file_name
-from xpusetup.plan.environment import conflicts_among, constraints_file, make_guard, make_venv, removal_options
+from xpusetup.plan.environment import (
+    built_pins,
+    conflicts_among,
+    constraints_file,
+    make_guard,
+    make_venv,
+    removal_options,
+)
 from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
-    from xpusetup.base.model import Layout, Request, Target
+    from xpusetup.base.model import Goal, Layout, Request, Target
     from xpusetup.config.profile import Profile, Published
 
 
 PUBLISHED = f"{ROOT}/published"
-INSTALL = "wheels.install"
-OF_INSTALL = (".download", INSTALL)
+INSTALL_STEP = "wheels.install"
+OF_INSTALL = (".download", INSTALL_STEP)
 
 
 def make_install_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
@@ -68,7 +75,7 @@ def _steps(context: Context, published: Published) -> Iterator[Step]:
     for name, (distribution, version) in wheels.items():
         yield _make_download(context, published, name, (distribution, version))
     yield _make_install(context, published)
-    yield make_guard(context, distributions, INSTALL)
+    yield make_guard(context, distributions, INSTALL_STEP)
     if context.request.verify != "off":
         yield from make_verify(context, "guard")
 
@@ -119,7 +126,7 @@ def _make_install(context: Context, published: Published) -> Step:
     packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
     records = (f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values())
     return Step(
-        id=INSTALL,
+        id=INSTALL_STEP,
         title="in place of what conflicts with them",
         run=(_helper(context, *places, "--out", result), *context.movable()),
         needs=("network",),
@@ -127,3 +134,25 @@ def _make_install(context: Context, published: Published) -> Step:
         locks=("venv",),
         makes=(*records, result),
     )
+
+
+# What a plan is for: build compiles, install takes what was published; both run, resume and verify alike.
+
+
+@dataclass(frozen=True, kw_only=True)
+class Purpose:
+    """A command that runs a plan: how that is made, what it installs, and for which goal the machine is judged."""
+
+    command: Literal["build", "install"]
+    make: Callable[[Profile, Request, Target, Layout], Plan]
+    pins: Callable[[Profile], list[str]]
+    goal: Goal
+
+
+BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
+INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+def purpose_of_build(profile: Profile) -> Purpose:
+    """Give what `build` means: where nothing is compiled, the machine need not be able to."""
+    return BUILD if profile.compiles else replace(BUILD, goal="run")

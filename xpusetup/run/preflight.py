@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING, get_args
 from urllib.parse import urlsplit
 
 from xpusetup.base.errors import NotReadyError
@@ -12,42 +11,19 @@ from xpusetup.base.model import ROOT
 from xpusetup.doctor.question import Question, parse_check_texts
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Section
-from xpusetup.plan.environment import built_pins
-from xpusetup.plan.install import make_install_plan, published_pins
-from xpusetup.plan.steps import make_plan
+from xpusetup.plan.install import BUILD
 from xpusetup.run.tables import gpu_table
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Iterable, Sequence
 
-    from xpusetup.base.model import Finding, Goal, Layout, Plan, Request, Target, VerifyMode
+    from xpusetup.base.model import Finding, Goal, VerifyMode
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Held
+    from xpusetup.plan.install import Purpose
     from xpusetup.run.workspace import Workspace
-
-
-# What a plan is for: build compiles, install takes what was published; both run, resume and verify alike.
-
-
-@dataclass(frozen=True, kw_only=True)
-class Purpose:
-    """A command that runs a plan: how that is made, what it installs, and for which goal the machine is judged."""
-
-    command: Literal["build", "install"]
-    make: Callable[[Profile, Request, Target, Layout], Plan]
-    pins: Callable[[Profile], list[str]]
-    goal: Goal
-
-
-BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
-INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
-
-
-def purpose_of_build(profile: Profile) -> Purpose:
-    """Give what `build` means: where nothing is compiled, the machine need not be able to."""
-    return BUILD if profile.compiles else replace(BUILD, goal="run")
 
 
 # The gate before a build: probe what the checks ask for, and stop where one that the build needs fails.

@@ -20,10 +20,10 @@ from xpusetup.emit.script import render_script
 from xpusetup.machine.gpus import check_targets, foreign_targets
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
+from xpusetup.plan.install import BUILD, Purpose
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
 from xpusetup.run.keys import Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
-from xpusetup.run.preflight import BUILD, Purpose
 from xpusetup.run.root import (
     Root,
     find_damage,
