@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
+from commands_page import render_commands
+from golden import hold_one
 from xpusetup.cli import app
 
 if TYPE_CHECKING:
@@ -62,3 +64,7 @@ def test_offers(words: tuple[str, ...], names: list[str], tmp_path: Path, monkey
     (tmp_path / "sim").mkdir()
     (tmp_path / "sim/profile.lock.json").touch()
     assert offered(*words) == names
+
+
+def test_every_command_is_on_its_page() -> None:
+    hold_one("../../docs/commands.md", render_commands())
