@@ -5,6 +5,8 @@ every goal is a limit on that ratio: `ok` means ratio <= goal. `n` says how ofte
 
     help            `xpusetup --help` beside the `--help` of a plain Typer program with the same commands, options and
                     texts and empty bodies, both started by the same kind of script.
+    startup_...     processor time of `--help`, of a build that is done, of its `status` and `plan`, and of
+                    `doctor --facts`, beside the `--help` of that plain program.
     explain_speed   `xpusetup explain`, its start included, on the 100 MB log of a build that was killed in the end,
                     beside 50 MB a second.
     explain_reading the same beside a loop of Python over the lines that looks for one word.

@@ -21,6 +21,7 @@ from benchmarks.place import caller, make_place
 from benchmarks.report import measure_report
 from benchmarks.rows import make_document, render_table
 from benchmarks.runner import make_runner_rows, measure_rebuilds
+from benchmarks.startup import measure_startup
 from benchmarks.steps import measure_steps
 from benchmarks.suites import measure_suites
 from benchmarks.timing import FailedError
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 NAMES = (
     "help",
+    "startup",
     "emit",
     "explain",
     "report",
@@ -50,8 +52,8 @@ NAMES = (
     "suites",
     "vision",
 )
-SHORT = ("help", "emit", "explain", "report", "noop", "runner", "doctor", "verify", "lanes")
-SHARING = {"noop", "runner", "doctor", "verify"}
+SHORT = ("help", "startup", "emit", "explain", "report", "noop", "runner", "doctor", "verify", "lanes")
+SHARING = {"startup", "noop", "runner", "doctor", "verify"}
 RESULTS = Path(__file__).parent / "results.json"
 
 
@@ -103,6 +105,8 @@ def measure(folder: Path, names: list[str]) -> Iterator[Row]:
 def measure_built(folder: Path, names: list[str], env: Mapping[str, str]) -> Iterator[Row]:
     """Give the rows that share one finished build."""
     place, _ = make_place(folder, "sim", "simxpu", env)
+    if "startup" in names:
+        yield from measure_startup(folder, place, env)
     if "noop" in names:
         yield from measure_noop(place, "", goal=1 / 50, cleans=RECIPES)
     if "runner" in names:
