@@ -44,6 +44,12 @@ def render_commands() -> str:
     return "\n".join(parts).rstrip("\n") + "\n"
 
 
+def list_commands() -> list[tuple[str, Any, str]]:
+    """Give every command with its name and what it does, as the page for agents says it."""
+    found = _commands(typer.main.get_command(app))
+    return [(name, each, (each.help or "").partition("\n\n")[0].replace("\n", " ").strip()) for name, each in found]
+
+
 def _commands(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, Any]]:
     below = getattr(command, "commands", {})
     for name, each in below.items():

@@ -52,6 +52,7 @@ RESULTS: dict[str, str] = {
     "report": "WrittenReport",
     "run": "CommandRun",
     "setup": "SetupResult",
+    "skill": "Skill",
     "status": "BuildStatus | BuildList",
     "status diff": "ProofComparison",
     "status log": "StepLog",

@@ -37,6 +37,7 @@ ENDS = {
     "doctor": "--list",
     "setup": "-p sin --facts none.json",
     "explain": "none.log",
+    "skill": "",
     "profiles list": "",
     "profiles show": "sin",
     "profiles check": "sin",

@@ -11,7 +11,7 @@ from typing import Annotated, Any
 import typer
 
 from xpusetup.base.errors import UsageError
-from xpusetup.cli import build, bundle, devices, doctor, options, profiles, remove, status, verify
+from xpusetup.cli import build, bundle, devices, doctor, options, profiles, remove, skill, status, verify
 from xpusetup.cli.finish import Command, Finished, end_early, heed_signals
 
 app = typer.Typer(
@@ -83,6 +83,7 @@ app.command(rich_help_panel=AWAY)(build.dockerfile)
 app.command(rich_help_panel=HELP)(doctor.doctor)
 app.command(rich_help_panel=HELP)(doctor.explain)
 app.command(rich_help_panel=HELP, context_settings=COMMAND_FOLLOWS)(build.bisect)
+app.command(rich_help_panel=HELP)(skill.skill)
 
 profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
 profiles_app.command("list")(profiles.profiles_list)

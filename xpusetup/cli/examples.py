@@ -29,6 +29,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup bisect --profile main --good v2.13.0 --bad main -- python t.py",
         "xpusetup bisect --profile main --good 2026-05-01 --bad 2026-06-10 -- python t.py",
     ),
+    "skill": ("xpusetup skill > SKILL.md", "xpusetup skill --json"),
     "profiles list": ("xpusetup profiles list", "xpusetup profiles list --json"),
     "profiles show": ("xpusetup profiles show torch-2.14", "xpusetup profiles show sim -v"),
     "profiles check": ("xpusetup profiles check mine.toml", "xpusetup profiles check sim"),

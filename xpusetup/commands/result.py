@@ -111,7 +111,7 @@ def complete_result(data: T, context: Mapping[str, Sequence[str]]) -> T:
 
 
 SCHEMA = 1
-AS_IT_IS = {"env", "profiles schema"}
+AS_IT_IS = {"env", "profiles schema", "skill"}
 """Read by a shell and by editors: each text as it is."""
 
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import ProfileSchema
     from xpusetup.commands.result import AnyResult
+    from xpusetup.commands.skill import Skill
     from xpusetup.commands.status import ShellEnvironment
 
 
@@ -82,6 +83,11 @@ def show_schema(_console: Console, data: ProfileSchema, *, verbose: bool) -> Non
     sys.stdout.write(json.dumps(data, indent=2) + "\n")
 
 
+def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Write the page as it is."""
+    sys.stdout.write(data.text + "\n")
+
+
 SCREENS = {
     "BuildList": "build:show_several",
     "BuildResult": "build:show_build",
@@ -94,6 +100,7 @@ SCREENS = {
     "Diagnosis": "doctor:show_doctor",
     "Overview": "doctor:show_way",
     "SetupResult": "doctor:show_setup",
+    "Skill": "screens:show_skill",
     "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",
     "ShellEnvironment": "screens:show_env",
