@@ -96,7 +96,7 @@ def test_the_sources_are_at_the_pin(built: Built) -> None:
     status = built.again("status", "--json")
     assert status.code == 0, status.out
     assert status.result["sources"] == {
-        "vision": {"rev": built.source.rev, "changed": False, "own": False, "editable": False}
+        "vision": {"rev": built.source.rev, "changed": False, "own": False, "editable": False, "archive": ""}
     }
 
 
