@@ -25,11 +25,12 @@ from xpusetup.commands.build_result import (
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
+from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, ShellEnvironment, SourceTree
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.config.lock import PinChange
