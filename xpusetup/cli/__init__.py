@@ -189,7 +189,7 @@ def main() -> None:
     heed_signals(end_early)
     gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
-        app(auto_envvar_prefix="XPUSETUP")
+        app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:
         if (
             end.code == UsageError.code
