@@ -173,7 +173,7 @@ class PatchFile(Sourced):
     text: str = ""
 
 
-UNSAID = {"patches", "clones"}
+UNSAID = {"patches", "clones", "archives"}
 """Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
 
 
@@ -217,6 +217,26 @@ class Vendored(Patched):
             raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
+        return self
+
+
+class Archive(Sourced):
+    """A tar archive that the build takes ready made, as Triton its LLVM; `variable` tells the build its folder.
+
+    Without `sha256`, because nobody published it, the one of first use is held to, and a `reason` says so. Where a user
+    sets the variable to a folder of their own, nothing is fetched.
+    """
+
+    name: Name
+    url: Repository
+    variable: Variable
+    sha256: Sha256 | None = None
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _explained(self) -> Archive:
+        if self.sha256 is None and not self.reason:
+            raise ValueError("a sha256 that is absent needs a reason")
         return self
 
 
@@ -282,6 +302,7 @@ class SourceComponent(Patched):
     environment: Environment = {}
     inspect: Inspect = Inspect()
     vendored: list[Vendored] = []
+    archives: list[Archive] = []
 
     @model_validator(mode="after")
     def _explained(self) -> SourceComponent:
