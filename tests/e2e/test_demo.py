@@ -116,6 +116,7 @@ def test_shell_form_gives_the_same_wheel(demo: Demo, tmp_path: Path) -> None:
     assert again.stdout == "simxpu.build is done\n"
 
 
+@pytest.mark.long
 def test_wheels_work_elsewhere(demo: Demo, tmp_path: Path) -> None:
     """In a clean environment that knows nothing of the root."""
     python = tmp_path / "venv/bin/python"
