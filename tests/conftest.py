@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, NoReturn
 import pytest
 from hypothesis import settings
 
+from xpusetup.base.errors import NotReadyError
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -47,6 +49,16 @@ def guard(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(socket, "socket", _refuse)
     for name in ("system", "execvpe", "posix_spawn", "fork"):
         monkeypatch.setattr(os, name, _refuse)
+
+
+@pytest.fixture
+def no_server(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have every server of git away: a release is planned with its own pins, a branch cannot be."""
+
+    def away(*_asked: object) -> NoReturn:
+        raise NotReadyError("git cannot read it", fix="look at the network")
+
+    monkeypatch.setattr("xpusetup.commands.profiles.list_refs", away)
 
 
 @pytest.fixture(autouse=True)

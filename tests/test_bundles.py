@@ -121,6 +121,7 @@ def test_everything_comes_from_the_bundle() -> None:
         "UV_NO_INDEX": "1",
         "PIP_FIND_LINKS": "/cache/b/wheels",
         "UV_FIND_LINKS": "/cache/b/wheels",
+        "XPUSETUP_ARCHIVES": "/cache/b/archives",
         "GIT_CONFIG_NOSYSTEM": "1",
         "GIT_CONFIG_GLOBAL": "/dev/null",
         "GIT_CONFIG_COUNT": "3",

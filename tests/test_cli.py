@@ -189,7 +189,7 @@ def test_json_may_stand_before_the_command_or_in_a_variable(
 @pytest.mark.parametrize(
     ("name", "meant"),
     [
-        ("torch-2.15", "torch-2.14"),
+        ("torch-2.16", "torch-2.15"),
         ("torch-2.1", "torch-2.4"),
         ("torch-2.14.1", "torch-2.14"),
         ("gaudi-1.25", "gaudi-1.24.1"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,9 +14,11 @@ from data.profiles import shipped
 from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import Layout, Request
+from xpusetup.commands.emit import Order, emit
 from xpusetup.commands.environment import env
 from xpusetup.commands.plan import _row
+from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.run.keys import Status
@@ -183,6 +186,22 @@ def test_a_guess_stands_until_all_that_compiles_was_measured(tmp_path: Path) -> 
     assert memory_per_job(workspace, prepared) == workspace.profile.memory_per_job_gib * (1 << 30)
     (tmp_path / "journal.jsonl").write_text("\n".join(lines))
     assert memory_per_job(workspace, prepared) == 1 << 20
+
+
+@pytest.mark.usefixtures("no_server")
+def test_without_a_server_a_release_is_planned_with_its_guess(tmp_path: Path) -> None:
+    """A branch is not: it has no commit."""
+    said: list[str] = []
+    new = Where(profile="torch-2.15", root=str(tmp_path / "new"))
+    workspace = ensure_locked(open_workspace(new), said.append)
+    assert (workspace.locked, workspace.profile) == (False, shipped("torch-2.15"))
+    assert said[-1] == "git cannot read it; planned with the pins of torch-2.15, which are not confirmed"
+    order = Order(places=(new,), request=Request(), options={})
+    notes = emit("dockerfile", order, str(tmp_path / "out")).data.notes
+    assert any("triton-xpu 3.9.0 is a guess" in note for note in notes)
+    for other in (replace(new, profile="main"), replace(new, rev=("torch=v2.15.0",))):
+        with pytest.raises(NotReadyError):
+            ensure_locked(open_workspace(other), said.append)
 
 
 def test_helpers_travel() -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
     from pathlib import Path
 
+pytestmark = pytest.mark.usefixtures("no_server")
 USUAL = {"github": {"from": "source", "label": "big", "gpu_label": "arc"}}
 """What a form needs for a build from source."""
 OTHER: Mapping[str, Any] = {

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from xpusetup.machine.platforms import Manager
 
+pytestmark = pytest.mark.usefixtures("no_server")
 FIXED = [name for name in SHIPPED if name != "main" and shipped(name).tier != "other"]
 """A profile of what moves has to be locked first, which asks servers; of other makers' software no image is made."""
 SYSTEMS = [each.id for each in image_table().system]

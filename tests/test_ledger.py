@@ -94,14 +94,14 @@ def test_every_release_has_rows_for_all_that_it_compiles() -> None:
 
 
 def test_torch_xpu_ops_was_read_at_the_pin_of_each_profile() -> None:
-    """Where the profile knows the pin; the tree of 2.14 and of the branch names its own."""
+    """Where the profile knows the pin; the trees of 2.14 and 2.15 and of the branch name their own."""
     read = {row.release: row.commit for row in LEDGER if row.file.startswith("intel/torch-xpu-ops:")}
     parts = {name: Held(shipped(name)).source("torch").vendored for name in NAMES if name != "cpu-2.13"}
     pins = {name: next(item.rev for item in found if item.name == "torch-xpu-ops") for name, found in parts.items()}
     assert {name: read[name.removeprefix("torch-")] for name, rev in pins.items() if rev} == {
         name: rev for name, rev in pins.items() if rev
     }
-    assert sorted(name for name, rev in pins.items() if rev is None) == ["main", "torch-2.14"]
+    assert sorted(name for name, rev in pins.items() if rev is None) == ["main", "torch-2.14", "torch-2.15"]
 
 
 def test_what_was_read_names_its_commit() -> None:

@@ -26,7 +26,7 @@ def vendored(lines: str) -> str:
     return f'frontend = "build"\n\n[[components.vendored]]\n{fixed}{lines}'
 
 
-TIERS = "'demo', 'own', 'current', 'kept', 'reference', 'moving', 'other' or 'test'"
+TIERS = "'demo', 'own', 'new', 'current', 'kept', 'reference', 'moving', 'other' or 'test'"
 
 
 @pytest.mark.parametrize("name", SHIPPED)

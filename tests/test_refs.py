@@ -95,6 +95,7 @@ def test_slugs(ref: str, text: str) -> None:
 
 def test_what_moves_and_what_is_unsure() -> None:
     assert floating(shipped("torch-2.14")) == {}
+    assert floating(shipped("torch-2.15")) == {"torch": "v2.15.0"}, "its tree names the Triton that is a guess here"
     assert floating(shipped("main")) == {"torch": "main"}, "the torch tree names vision and audio"
     assert unsure(shipped("torch-2.14")) == {"torch": "v2.14.1"}
     assert unsure(shipped("torch-2.5")) == {}

@@ -70,7 +70,7 @@ def triton_of(name: str) -> tuple[str, str, str] | None:
 
 def test_every_release_is_in_the_table() -> None:
     assert {name for name in SHIPPED if name.startswith("torch-")} == set(FACTS)
-    assert len(FACTS) == 11
+    assert len(FACTS) == 12
     others = {name for name in SHIPPED if shipped(name).tier == "other"}
     assert set(SHIPPED) - set(FACTS) - others == {"sim", "cpu-2.13", "openreg-2.13", "main"}
 
@@ -92,6 +92,7 @@ ONEDNN = {
     "torch-2.12": ("v3.11.2", "03c022d3ffdc", "unconfirmed"),
     "torch-2.13": ("v3.12", "80afa71049cd", "unconfirmed"),
     "torch-2.14": ("v3.12.3", "6db5f1ba860c", "likely"),
+    "torch-2.15": ("v3.12.3", "6db5f1ba860c", "unconfirmed"),
 }
 """Tags as uxlfoundation/oneDNN has them; up to 2.6 it is a submodule of a submodule."""
 

@@ -129,6 +129,28 @@ def test_the_profiles_own_release_keeps_what_was_released_with_it() -> None:
     )
 
 
+NAMED = {**FILES, ".ci/docker/triton_xpu_version.txt": "3.9.1"}
+RELEASED = Tree(FoundRef(TORCH, "refs/tags/v2.15.0"), "v2.15.0", NAMED)
+
+
+def test_a_guess_is_mended_by_the_tree_of_its_own_release() -> None:
+    """And nothing else becomes another: not what was released together, nor what was published."""
+    base, found = shipped("torch-2.15"), lock(RELEASED, "torch-2.15")
+    assert (triton(base).version, bool(triton(base).reason)) == ("3.9.0", True)
+    assert (triton(found.profile).version, triton(found.profile).reason) == ("3.9.1", "")
+    assert [each.name for each in found.changes] == ["torch", "torch-xpu-ops", "sycl-tla", "onednn", "triton"]
+    assert source(found.profile, "torch").vendored[0].rev == OPS
+    assert found.profile.components[2:] == base.components[2:]
+    assert (found.profile.tier, found.profile.published) == (base.tier, base.published)
+
+
+def test_a_guess_that_the_tree_does_not_mend_is_said() -> None:
+    silent = replace(RELEASED, files={**NAMED, ".ci/docker/triton_xpu_version.txt": None})
+    found = lock(silent, "torch-2.15")
+    assert triton(found.profile) == triton(shipped("torch-2.15"))
+    assert found.notes == ("triton stays at 3.9.0: the tree has no .ci/docker/triton_xpu_version.txt",)
+
+
 def test_one_part_alone() -> None:
     found = make_lock(shipped("torch-2.14"), {"vision": NEW_VISION}, "2026-11-21")
     assert [each.name for each in found.changes] == ["vision"]

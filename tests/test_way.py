@@ -17,7 +17,7 @@ from xpusetup.commands.setup import Prepared, show_setup
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
 from xpusetup.recommend.setup import make_setup, with_lists
-from xpusetup.recommend.solve import choose_release, make_way
+from xpusetup.recommend.solve import choose_release, make_way, releases
 from xpusetup.run.tables import known
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
@@ -189,6 +189,27 @@ def test_other_distributions_that_are_installed_count() -> None:
 )
 def test_default_release(name: str, release: str, why: str) -> None:
     assert choose_release(PLACES[name], PROFILES, known()) == (release, why)
+
+
+def test_a_release_whose_pins_are_not_confirmed_is_taken_where_it_is_named_alone() -> None:
+    """It is the newest one, and nothing leads there: no default, no way, no list of what could be built."""
+    new = {profile.name for profile in PROFILES if profile.tier == "new"}
+    assert new == {"torch-2.15"}
+    assert releases(PROFILES)[0].name == "torch-2.15"
+    for facts in PLACES.values():
+        found = make_way(facts, PROFILES, known())
+        assert new.isdisjoint({choose_release(facts, PROFILES, known())[0], found.profile})
+        assert "torch-2.15" not in f"{found.why}{found.steps}"
+    named = make_way(PLACES["b580-healthy"], PROFILES, known(), asked="torch-2.15")
+    assert (named.profile, named.kept) == ("torch-2.15", False)
+    assert "the pins of torch-2.15 are not confirmed" in named.why
+
+
+def test_a_new_release_is_one_whose_run_time_nobody_confirmed() -> None:
+    """Once its pins are confirmed it is a current one: the tier and the marks move together."""
+    for profile in releases(PROFILES):
+        runtime = profile.runtime_requirements
+        assert (profile.tier == "new") == (runtime is not None and runtime.confidence == "unconfirmed"), profile.name
 
 
 def test_no_profile_at_all() -> None:

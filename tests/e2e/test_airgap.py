@@ -39,8 +39,19 @@ if os.environ.get("TINY_REACH") == "silently":
         reach()
     except OSError:
         pass
+print("the kit:", open(os.environ["TINY_KIT"] + "/kit.txt").read())
 """
 GIT = ("git", "-c", "user.name=t", "-c", "user.email=t@t.invalid", "-c", "init.defaultBranch=main")
+KIT = """
+[[components.archives]]
+name = "kit"
+url = "https://tiny.invalid/releases/kit-1.tar.gz"
+variable = "TINY_KIT"
+reason = "nobody published its hash"
+source = "made here"
+confidence = "unconfirmed"
+"""
+"""An archive that the build takes ready made, as Triton its LLVM."""
 MODULE = '[submodule "{name}"]\n\tpath = {name}\n\turl = {url}\n'
 
 
@@ -81,6 +92,14 @@ def make_repository(path: Path) -> str:
     return git(path, "rev-parse", "HEAD")
 
 
+def make_kit(folder: Path) -> None:
+    folder.mkdir()
+    with tarfile.open(folder / "kit-1.tar.gz", "w:gz") as tar:
+        inside = tarfile.TarInfo("kit-1/kit.txt")
+        inside.size = 4
+        tar.addfile(inside, io.BytesIO(b"one\n"))
+
+
 def make_nested(folder: Path) -> Tiny:
     """Make the tiny project with a submodule that has one itself, each behind an address of its own."""
     tiny = make_tiny(folder, setup_py=HIDDEN + SETUP)
@@ -89,8 +108,10 @@ def make_nested(folder: Path) -> Tiny:
     middle = commit_link(folder / "middle", "inner", "https://tiny.invalid/inner", inner)
     rev = commit_link(tiny.repository, "middle", "https://tiny.invalid/middle", middle)
     git(tiny.repository, "tag", "-f", "v1.0")
-    tiny.profile.write_text(tiny.profile.read_text().replace(tiny.rev, rev))
+    tiny.profile.write_text(tiny.profile.read_text().replace(tiny.rev, rev) + KIT)
+    make_kit(folder / "kits")
     more = {
+        "XPUSETUP_ARCHIVES": str(folder / "kits"),
         "GIT_CONFIG_COUNT": "5",
         "GIT_CONFIG_KEY_2": "protocol.file.allow",
         "GIT_CONFIG_VALUE_2": "always",
@@ -130,7 +151,9 @@ def bare(home: Path) -> dict[str, str]:
     """
     home.mkdir(exist_ok=True)
     (home / ".gitconfig").write_text(GONE)
-    return {name: value for name, value in caller(home).items() if not name.startswith(("PIP_", "UV_", "GIT_"))}
+    return {
+        name: value for name, value in caller(home).items() if not name.startswith(("PIP_", "UV_", "GIT_", "XPUSETUP_"))
+    }
 
 
 def cut_off(*words: str, env: dict[str, str]) -> Said:

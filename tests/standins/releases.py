@@ -34,7 +34,8 @@ class Release:
 
     `oneapi` is the compiler it is tried with, `requirements` the file that names its build requirements, `setuptools`
     what that asks of it. `onednn` is the tag that its build clones, of
-    `onednn_owner`; empty where a submodule of a submodule is the source.
+    `onednn_owner`; empty where a submodule of a submodule is the source. `triton_named` is the version that the torch
+    tree names, where that is not plainly `triton`.
     """
 
     torch: str
@@ -43,6 +44,7 @@ class Release:
     triton: str
     oneapi: str
     triton_under: str = "python"
+    triton_named: str = ""
     era: Era = "setup.py"
     new_abi: bool = False
     arch_source: str = "$ENV{TORCH_XPU_ARCH_LIST}"
@@ -155,7 +157,8 @@ V2_14 = replace(
     oneapi="2026.1.0",
     era="scikit-build-core",
 )
+V2_15 = replace(V2_14, torch="2.15.0", vision="0.29.2", triton="3.9.1", triton_named="3.9.1+standin", oneapi="2026.1.2")
 RELEASES = {
     release.torch.rpartition(".")[0]: release
-    for release in (V2_4, V2_5, V2_6, V2_7, V2_8, V2_9, V2_10, V2_11, V2_12, V2_13, V2_14)
+    for release in (V2_4, V2_5, V2_6, V2_7, V2_8, V2_9, V2_10, V2_11, V2_12, V2_13, V2_14, V2_15)
 }

@@ -142,7 +142,7 @@ def _torch(release: Release, revs: Mapping[str, str]) -> Source:
         "version.txt": f"{release.torch.rpartition('.')[0]}.0a0\n",
         "third_party/xpu.txt": revs["torch-xpu-ops"] + "\n",
         ".ci/docker/ci_commit_pins/triton-xpu.txt": revs["triton"] + "\n",
-        ".ci/docker/triton_xpu_version.txt": release.triton + "\n",
+        ".ci/docker/triton_xpu_version.txt": (release.triton_named or release.triton) + "\n",
         ".github/ci_commit_pins/vision.txt": revs["torchvision"] + "\n",
         ".github/ci_commit_pins/audio.txt": revs["torchaudio"] + "\n",
     }

@@ -12,11 +12,12 @@ from xpusetup import __version__
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.base.values import PACKAGED
-from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels
+from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels
 from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
 from xpusetup.plan.lanes import lane_of
+from xpusetup.plan.requirements import ARCHIVES as STORE
 from xpusetup.run.manifest import list_wheels
 from xpusetup.system import files
 
@@ -121,11 +122,19 @@ def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]
     files.write_text(place / file, render_profile(workspace.base, "The profile that this bundle was made for."))
     found = {file: place / file, **_packs(repositories, place), **_wheels(workspace, prepared, parts, place)}
     found |= {f"{TOOLKIT}/{path.name}": path for path in sorted((place / TOOLKIT).glob("*.sh"))}
+    found |= {f"{ARCHIVES}/{path.name}": path for path in _archives(prepared, sources)}
     say(f"hashing {len(found)} files")
     bundle = _describe(workspace, prepared, found, (parts, pins), repositories)
     if lacking := missing_wheels(pins, bundle.python, bundle.machine, bundle.names(WHEELS)):
         raise WorkFailedError(f"no wheel was gathered of {', '.join(lacking)}", fix="the same command again")
     return bundle, found
+
+
+def _archives(prepared: Prepared, sources: list[SourceComponent]) -> list[Path]:
+    """Give what builds take ready made, as it came."""
+    folder = Path(STORE.replace(ROOT, str(prepared.root.path)))
+    names = {each.url.rpartition("/")[2] for part in sources for each in part.archives}
+    return [path for path in sorted(folder.glob("*")) if path.name in names]
 
 
 def _describe(

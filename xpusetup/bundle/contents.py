@@ -161,6 +161,7 @@ WHEELS = "wheels"
 PROGRAM = "program"
 """Where this program lies in a bundle, with what it requires."""
 TOOLKIT = "toolkit"
+ARCHIVES = "archives"
 SAFE = re.compile(r"(?!.*(?:^|/)\.\.?(?:/|$))[A-Za-z0-9._+/-]+")
 """Names of members: below the folder that they are unpacked into, and with nothing to read otherwise in them."""
 
@@ -271,6 +272,7 @@ def make_offline(bundle: Bundle, folder: str) -> dict[str, str]:
     nothing = dict.fromkeys(("PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "UV_INDEX"), "")
     places = dict.fromkeys(("PIP_FIND_LINKS", "UV_FIND_LINKS"), wheels)
     alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
+    places |= {"XPUSETUP_ARCHIVES": f"{folder}/{ARCHIVES}"}
     return {**nothing, **places, "PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", **alone, **number_git([*mirrors, *only])}
 
 

@@ -21,7 +21,7 @@ from xpusetup.doctor.registry import BAD, CHECKS, about_machine, examine, root_c
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.gpus import check_targets
 from xpusetup.recommend.machine import other_gpus
-from xpusetup.recommend.solve import has_own_pytorch, is_release
+from xpusetup.recommend.solve import has_own_pytorch, is_release, may_advise
 from xpusetup.run.preflight import probe_all, probe_for
 from xpusetup.run.tables import check_texts, every_profile, gpu_table, known, known_bad, target_table
 from xpusetup.run.workspace import load_device, open_workspace
@@ -318,7 +318,7 @@ def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[F
     families, findings = tuple(facts.system.families) if facts.system else (), _merge(by_goal)
     way = way_for(workspace, facts)
     refused = {each.profile for each in way.refusals if each.firm}
-    profiles = [each for each in every_profile() if each.name not in refused]
+    profiles = [each for each in every_profile() if each.name not in refused and may_advise(each, workspace.base.name)]
     can_build, can_run = (_fitting(facts, profiles, goal) for goal in get_args(Goal))
     told = describe_way(way, facts) if is_release(workspace.base) else _way(workspace, findings, can_build)
     return Diagnosis(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import shlex
 from dataclasses import dataclass, field, replace
@@ -31,7 +32,7 @@ from xpusetup.run.workspace import load_settings, open_workspace
 from xpusetup.system import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
 
     from xpusetup.base.model import Request
     from xpusetup.emit.matrix import Place
@@ -390,7 +391,15 @@ def emit(kind: str, order: Order, out: str) -> Result[Emitted]:
         files.write_text(folder / name, text, executable=name.endswith((".sh", ".sbatch")))
     written = [str(folder / name) for name in sorted(form.files)]
     start = form.start.replace(FOLDER, shlex.quote(out))
-    return Result("emit", Emitted(kind, written, start, list(form.notes)))
+    return Result("emit", Emitted(kind, written, start, [*form.notes, *dict.fromkeys(_guesses(form.files))]))
+
+
+def _guesses(texts: Mapping[str, str]) -> Iterator[str]:
+    """Say of each wheel whose version no lock has mended that it is a guess."""
+    for text in (text for path, text in sorted(texts.items()) if path.endswith("profile.lock.json")):
+        for part in json.loads(text)["profile"]["components"]:
+            if part["kind"] == "wheel" and part.get("reason"):
+                yield f"{part['distribution']} {part['version']} is {part['reason']}"
 
 
 def emit_shell(order: Order) -> Form:

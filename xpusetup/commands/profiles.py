@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, get_args
 
 from packaging.version import Version
 
-from xpusetup.base.errors import UsageError
+from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
@@ -30,7 +30,7 @@ from xpusetup.config.new_profile import (
     version_in,
 )
 from xpusetup.config.profile import Profile, Tier
-from xpusetup.config.request import choose, names_to_ask, unsure
+from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
@@ -272,7 +272,13 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
         say(f"{_pinned(workspace)} (to move on: xpusetup profiles lock {workspace.options})")
     if workspace.locked or not workspace.revs:
         return workspace
-    lock = resolve(workspace, workspace.revs, say)
+    try:
+        lock = resolve(workspace, workspace.revs, say)
+    except NotReadyError as error:
+        if workspace.known.get("rev") or not is_pinned(workspace.base):
+            raise
+        say(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
+        return workspace
     for line in lines_of(lock):
         say(line)
     return replace(workspace, profile=lock.profile, locked=True)

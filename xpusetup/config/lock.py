@@ -167,14 +167,14 @@ def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
     parts = [_lock_part(part, trees, follows, when) for part in profile.components]
     pairs = list(zip(profile.components, parts, strict=True))
     changes = tuple(change for old, new in pairs for change in _changes(old, new))
-    stays = (text for old, new in pairs if old is new for text in _stays(old, follows))
+    stays = (text for old, new in pairs if old is new for text in _stays(old, torch if _is_guess(old) else follows))
     summary = ", ".join(f"{name} {tree.asked} at {tree.found.rev[:SHOWN]}" for name, tree in trees.items())
+    own = {} if follows is None and not set(trees) - {"torch"} else {"tier": "moving", "published": None}
     data = profile.model_dump(by_alias=True, mode="json") | {
         "components": [part.model_dump(by_alias=True, mode="json") for part in parts],
         "summary": f"{profile.name} with {summary}",
-        "tier": "moving",
         "tried": f"never: locked {when}",
-        "published": None,
+        **own,
     }
     return Lock(Profile.model_validate(data), changes, (*stays, *_warnings(profile, torch)))
 
@@ -182,7 +182,13 @@ def make_lock(profile: Profile, trees: Mapping[str, Tree], when: str) -> Lock:
 def _lock_part(part: Component, trees: Mapping[str, Tree], torch: Tree | None, when: str) -> Component:
     if part.kind == "source" and part.name in trees:
         return _lock_source(part, trees[part.name], when)
-    return _lock_wheel(part, torch) if part.kind == "wheel" and part.pin_file and torch is not None else part
+    tree = trees.get("torch") if _is_guess(part) else torch
+    return _lock_wheel(part, tree) if part.kind == "wheel" and part.pin_file and tree is not None else part
+
+
+def _is_guess(part: Component) -> bool:
+    """Say whether the version of a wheel is a guess, which the tree of the release itself mends."""
+    return part.kind == "wheel" and bool(part.reason)
 
 
 def _is_same_release(profile: Profile, torch: Tree | None) -> bool:
@@ -283,6 +289,7 @@ def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
         "index": part.index if final else (part.preview if release else part.nightly) or part.index,
         "source": f"{part.pin_file} of {torch.found.rev[:SHOWN]}: {rev[:SHOWN]}",
         "confidence": "likely",
+        "reason": "",
     }
     return part.model_copy(update=update)
 
@@ -301,7 +308,9 @@ def _vendored_change(old: Vendored, new: Vendored) -> PinChange:
 def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
     """Say of a part that follows torch, and could not, that it stays as it is."""
     if torch is not None and part.kind != "skip" and part.pin_file:
-        yield f"{part.name} stays at {part.version}: the tree has no {part.pin_file}"
+        named = [part.pin_file, *([part.version_file] if part.kind == "wheel" and part.version_file else [])]
+        lacking = next((path for path in named if not torch.files.get(path)), part.pin_file)
+        yield f"{part.name} stays at {part.version}: the tree has no {lacking}"
 
 
 def _unclear(part: SourceComponent, torch: Tree) -> Iterator[str]:

@@ -75,8 +75,8 @@ def find_cycle(graph: Mapping[str, Sequence[str]]) -> list[str]:
 # that a component's own build would otherwise download.
 
 
-Tier = Literal["demo", "own", "current", "kept", "reference", "moving", "other", "test"]
-"""In the order in which they are listed."""
+Tier = Literal["demo", "own", "new", "current", "kept", "reference", "moving", "other", "test"]
+"""In the order in which they are listed; a new one is a release whose pins are not confirmed: never advised."""
 Frontend = Literal["setup.py", "build"]
 PyTorch = Literal["fork", "public", "any"]
 """Whose PyTorch: the device maker's fork, the public one, or whichever the maker's installer brings."""
@@ -173,7 +173,7 @@ class PatchFile(Sourced):
     text: str = ""
 
 
-UNSAID = {"patches", "clones"}
+UNSAID = {"patches", "clones", "archives"}
 """Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
 
 
@@ -217,6 +217,26 @@ class Vendored(Patched):
             raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
+        return self
+
+
+class Archive(Sourced):
+    """A tar archive that the build takes ready made, as Triton its LLVM; `variable` tells the build its folder.
+
+    Without `sha256`, because nobody published it, the one of first use is held to, and a `reason` says so. Where a user
+    sets the variable to a folder of their own, nothing is fetched.
+    """
+
+    name: Name
+    url: Repository
+    variable: Variable
+    sha256: Sha256 | None = None
+    reason: Text = ""
+
+    @model_validator(mode="after")
+    def _explained(self) -> Archive:
+        if self.sha256 is None and not self.reason:
+            raise ValueError("a sha256 that is absent needs a reason")
         return self
 
 
@@ -282,6 +302,7 @@ class SourceComponent(Patched):
     environment: Environment = {}
     inspect: Inspect = Inspect()
     vendored: list[Vendored] = []
+    archives: list[Archive] = []
 
     @model_validator(mode="after")
     def _explained(self) -> SourceComponent:
@@ -304,7 +325,8 @@ class WheelComponent(Sourced):
     """A distribution that is taken as a ready wheel of exactly one version.
 
     `pin_file` and `version_file` are where the torch tree names the commit and the version of the one that belongs to
-    it, `preview` the index of release candidates, `nightly` the one of commits between releases.
+    it, `preview` the index of release candidates, `nightly` the one of commits between releases. With a `reason` the
+    version is a guess, and a lock takes the one that the tree names, in the release of the profile too.
     """
 
     kind: Literal["wheel"]
@@ -316,7 +338,18 @@ class WheelComponent(Sourced):
     nightly: Operand = ""
     pin_file: Inside | None = None
     version_file: Inside | None = None
+    reason: Text = ""
     after: list[Name] = []
+
+    @model_validator(mode="after")
+    def _findable(self) -> WheelComponent:
+        if self.reason and not (self.pin_file and self.version_file):
+            raise ValueError("a version that is a guess needs a pin_file and a version_file that name it")
+        return self
+
+    @model_serializer(mode="wrap")
+    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "reason" or value}
 
 
 class SkippedComponent(Strict):

@@ -39,9 +39,19 @@ def unsure(profile: Profile) -> dict[str, str]:
 
 
 def floating(profile: Profile) -> dict[str, str]:
-    """Give the components that name a branch and no commit, with that branch; not those that the torch tree names."""
-    parts = (part for part in profile.components if part.kind == "source")
-    return {part.name: part.ref for part in parts if part.ref and part.rev is None and not part.pin_file}
+    """Give the components that name a branch and no commit, with that branch; not those that the torch tree names.
+
+    Where the version of a wheel is a guess, torch is among them with its tag: its tree names that version.
+    """
+    parts = [part for part in profile.components if part.kind == "source"]
+    guessed = any(part.kind == "wheel" and part.reason for part in profile.components)
+    tags = {part.name: part.tag for part in parts if part.name == "torch" and part.tag and guessed}
+    return tags | {part.name: part.ref for part in parts if part.ref and part.rev is None and not part.pin_file}
+
+
+def is_pinned(profile: Profile) -> bool:
+    """Say whether every source has a commit or a tag, so that a build could begin without a lock."""
+    return all(part.rev or part.tag for part in profile.components if part.kind == "source")
 
 
 def parse_revs(texts: Sequence[str]) -> dict[str, str]:

@@ -54,6 +54,8 @@ def kept_patterns(step: Step, target: Target) -> str:
     kept = [ALWAYS, *(KEPT[need] for need in step.needs if need in KEPT)]
     if _uses_toolkit(step, target) and target.toolkit and target.toolkit.provider == "environment":
         kept.append(LEFT_BY_ENVIRONMENT)
+    if any(word.endswith("/fetch_archive.py") for argv in step.run for word in argv[:2]):
+        kept.append("XPUSETUP_ARCHIVES")
     return " ".join(kept)
 
 

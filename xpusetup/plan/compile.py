@@ -229,6 +229,7 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **_toolchain(context, part),
         **_linker(context, part),
         **_clones(context, part),
+        **{each.variable: folder for folder, each in context.archives(part).items()},
     }
     return tuple(sorted({**ours, **given, **_beside(ours, given)}.items()))
 

@@ -21,7 +21,7 @@ from xpusetup.plan.compile import (
 )
 from xpusetup.plan.context import OWN
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
-from xpusetup.plan.requirements import purpose_of
+from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,6 +63,7 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
     commands.append(_system_helper(context, "fetch_source.py", *_source(part, repo), *sparse, "--into", tree))
     commands += _patch(context, part.name, tree)
     commands += [command for item in part.vendored for command in _bring(context, tree, item)]
+    commands += _unpack(context, part)
     fetched = [item for item in part.vendored if not context.own(item.name)]
     places = [tree, *(f"{tree}/{item.path}" for item in fetched)]
     return Step(
@@ -70,9 +71,27 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
         title=_title(context, part),
         run=tuple(commands),
         needs=("network",),
-        makes=tuple(f"{place}/.git/HEAD" for place in places),
+        makes=(*(f"{place}/.git/HEAD" for place in places), *_unpacked(context, part)),
         component=part.name,
     )
+
+
+def _unpacked(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    return tuple(f"{folder}/.archive" for folder in context.archives(part))
+
+
+def _unpack(context: Context, part: SourceComponent) -> list[tuple[str, ...]]:
+    """Bring the archives that a build takes ready made, each beside the tree."""
+    return [
+        _system_helper(
+            context,
+            "fetch_archive.py",
+            *("--url", each.url, "--store", ARCHIVES, "--record", RECORD),
+            *(("--sha256", each.sha256) if each.sha256 else ()),
+            *("--into", folder),
+        )
+        for folder, each in context.archives(part).items()
+    ]
 
 
 def _title(context: Context, part: SourceComponent) -> str:
@@ -85,6 +104,7 @@ def _make_own(context: Context, part: SourceComponent) -> Step:
     """Give the step that looks at a tree of the user's own, and brings only what configure would fetch into it."""
     tree, result = context.tree(part), f"{context.layout.results}/{part.name}.source.json"
     bring = [command for item in part.vendored for command in _bring(context, tree, item, keep=True)]
+    bring += _unpack(context, part)
     archive, date = part.name in context.request.archives, context.date_file(part)
     more = ("--archive", "--date", date, "--clone", _clone(part)) if archive else ()
     look = _system_helper(context, "own_source.py", "--tree", tree, *more, "--out", result)
@@ -93,7 +113,7 @@ def _make_own(context: Context, part: SourceComponent) -> Step:
         title=f"{part.name}, {'an unpacked archive' if archive else 'a source tree'} of your own",
         run=(*bring, look),
         needs=("network",) if bring else (),
-        makes=(result, *((date,) if archive else ())),
+        makes=(result, *((date,) if archive else ()), *_unpacked(context, part)),
         component=part.name,
         always=True,
     )

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 FOLDER = "helpers/requirements"
 """Where they lie below a root: with the helpers, so that they travel with every form."""
+ARCHIVES = f"{ROOT}/archives"
+"""What builds take ready made, as it came."""
 RECORD = f"{ROOT}/origins"
 """Where the hashes lie of what was fetched without a published one, as they were at first use."""
 TOOLS = ("setuptools", "wheel", "ninja", "packaging", "scikit-build-core", "pathspec", "pybind11", "cmake")

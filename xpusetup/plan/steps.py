@@ -123,7 +123,20 @@ def find_unverified(profile: Profile, plan: Plan) -> tuple[str, ...]:
     found = dict.fromkeys(pins_of_python(free, plan.target.python_version))
     steps = {step.id for step in plan.steps}
     maker = profile.installer
-    return (*found, *((f"{maker.program} {maker.release}",) if maker and installer_step(maker) in steps else ()))
+    return (
+        *found,
+        *_free_archives(profile, plan),
+        *((f"{maker.program} {maker.release}",) if maker and installer_step(maker) in steps else ()),
+    )
+
+
+def _free_archives(profile: Profile, plan: Plan) -> Iterator[str]:
+    """Name the archives without a published hash that the steps of a plan bring."""
+    taken = {word for step in plan.steps for argv in step.run for word in argv if "network" in step.needs}
+    for part in profile.components:
+        for each in part.archives if part.kind == "source" else ():
+            if each.sha256 is None and each.url in taken:
+                yield each.url.rpartition("/")[2]
 
 
 def check_origins(profile: Profile, request: Request, plan: Plan) -> Plan:

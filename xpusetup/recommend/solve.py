@@ -49,6 +49,16 @@ def releases(profiles: Iterable[Profile]) -> list[Profile]:
     return [profile for _, profile in ordered if profile.accelerator == "xpu"]
 
 
+def may_advise(profile: Profile, asked: str = "") -> bool:
+    """Say whether a profile may be advised: a new release, whose pins are not confirmed, only if it was named."""
+    return profile.tier != "new" or profile.name == asked
+
+
+def advised(profiles: Iterable[Profile], asked: str = "") -> list[Profile]:
+    """Give the releases that may be advised, the newest first."""
+    return [each for each in releases(profiles) if may_advise(each, asked)]
+
+
 def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Refusal | None:
     """Give the weightiest reason against a release on this machine."""
     found = list(_reasons(profile, facts, cards, known))
@@ -171,7 +181,7 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     """Give the step to another Python, where that alone speaks against the release."""
     refusal = refusals.get(profile.name)
     if refusal is not None and refusal.why.startswith("it takes Python"):
-        newest = next(minor for minor in range(15, 9, -1) if _takes(profile, minor))
+        newest = next(minor for minor in range(14, 9, -1) if _takes(profile, minor))  # for 3.15 wheels lack
         yield WayStep(
             title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
         )
@@ -214,7 +224,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     """Give the shortest way. `asked` is a release that was named: it is taken unless it is refused firmly."""
     cards = find_cards(facts, known)
     chosen = choose_cards(cards)
-    ordered = releases(profiles)
+    ordered = advised(profiles, asked)
     other = _elsewhere(facts, cards, known) if not chosen else None
     if other is not None:
         return other
@@ -231,7 +241,7 @@ def has_own_pytorch(facts: Facts, known: Known) -> bool:
 
 def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:
     """Give the release to take where none is named, and why, in a few words."""
-    ordered = releases(profiles)
+    ordered = advised(profiles)
     cards = choose_cards(find_cards(facts, known))
     refusals = {refusal.profile: refusal for refusal in _refusals(facts, ordered, cards, known)}
     best = _best_release(ordered, refusals)
@@ -317,6 +327,7 @@ def _why(
     profile: Profile, refused: Refusal | None, cards: Sequence[Card], facts: Facts, kept: Torch | None, *, wheel: bool
 ) -> list[str]:
     words = [f"{refused.profile} is {'refused' if refused.firm else 'not advised'}: {refused.why}"] if refused else []
+    words += [f"the pins of {profile.name} are not confirmed, and it is never advised"] if profile.tier == "new" else []
     names = " and ".join(dict.fromkeys(card.product.title() for card in cards)) or "the GPUs of WSL2"
     runs = "holds code for" if has_code(profile, cards) else "compiles its kernels when they are first used on"
     if kept is not None:

@@ -71,6 +71,7 @@ HEADER = ("profile", "for", "torch", "toolkit", "python")
 TIERS = {
     "demo": "the whole road, without a GPU",
     "own": "made here",
+    "new": "out, pins not confirmed: never the default nor advised",
     "current": "the newest releases",
     "kept": "the releases before them",
     "reference": "the releases of the first guides",

@@ -1,0 +1,192 @@
+"""Archives that a build takes ready made: held to their hash, unpacked whole, and not fetched where a user has one."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib
+import io
+import re
+import tarfile
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from data.profiles import TOP
+from data.targets import plan_for
+from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Layout, Request
+from xpusetup.config.load import parse_profile
+from xpusetup.emit.script import kept_patterns
+from xpusetup.plan.steps import find_unverified, make_plan
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from xpusetup.base.model import Plan, Step
+    from xpusetup.config.profile import Profile
+
+fetch_archive: Any = importlib.import_module("fetch_archive")
+URL = "https://archives.example/llvm-10dc3a8e-almalinux-x64.tar.gz"
+NAME = URL.rpartition("/")[2]
+TABLE = f"""
+[[components.archives]]
+name = "llvm"
+url = "{URL}"
+variable = "LLVM_SYSPATH"
+source = "a test"
+confidence = "unconfirmed"
+"""
+FREE = 'reason = "nobody published its hash"\n'
+HASH = "a" * 64
+
+
+def profile(more: str) -> Profile:
+    """Give torch-2.14 whose last component takes an archive."""
+    return parse_profile((TOP / "profiles/torch-2.14.toml").read_text() + TABLE + more, "torch-2.14.toml")
+
+
+def plan(more: str, **asked: object) -> Plan:
+    target = plan_for("torch-2.14").target
+    return make_plan(profile(more), Request(**asked), target, Layout())  # type: ignore[arg-type]
+
+
+def step(found: Plan, name: str) -> Step:
+    return next(each for each in found.steps if each.id == name)
+
+
+@pytest.mark.parametrize("more", [FREE, f'sha256 = "{HASH}"\n'])
+def test_it_is_brought_beside_the_tree_and_the_build_is_told_where(more: str) -> None:
+    found = plan(more)
+    fetch = step(found, "audio.fetch")
+    (words,) = (argv for argv in fetch.run if argv[1].endswith("/fetch_archive.py"))
+    assert words[-2:] == ("--into", "@ROOT@/src/audio.llvm")
+    assert ("--sha256" in words) == ("sha256" in more)
+    assert "@ROOT@/src/audio.llvm/.archive" in fetch.makes
+    assert ("LLVM_SYSPATH", "@ROOT@/src/audio.llvm") in step(found, "audio.build").env
+    assert "XPUSETUP_ARCHIVES" in kept_patterns(fetch, found.target).split()
+    assert "XPUSETUP_ARCHIVES" not in kept_patterns(step(found, "vision.fetch"), found.target)
+
+
+def test_one_of_the_users_own_is_taken_as_it_is() -> None:
+    found = plan(FREE, set=(("audio", "LLVM_SYSPATH", "/usr/lib/llvm-20"),))
+    assert not any("fetch_archive" in word for each in found.steps for argv in each.run for word in argv)
+    assert ("LLVM_SYSPATH", "/usr/lib/llvm-20") in step(found, "audio.build").env
+    assert NAME not in find_unverified(profile(FREE), found)
+
+
+def test_what_has_no_published_hash_is_said_and_refused_where_hashes_are_required() -> None:
+    assert NAME in find_unverified(profile(FREE), plan(FREE))
+    assert NAME not in find_unverified(profile(f'sha256 = "{HASH}"\n'), plan(f'sha256 = "{HASH}"\n'))
+    with pytest.raises(UsageError, match=re.escape(NAME)):
+        plan(FREE, require_hashes=True)
+
+
+@pytest.mark.parametrize(("more", "words"), [("", "a sha256 that is absent needs a reason"), ('sha256 = "ab"\n', "64")])
+def test_a_table_that_says_too_little(more: str, words: str) -> None:
+    with pytest.raises(UsageError, match=words):
+        profile(more)
+
+
+# The helper.
+
+
+def pack(path: Path, **members: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with tarfile.open(path, "w:gz") as tar:
+        for name, text in members.items():
+            inside = tarfile.TarInfo(name)
+            inside.size = len(text)
+            tar.addfile(inside, io.BytesIO(text.encode()))
+    return path
+
+
+@pytest.fixture
+def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path]:
+    """Call the helper for an archive in the place that the variable names; gives the folder that it becomes."""
+    monkeypatch.setenv("XPUSETUP_ARCHIVES", str(tmp_path / "place"))
+
+    def called(sha256: str = "", store: str = "store") -> Path:
+        into = tmp_path / "src" / "audio.llvm"
+        into.parent.mkdir(exist_ok=True)
+        words = ["--url", URL, "--store", str(tmp_path / store), "--record", str(tmp_path / "origins")]
+        words += ["--into", str(into), *(("--sha256", sha256) if sha256 else ())]
+        monkeypatch.setattr("sys.argv", ["fetch_archive.py", *words])
+        fetch_archive.main()
+        return into
+
+    return called
+
+
+def hash_of(path: Path) -> str:
+    return hashlib.sha256(path.read_bytes()).hexdigest()
+
+
+def test_the_one_folder_inside_is_what_it_becomes(tmp_path: Path, fetch: Callable[..., Path]) -> None:
+    made = pack(tmp_path / "place" / NAME, **{"llvm-x/lib/a.txt": "one", "llvm-x/include/b.h": "two"})
+    into = fetch(hash_of(made))
+    assert (into / "lib/a.txt").read_text() == "one"
+    assert {each.name for each in into.iterdir()} == {"lib", "include", ".archive"}
+    made.unlink()
+    (into / "lib/a.txt").write_text("changed")
+    assert (fetch(hash_of(tmp_path / "store" / NAME)) / "lib/a.txt").read_text() == "changed", (
+        "this very one lies there"
+    )
+    assert [each.name for each in into.parent.iterdir()] == ["audio.llvm"]
+
+
+def test_another_hash_than_the_published_one_is_refused(tmp_path: Path, fetch: Callable[..., Path]) -> None:
+    pack(tmp_path / "place" / NAME, one="1")
+    with pytest.raises(SystemExit):
+        fetch(HASH)
+    assert not (tmp_path / "store" / NAME).exists()
+    assert not (tmp_path / "src/audio.llvm").exists()
+
+
+def test_without_a_published_hash_the_first_one_is_held_to(
+    tmp_path: Path, fetch: Callable[..., Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first = pack(tmp_path / "place" / NAME, one="1")
+    into = fetch()
+    assert "unverified origin" in capsys.readouterr().out
+    assert (tmp_path / "origins/archives" / NAME).read_text().split() == [hash_of(first), NAME]
+    pack(tmp_path / "place" / NAME, one="2")
+    with pytest.raises(SystemExit):
+        fetch(store="another")
+    assert (into / "one").read_text() == "1"
+    assert "is not the archive that was used at first" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("name", ["../out", "/out", "a/../../out"])
+def test_what_leads_out_of_the_folder_is_refused(tmp_path: Path, fetch: Callable[..., Path], name: str) -> None:
+    pack(tmp_path / "place" / NAME, **{name: "1"})
+    with pytest.raises(SystemExit):
+        fetch()
+    assert list((tmp_path / "src").iterdir()) == []
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_link_that_leads_out_is_refused(tmp_path: Path, fetch: Callable[..., Path]) -> None:
+    (tmp_path / "place").mkdir()
+    with tarfile.open(tmp_path / "place" / NAME, "w:gz") as tar:
+        for name, target in (("top/inside", "lib/a"), ("top/lib/out", "../../../etc")):
+            link = tarfile.TarInfo(name)
+            link.type, link.linkname = tarfile.SYMTYPE, target
+            tar.addfile(link)
+    with pytest.raises(SystemExit):
+        fetch()
+
+
+@pytest.mark.parametrize("content", [b"no archive", b""])
+def test_what_is_no_archive(tmp_path: Path, fetch: Callable[..., Path], content: bytes) -> None:
+    (tmp_path / "place").mkdir()
+    (tmp_path / "place" / NAME).write_bytes(content)
+    with pytest.raises(SystemExit):
+        fetch()
+    assert list((tmp_path / "src").iterdir()) == []
+
+
+def test_a_place_that_lacks_it(tmp_path: Path, fetch: Callable[..., Path], capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        fetch()
+    assert f"{tmp_path / 'place'} has no {NAME}" in capsys.readouterr().err

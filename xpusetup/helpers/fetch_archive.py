@@ -1,0 +1,133 @@
+"""Fetches an archive that a component's build takes ready made (Triton's LLVM), holds it to its hash, and unpacks it.
+
+It is taken from the folder that XPUSETUP_ARCHIVES names (of a bundle, or a mirror's), else fetched. Where nobody
+published its hash, that of first use is written down, and no other one is unpacked after that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import shutil
+import tarfile
+import urllib.error
+import urllib.request
+from pathlib import Path, PurePosixPath
+
+from helperlib.env.pins import hash_file, write_sums
+from helperlib.output import fail, render_size, say_summary, whole, write_text
+
+TIMEOUT_S = 60
+"""Seconds without a byte."""
+PLACE = "XPUSETUP_ARCHIVES"
+STAMP = ".archive"
+"""The file in the unpacked folder that holds the archive's hash."""
+
+
+def main() -> None:
+    """Find or fetch the archive, hold it to its hash, unpack it unless this very one lies there unpacked."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--url", required=True)
+    parser.add_argument("--store", type=Path, required=True, help="where archives lie as they came")
+    parser.add_argument("--record", type=Path, required=True, help="where the hashes of first use lie")
+    parser.add_argument("--sha256", default="", help="the one that was published")
+    parser.add_argument("--into", type=Path, required=True, help="the folder that it becomes")
+    options = parser.parse_args()
+    name = options.url.rpartition("/")[2]
+    archive = find(options.url, options.store / name, options.sha256)
+    record = options.record / "archives" / name
+    digest = hold(archive, options.sha256, record)
+    stamp = options.into / STAMP
+    if not stamp.exists() or stamp.read_text(encoding="utf-8").strip() != digest:
+        unpack(archive, options.into, digest)
+    if not options.sha256 and not record.exists():
+        write_sums(record, [(digest, name)])
+    print(f"{name} is unpacked in {options.into}")
+    say_summary(name, render_size(archive.stat().st_size), "" if options.sha256 else "unverified origin")
+
+
+def find(url: str, path: Path, wanted: str) -> Path:
+    """Give the archive in the store, brought there from the place of a bundle or from its address.
+
+    One that is there with another hash than the published one is fetched anew.
+    """
+    if path.exists() and wanted in ("", hash_file(path)):
+        return path
+    place = os.environ.get(PLACE, "")
+    if place and not (Path(place) / path.name).exists():
+        fail(f"{place} has no {path.name}", f"put it there, from {url}, or unset {PLACE}")
+    try:
+        with whole(path) as draft:
+            if place:
+                shutil.copyfile(Path(place) / path.name, draft)
+            else:
+                print(f"fetching {url}", flush=True)
+                fetch(url, draft)
+    except (OSError, urllib.error.URLError) as error:
+        fail(
+            f"{url} cannot be fetched: {error}",
+            f"fetch it elsewhere, put it into a folder and name that: export {PLACE}=DIR",
+        )
+    return path
+
+
+def fetch(url: str, draft: Path) -> None:
+    """Fetch an archive; one that ends before its length is no archive."""
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as source, draft.open("wb") as target:  # noqa: S310
+        shutil.copyfileobj(source, target)
+        length = source.headers.get("Content-Length")
+    if length is not None and draft.stat().st_size != int(length):
+        raise OSError(f"it ended after {draft.stat().st_size} of {length} bytes")
+
+
+def hold(archive: Path, wanted: str, record: Path) -> str:
+    """Give the hash of an archive: the published one, else that of its first use."""
+    found = hash_file(archive)
+    if wanted and found != wanted:
+        archive.unlink()
+        fail(
+            f"{archive.name} has another hash than was published: {found}, not {wanted}. It was removed",
+            "the same command again; if that goes on, the address serves another file than the profile was made for",
+        )
+    if not wanted and record.exists() and record.read_text(encoding="utf-8").split()[:1] != [found]:
+        fail(
+            f"{archive} is not the archive that was used at first: its hash differs. It was not unpacked",
+            f"if you trust the new one: rm '{record}'",
+        )
+    return found
+
+
+def unpack(archive: Path, into: Path, digest: str) -> None:
+    """Unpack beside, then move: what is there is whole. One folder that holds all the rest is left out."""
+    draft = into.with_name(f".{into.name}.{os.getpid()}")
+    shutil.rmtree(draft, ignore_errors=True)
+    try:
+        with tarfile.open(archive) as tar:
+            tar.extractall(draft, members=safe(tar, archive))  # noqa: S202 - each name was looked at
+    except (tarfile.TarError, EOFError, OSError) as error:
+        shutil.rmtree(draft, ignore_errors=True)
+        fail(f"{archive} cannot be unpacked: {error}", f"if it is damaged: rm '{archive}'; else look at the space")
+    inside = list(draft.iterdir())
+    top = inside[0] if len(inside) == 1 and inside[0].is_dir() else draft
+    write_text(top / STAMP, f"{digest}\n")
+    shutil.rmtree(into, ignore_errors=True)
+    top.rename(into)
+    shutil.rmtree(draft, ignore_errors=True)
+
+
+def safe(tar: tarfile.TarFile, archive: Path) -> list[tarfile.TarInfo]:
+    """Give the members; end where one would lie, or lead, outside of the folder."""
+    members = tar.getmembers()
+    for member in members:
+        name = PurePosixPath(member.name)
+        link = name.parent / member.linkname if member.issym() else PurePosixPath(member.linkname)
+        paths = [name, *([link] if member.issym() or member.islnk() else [])]
+        if any(path.is_absolute() or os.path.normpath(path).startswith("..") for path in paths):
+            fail(f"{archive} holds {member.name}, which leads out of its folder", "it is no archive to be trusted")
+        if not (member.isfile() or member.isdir() or member.issym() or member.islnk()):
+            fail(f"{archive} holds {member.name}, which is neither file nor folder", "it is no archive to be trusted")
+    return members
+
+
+if __name__ == "__main__":
+    main()
