@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
 RUN = sorted({block.page for block in ALL if not block.kind})
-QUESTIONS = ("doctor", "verify-wheel", "devices", "status", "explain", "setup", "env")
+QUESTIONS = ("doctor", "verify-wheel", "fits", "devices", "status", "explain", "setup", "env")
 MEANS = {
     "RESULT...": "here.json",
     "FOLDER-OF-ROOTS": "{root}/..",
