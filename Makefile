@@ -44,7 +44,9 @@ demo: $(BIN)/xpusetup
 	$(BIN)/xpusetup status --profile sim
 	$(BIN)/xpusetup run --profile sim -- python -c 'import torch; print(torch.ones(2, device="simxpu") + 1)'
 
-test: lint unit e2e
+test: .venv/dev
+	$(MAKE) --no-print-directory -j 2 lint unit
+	$(MAKE) --no-print-directory e2e
 
 lint: .venv/dev
 	$(BIN)/ruff check .

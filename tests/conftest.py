@@ -19,7 +19,7 @@ settings.load_profile("here")
 pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images")
 
 
-LONGEST = ("vision", "demo")
+LONGEST = ("demo", "eras-2.14", "vision")
 """Groups of tests that take longest: they begin first, so that nothing has to wait for them at the end."""
 
 

@@ -14,11 +14,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import psutil
+import pytest
 
 from json_schemas import hold_to_schema
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+    from _pytest.mark import ParameterSet
 
 CHECKOUT = Path(__file__).resolve().parents[2]
 PASSED = ("PIP_", "UV_", "GIT_SSL_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "XPUSETUP_TEST_")
@@ -28,13 +31,21 @@ PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY",
 def caller(home: Path, **more: str) -> dict[str, str]:
     """Give the environment of a newcomer: a home of its own, PATH, and how this place reaches its package index.
 
-    The compiler cache is that of whoever runs the tests: what was compiled for one of them is found by the next.
+    The compiler cache is that of whoever runs the tests: what was compiled for one of them is found by the next. Their
+    pip leaves byte code to the first import: that of PyTorch takes three quarters of its installation.
     """
-    home.mkdir(parents=True, exist_ok=True)
+    settings = home / ".config/pip/pip.conf"
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    settings.write_text("[install]\nno-compile = no\n")  # pip reads the value as that of `compile`
     kept = {name: value for name, value in os.environ.items() if name.startswith(PASSED) or name in PROXIES}
     cache = os.environ.get("CCACHE_DIR") or str(Path.home() / ".cache/ccache")
     own = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "CCACHE_DIR": cache}
     return {**own, **kept, **more}
+
+
+def by_name(*values: object) -> ParameterSet:
+    """Give a case of a test that `make e2e-long` runs: in CI another one stands for it."""
+    return pytest.param(*values, marks=pytest.mark.long)
 
 
 @dataclass(frozen=True)

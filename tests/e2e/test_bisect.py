@@ -99,6 +99,7 @@ def write_nightlies(tiny: Tiny, folder: Path, revs: list[str], numbers: tuple[in
     return f"file://{folder}/simple"
 
 
+@pytest.mark.long
 def test_nightly_wheels_come_before_builds(tiny: Tiny, tmp_path: Path) -> None:
     revs = write_history(tiny, CULPRIT, BROKEN)
     index = write_nightlies(tiny, tmp_path / "nightlies", revs, (0, 3, 6, 9, 10, 12, 15), absent=9)

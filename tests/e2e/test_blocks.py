@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
 RUN = sorted({block.page for block in ALL if not block.kind})
+BY_NAME = ("docs/ci.md", "docs/devices.md", "docs/fallbacks.md", "docs/verify.md", "docs/wheels.md")
+"""Pages whose lines take a minute each: `make e2e-long` runs them."""
 QUESTIONS = ("doctor", "verify-wheel", "fits", "devices", "status", "explain", "setup", "env")
 MEANS = {
     "RESULT...": "here.json",
@@ -85,7 +87,9 @@ def test_there_is_something_to_run() -> None:
     assert len(RUN) > 9
 
 
-@pytest.mark.parametrize("page", RUN)
+@pytest.mark.parametrize(
+    "page", [pytest.param(page, marks=[pytest.mark.long] if page in BY_NAME else []) for page in RUN]
+)
 def test_what_is_not_marked_runs(page: str, demo: Demo, tmp_path: Path) -> None:
     env = prepare(page, tmp_path, demo)
     ran = [

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import make_tiny, xpusetup
+from e2e.support import by_name, make_tiny, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -48,7 +48,7 @@ def server() -> Iterator[str]:
         answering.shutdown()
 
 
-@pytest.mark.parametrize("kind", ["insteadOf", "fallbackOf", "index"])
+@pytest.mark.parametrize("kind", ["insteadOf", by_name("fallbackOf"), by_name("index")])
 def test_no_password_stays_or_is_said(tiny: Tiny, tmp_path: Path, server: str, kind: str) -> None:
     ways = {
         "insteadOf": {"GIT_CONFIG_KEY_0": f"url.{server}/x.insteadOf"},

@@ -99,6 +99,7 @@ def test_run_and_env(demo: Demo) -> None:
     assert done.stdout == "simxpu\n"
 
 
+@pytest.mark.long
 def test_shell_form_gives_the_same_wheel(demo: Demo, tmp_path: Path) -> None:
     """Emitted, then built by bash alone in a folder of another length: the same bytes."""
     out = tmp_path / "a-folder-with-quite-another-length"
@@ -115,6 +116,7 @@ def test_shell_form_gives_the_same_wheel(demo: Demo, tmp_path: Path) -> None:
     assert again.stdout == "simxpu.build is done\n"
 
 
+@pytest.mark.long
 def test_wheels_work_elsewhere(demo: Demo, tmp_path: Path) -> None:
     """In a clean environment that knows nothing of the root."""
     python = tmp_path / "venv/bin/python"

@@ -125,6 +125,7 @@ def stats(place: Place, port: int) -> dict[str, Any]:
     return found
 
 
+@pytest.mark.long
 def test_host_compiles_go_elsewhere_and_device_compiles_stay(place: Place) -> None:
     if os.geteuid() != 0 or shutil.which("bwrap") is None:
         pytest.skip("needs root, and bubblewrap from Debian")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import Tiny, caller, command, make_tiny, xpusetup
+from e2e.support import Tiny, by_name, caller, command, make_tiny, xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -46,7 +46,7 @@ def tools(folder: Path, name: str, text: str) -> str:
     ("program", "text", "cause", "said"),
     [
         ("cc1", KILLED, "compile.oom_kill", "Killed signal terminated program cc1"),
-        ("as", FULL, "compile.disk_full", "No space left on device"),
+        by_name("as", FULL, "compile.disk_full", "No space left on device"),
     ],
 )
 def test_a_broken_build_ends_with_its_cause(
@@ -68,6 +68,7 @@ def test_a_broken_build_ends_with_its_cause(
     assert explained["causes"][0]["line"] == failure["causes"][0]["line"]
 
 
+@pytest.mark.long
 def test_two_abis_in_one_build(tmp_path: Path) -> None:
     tiny = make_tiny(tmp_path / "tiny", setup_py=TWO_ABIS, old_cpp=OLD_ABI, new_cpp=NEW_ABI)
     options = (*tiny.options(tmp_path / "root"), "--verify", "off")

@@ -83,7 +83,7 @@ def test_a_fetch_that_outlived_its_script_holds_the_store(upstream: Super, tmp_p
             other = subprocess.Popen(upstream.command(tmp_path / "other"), env=env, stdout=said, stderr=said)
         wait_until(lambda: b"waiting for another fetch of it" in (tmp_path / "said").read_bytes())
         for each in below:
-            with contextlib.suppress(psutil.NoSuchProcess):  # it had ended when it was listed, and nobody had heard of it yet
+            with contextlib.suppress(psutil.NoSuchProcess):  # ended when it was listed, and not yet waited for
                 each.resume()
         assert other.wait() == 0, (tmp_path / "said").read_text()
     assert find_rubbish(tmp_path / "other", tmp_path / "home" / STORE) == []

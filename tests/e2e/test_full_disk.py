@@ -47,6 +47,7 @@ def check_message(said: Said, disk: Disk) -> None:
     assert full["says"].startswith(f"{disk.path} has ")
 
 
+@pytest.mark.long
 def test_in_each_step(tmp_path: Path) -> None:
     tiny = make_tiny(tmp_path / "tiny")
 

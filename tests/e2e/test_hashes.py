@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, Tiny, caller, make_tiny, xpusetup
+from e2e.support import CHECKOUT, Said, Tiny, by_name, caller, make_tiny, xpusetup
 from standins.hashes import hash_of, with_hashes
 from standins.wheels import pack_wheel
 from xpusetup.run.tables import load_profile
@@ -88,7 +88,7 @@ def last_words(said: Said) -> str:
 
 
 @pytest.mark.parametrize(
-    ("name", "step"), [("build", "requirements"), ("runtime", "runtime"), ("ready", "ready.fetch")]
+    ("name", "step"), [("build", "requirements"), by_name("runtime", "runtime"), by_name("ready", "ready.fetch")]
 )
 def test_a_changed_wheel_of_the_same_version_stops_the_build(
     make_place: Callable[..., Place], name: str, step: str

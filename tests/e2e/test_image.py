@@ -38,6 +38,7 @@ def sim(engine: Engine, system: str, tmp_path_factory: pytest.TempPathFactory) -
     return "localhost/sim"
 
 
+@pytest.mark.long
 def test_sim_is_built_and_verifies_inside(engine: Engine, sim: str) -> None:
     said = engine.run(sim, f"{ROOT}/entry.sh")
     assert re.search(r"^= \d+ checks \| simxpu", said.out, re.MULTILINE), said.out[-2000:]
@@ -46,6 +47,7 @@ def test_sim_is_built_and_verifies_inside(engine: Engine, sim: str) -> None:
     assert "numbers.matmul" in broken.out
 
 
+@pytest.mark.long
 def test_what_is_in_it(engine: Engine, sim: str) -> None:
     """No root, nothing that compiles, nothing that only building needed, no setting of this place."""
     look = "id -u; command -v g++ git ccache; ls -d /etc/pip.conf /etc/gitconfig /run/secrets/* 2>/dev/null"
@@ -68,7 +70,12 @@ def test_what_is_in_it(engine: Engine, sim: str) -> None:
 WHEEL = "tiny-1.0-cp311-cp311-linux_x86_64.whl"
 
 
-@pytest.fixture(params=["", "tiny.c:1:1: error: the disk is made of cheese"], ids=["well", "fails"])
+@pytest.fixture(
+    params=[
+        pytest.param("", id="well"),
+        pytest.param("tiny.c:1:1: error: the disk is made of cheese", id="fails", marks=pytest.mark.long),
+    ]
+)
 def tiny(request: pytest.FixtureRequest, engine: Engine, system: str, tmp_path: Path) -> tuple[Tiny, str]:
     """Give a project that builds in a second, or fails in that, where images find it too."""
     assert engine("images", "--quiet", system).out

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, caller, command, kill_all, wait_until, xpusetup
+from e2e.support import CHECKOUT, Said, by_name, caller, command, kill_all, wait_until, xpusetup
 from standins.hashes import with_hashes
 from standins.published import XPU, Packed, make_index
 from standins.wheels import pack_wheel
@@ -268,8 +268,15 @@ def test_uv_run_in_the_environment_keeps_to_it(place: Place, uv: Path, index: st
     assert place.owners() == {"torch": "2.14.1+xpu", "triton": "triton-xpu"}
 
 
-@pytest.mark.parametrize("by", ["pip", "uv"])
-@pytest.mark.parametrize(("name", "step"), [("torch", "torch.download"), ("sympy", "wheels.install")])
+@pytest.mark.parametrize(
+    ("name", "step", "by"),
+    [
+        ("torch", "torch.download", "pip"),
+        by_name("torch", "torch.download", "uv"),
+        by_name("sympy", "wheels.install", "pip"),
+        ("sympy", "wheels.install", "uv"),
+    ],
+)
 def test_a_changed_wheel_of_the_same_version_is_refused(
     uv: Path, tmp_path: Path, name: str, step: str, by: str
 ) -> None:
@@ -290,7 +297,7 @@ def test_a_changed_wheel_of_the_same_version_is_refused(
     assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
 
 
-@pytest.mark.parametrize("by", ["pip", "uv"])
+@pytest.mark.parametrize("by", [by_name("pip"), "uv"])
 def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: Path, by: str) -> None:
     """What the wheels require and the profile does not pin: of unverified origin, refused where hashes are required."""
     wheels = [*XPU[:-1], Packed("sympy", "1.99.0")]

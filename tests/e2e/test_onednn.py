@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import kill_all
+from e2e.support import by_name, kill_all
 from standins.eras import can_be_taken_away, rules_of
 from standins.git_server import serve
 from standins.repository import run_git, write_text
@@ -131,6 +131,7 @@ def test_a_clone_that_goes_well_is_counted_too(eras: Eras, server: GitServer, tm
     assert row["times"] >= 1
 
 
+@pytest.mark.long
 def test_a_build_that_is_killed_in_the_midst_of_the_clone_goes_on(eras: Eras, tmp_path: Path) -> None:
     stand, hang, home = eras.stand(NAME), tmp_path / "hang", tmp_path / "home"
     hang.mkdir()
@@ -156,7 +157,7 @@ def test_a_build_that_is_killed_in_the_midst_of_the_clone_goes_on(eras: Eras, tm
     assert stand.upstreams.revs["oneDNN"].encode() in libraries(root)
 
 
-@pytest.mark.parametrize("kind", ["commit", "branch", "tag"])
+@pytest.mark.parametrize("kind", ["commit", by_name("branch"), by_name("tag")])
 def test_a_branch_of_torch_that_clones_another(eras: Eras, own: Stand, tmp_path: Path, kind: str) -> None:
     """A lock reads it out of the tree's own file, and the build takes just that, from another address too."""
     bare = own.upstreams.repos[ONEDNN]
@@ -175,6 +176,7 @@ def test_a_branch_of_torch_that_clones_another(eras: Eras, own: Stand, tmp_path:
     )
 
 
+@pytest.mark.long
 def test_a_tree_of_ones_own_that_clones_another(eras: Eras, own: Stand, tmp_path: Path) -> None:
     """Its clone stays in the build folder and follows, by whatever name; CMake alone would not get it there."""
     bare, pinned, root = own.upstreams.repos[ONEDNN], own.upstreams.revs["oneDNN"], eras.trial(NAME)

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("own_device")]
+whole = pytest.mark.long
+"""Minutes: PyTorch in an environment, a device compiled, and five verifications."""
 PAGE = (CHECKOUT / "docs/bring-your-own-accelerator.md").read_text()
 (FILE,) = re.findall(r'^```toml\n(name = "acme".*?)^```$', PAGE, re.DOTALL | re.MULTILINE)
 LINES = re.findall(r"^xpusetup .*$", PAGE, re.MULTILINE)
@@ -104,8 +106,8 @@ def make_extension(to: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
-    """Give the device, built."""
+def vendor(tmp_path_factory: pytest.TempPathFactory) -> Acme:
+    """Give the vendor's folder after the page's lines before the build."""
     place = tmp_path_factory.mktemp("acme")
     make_repository(place / "upstream")
     redirect = {
@@ -120,13 +122,33 @@ def acme(tmp_path_factory: pytest.TempPathFactory) -> Acme:
     (device.folder / "acme.toml").write_text(FILE)
     verbs = ["profiles", "profiles", "plan", "build", "devices", "verify", "verify", "verify", "devices"]
     assert [line.split()[1] for line in LINES] == verbs
-    for line in LINES:  # word by word, as who reads the page copies them
-        done = device.copy(line)
-        assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
-    (root,) = (place / "home/.local/share/xpusetup").glob("acme.profile-*")
-    return replace(device, root=root)
+    for line in LINES[:3]:
+        copy_line(device, line)
+    return device
 
 
+@pytest.fixture(scope="module")
+def acme(vendor: Acme) -> Acme:
+    """Give the device, built."""
+    for line in LINES[3:]:
+        copy_line(vendor, line)
+    (root,) = (vendor.folder.parent / "home/.local/share/xpusetup").glob("acme.profile-*")
+    return replace(vendor, root=root)
+
+
+def copy_line(device: Acme, line: str) -> str:
+    """Run a line of the page word by word, as who reads it copies it."""
+    done = device.copy(line)
+    assert done.returncode == 0, f"{line}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def test_the_page_leads_to_a_plan(vendor: Acme) -> None:
+    steps = [each["id"] for each in vendor.run("plan", "--profile", "acme.profile.toml", "--json").result["steps"]]
+    assert {"acme.fetch", "acme.build", "acme.inspect", "acme.install", "verify.smoke"} <= set(steps)
+
+
+@whole
 def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
     status = acme.run("status", *acme.options(), "--json").result
     assert [(wheel["name"], wheel["intact"]) for wheel in status["wheels"]] == [("torch", True), ("acme", True)]
@@ -136,6 +158,7 @@ def test_it_is_built_inspected_installed_and_verified(acme: Acme) -> None:
     assert acme.run("build", *acme.options(), "--json").result["ran"] == []
 
 
+@whole
 def test_of_its_tree_one_folder_is_here(acme: Acme) -> None:
     """What lies elsewhere in the tree, and a submodule that nobody serves, were not needed; CMake was told."""
     tree = acme.root / "src/acme"
@@ -144,12 +167,14 @@ def test_of_its_tree_one_folder_is_here(acme: Acme) -> None:
     assert "USE_TEST:STRING=OFF" in cache
 
 
+@whole
 def test_its_file_reaches_the_verification(acme: Acme) -> None:
     script = (acme.root / "steps/verify.smoke.sh").read_text()
     assert "--device acme --expected" in script
     assert "api.mem_get_info=the driver does not tell" in script
 
 
+@whole
 def test_it_is_listed_and_loads(acme: Acme) -> None:
     """The profile that is named brings its device file along."""
     said = acme.run("devices", "check", *acme.options(), "--json").result
@@ -158,6 +183,7 @@ def test_it_is_listed_and_loads(acme: Acme) -> None:
     assert (row["entry"], row["package"], row["version"]) == ("acme = acme:_autoload", "acme", "1.0.0")
 
 
+@whole
 def test_its_faults_are_found(acme: Acme) -> None:
     broken = acme.run("devices", "check", *acme.options(), "--json", ACME_FAULT="broken-autoload")
     assert broken.code == 1
@@ -169,6 +195,7 @@ def test_its_faults_are_found(acme: Acme) -> None:
     assert failing[0] == "numbers.matmul"
 
 
+@whole
 def test_an_environment_is_verified_with_the_file_alone(acme: Acme) -> None:
     """Who did not build it names the environment and the file."""
     words = ("verify", "--into", str(acme.root / "venv"), "--device", "acme.toml", "--level", "quick", "--json")
@@ -176,6 +203,7 @@ def test_an_environment_is_verified_with_the_file_alone(acme: Acme) -> None:
     assert (found["device"], found["verified"]) == ("acme:0", True)
 
 
+@whole
 def test_the_page_of_the_table(acme: Acme) -> None:
     """The page was made by the last line; a README that has the two comment lines of the page gets it there."""
     page = (acme.folder / "DEVICES.md").read_text()
@@ -190,6 +218,7 @@ def test_the_page_of_the_table(acme: Acme) -> None:
     assert "|  | cpu | acme:0 |\n" in text
 
 
+@whole
 def test_results_side_by_side(acme: Acme) -> None:
     for name, more in (("cpu", ("--device", "cpu")), ("acme", ())):
         said = acme.run("verify", *acme.options(), "--level", "quick", *more, "--json")
@@ -219,8 +248,8 @@ def test_results_side_by_side(acme: Acme) -> None:
         (("--repo", "https://x.invalid/y"), "--repo, --rev and --version are for a device"),
     ],
 )
-def test_what_no_profile_can_be_made_of(acme: Acme, words: tuple[str, ...], message: str) -> None:
-    said = acme.run("profiles", "new", "other", *words)
+def test_what_no_profile_can_be_made_of(vendor: Acme, words: tuple[str, ...], message: str) -> None:
+    said = vendor.run("profiles", "new", "other", *words)
     assert said.code == 2
     assert message in said.err
-    assert not (acme.folder / "other.toml").exists()
+    assert not (vendor.folder / "other.toml").exists()

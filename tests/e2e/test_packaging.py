@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import CHECKOUT, caller, copy_checkout, xpusetup
+from e2e.support import CHECKOUT, by_name, caller, copy_checkout, xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,7 +40,7 @@ def test_readme_says_how_to_install() -> None:
     assert [line.split()[0] for line in LINES] == ["uv", "pipx", "python3"]
 
 
-@pytest.mark.parametrize("line", LINES, ids=lambda line: line.split()[0])
+@pytest.mark.parametrize("line", [LINES[0], *map(by_name, LINES[1:])], ids=[line.split()[0] for line in LINES])
 def test_installed_as_readme_says(line: str, tmp_path: Path) -> None:
     """In a clone, by a person who has only that tool; the command says which commit it was made from."""
     clone, home = copy_checkout(tmp_path / "clone"), tmp_path / "home"

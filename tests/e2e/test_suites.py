@@ -226,6 +226,7 @@ def make_environment(folder: Path, base: Path, *, real: bool = False) -> Path:
     return folder
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("demo")
 def test_transformers_on_a_device(demo: Demo, tmp_path: Path) -> None:
     into = make_environment(tmp_path / "env", demo.root / "venv")

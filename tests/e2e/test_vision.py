@@ -19,7 +19,7 @@ from real.vision_source import UPSTREAM, UPSTREAM_REV, VisionSource, vision_repo
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("vision")]
+pytestmark = [pytest.mark.e2e, pytest.mark.long, pytest.mark.xdist_group("vision")]
 
 PROFILE = Path(__file__).parents[1] / "profiles/vision-0.21.toml"
 PROGRAM = """

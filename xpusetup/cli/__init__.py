@@ -127,7 +127,7 @@ def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
     heed_signals(end_early)
     try:
-        app(auto_envvar_prefix="XPUSETUP")
+        app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:
         if (
             end.code == UsageError.code
