@@ -64,12 +64,14 @@ def look(capsys: pytest.CaptureFixture[str], folder: Path, files: dict[str, byte
 
 
 TORCH = {
+    "libtorch_global_deps": make_elf(soname="libtorch_global_deps.so"),
     "libtorch": make_elf(
         needed=("libtorch_cpu.so", "libc10.so", "libcudart.so.13"), soname="libtorch.so", runpath="$ORIGIN"
     ),
     "libtorch_cpu": make_elf((DEF, SHIM), soname="libtorch_cpu.so"),
     "libc10": make_elf((NEW,), soname="libc10.so"),
 }
+LOADED = ["libtorch_global_deps.so", "libtorch.so"]
 CORE = ("libtorch_cpu.so", "libc10.so")
 
 
@@ -93,7 +95,7 @@ def test_what_stands_against_a_library(
     capsys: pytest.CaptureFixture[str], tmp_path: Path, asked: tuple[str, ...], needed: tuple[str, ...], told: list[Any]
 ) -> None:
     document = look(capsys, tmp_path, {"acme/_C.so": make_elf(asked=asked, needed=needed)}, **TORCH)
-    assert document["torch"] == {"version": "2.13.0+cpu", "libraries": ["libtorch.so"]}
+    assert document["torch"] == {"version": "2.13.0+cpu", "libraries": LOADED}
     (wheel,) = document["wheels"]
     (one,) = wheel["libraries"]
     assert [(each["kind"], each["names"][0], each["certain"]) for each in one["problems"]] == told
@@ -136,7 +138,7 @@ def test_a_torch_in_a_wheel_is_read_in_it(capsys: pytest.CaptureFixture[str], tm
     wheel = pack_wheel(tmp_path, "acme", "1.0", {"acme/_C.so": make_elf(asked=(OLD,), needed=CORE)})
     assert inspect_fit.main([str(wheel), "--torch-wheel", str(torch)]) == 0
     document = json.loads(capsys.readouterr().out)
-    assert document["torch"] == {"version": "2.13.0", "libraries": ["libtorch.so"]}
+    assert document["torch"] == {"version": "2.13.0", "libraries": LOADED}
     assert [each["kind"] for each in document["wheels"][0]["libraries"][0]["problems"]] == ["abi"]
 
 
@@ -237,6 +239,17 @@ def test_answers(libraries: tuple[FitLibrary, ...], answer: str, reason: str) ->
 def test_what_else_is_against_a_wheel(words: dict[str, Any], reason: str) -> None:
     found = judged(*([] if words.get("compiled") == 0 else [library()]), **words)
     assert (found.answer, found.reason[: len(reason)]) == ("does_not_fit", reason)
+
+
+def test_variants_for_other_releases_of_torch_are_not_opened() -> None:
+    """As torch-c-dlpack-ext, which has one for each: that of another release could be loaded, and is not."""
+    variants = [library(path=f"a/lib_torch{number}-cpu.so", group="a/lib_") for number in ("24", "29", "210")]
+    found = judged(*variants)
+    assert (found.answer, found.reason) == (
+        "does_not_fit",
+        "it has libraries for torch 2.4, 2.9, 2.10, and none for 2.13.0+cpu",
+    )
+    assert judged(*variants, library(path="a/lib_torch213-cpu.so", group="a/lib_")).answer == "fits"
 
 
 def test_what_would_fit() -> None:

@@ -149,7 +149,9 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
     yield from _judge_tags(wheel, target)
     yield from _judge_python(wheel, target)
     if target.torch.read:
-        yield from _judge_groups(_for_python(wheel.libraries, target.torch.python))
+        libraries = _for_python(wheel.libraries, target.torch.python)
+        yield from _judge_variants(libraries, target.torch.version)
+        yield from _judge_groups(libraries)
     elif wheel.compiled:
         yield Verdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
     yield from _judge_owners(wheel)
@@ -228,10 +230,28 @@ def _for_python(libraries: list[FitLibrary], python: str) -> list[FitLibrary]:
     return kept or libraries
 
 
-def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
-    groups: dict[str, list[FitLibrary]] = {}
+NAMED = re.compile(r"torch(\d)(\d{1,2})(?!\d)")
+"""A release of torch in the name of a library: torch24, torch210."""
+
+
+def _judge_variants(libraries: list[FitLibrary], version: str) -> Iterator[Verdict]:
+    """Refuse where all variants of a library are called after other releases of torch: none of them is opened."""
+    for those in _groups(libraries).values():
+        named = [NAMED.search(_file(one.path)) for one in those]
+        releases = dict.fromkeys(f"{found[1]}.{found[2]}" for found in named if found)
+        if len(releases) > 1 and all(named) and ".".join(version.split(".")[:2]) not in releases:
+            yield Verdict("does_not_fit", f"it has libraries for torch {', '.join(releases)}, and none for {version}")
+
+
+def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
+    found: dict[str, list[FitLibrary]] = {}
     for one in libraries:
-        groups.setdefault(one.group, []).append(one)
+        found.setdefault(one.group, []).append(one)
+    return found
+
+
+def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
+    groups = _groups(libraries)
     loads = [name for name, those in groups.items() if any(not one.problems for one in those)]
     for name, those in groups.items():
         if name in loads or (loads and all(one.foreign for one in those)):
@@ -288,7 +308,8 @@ def _well(wheel: InspectedFit) -> Verdict:
         return Verdict("fits", "its libraries ask nothing of torch, and find all that they need")
     count = sum(one.torch + one.stable for one in wheel.libraries)
     how = "through the stable interface alone" if bound == "torch-stable" else "of its C++ interface"
-    return Verdict("fits", f"all {count} names that it asks torch for are there, {how}")
+    names = f"all {count} names that it asks torch for are" if count > 1 else "the one name that it asks torch for is"
+    return Verdict("fits", f"{names} there, {how}")
 
 
 def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:

@@ -279,7 +279,7 @@ class Bench:
         missing: dict[str, list[str]] = {}
         told = {asked.version for asked in one.library.asks}
         for symbol in self.world.symbols(one.library).asked:
-            if symbol.weak or (not process.shared and PYTHON.match(symbol.name)):
+            if symbol.weak or (not self.closed and PYTHON.match(symbol.name)):
                 continue
             if symbol.version and self._is_told(symbol.file, symbol.version, told, process):
                 continue
