@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
+import base64
+import hashlib
+import importlib
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -19,11 +22,15 @@ from xpusetup.run.guard import (
     Kept,
     Replaced,
     describe,
+    find_altered,
     find_changes,
     find_replaced,
     find_steps,
     parse_guard,
 )
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 GUARD = Guard(
     packages="/env/site-packages",
@@ -195,6 +202,28 @@ def test_the_record_is_read_back() -> None:
         kept=(Kept(name="torch", version="1", record="r", sha256="s", size=1, changed=2),),
         conflicts=(Conflict(name="triton", of="triton-xpu", why="w"),),
     )
+
+
+def test_a_script_is_held_to_what_it_was_when_it_was_guarded(tmp_path: Path) -> None:
+    """Not to its list of files: since then it computes its place. The helper writes what the program reads."""
+    packages, script = tmp_path / "lib/python3.11/site-packages", tmp_path / "bin/torchrun"
+    record = packages / "torch-1.dist-info/RECORD"
+    for path, text in ((packages / "torch.py", "x = 1\n"), (script, "#!/bin/sh\n")):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    record.parent.mkdir()
+    listed = base64.urlsafe_b64encode(hashlib.sha256(b"x = 1\n").digest()).rstrip(b"=").decode()
+    record.write_text(
+        f"torch.py,sha256={listed},6\n../../../bin/torchrun,sha256=ofpip,12\ntorch-1.dist-info/RECORD,,\n"
+    )
+    scripts = importlib.import_module("guard_environment").scripts(record)
+    kept = {"name": "torch", "version": "1", "record": str(record), "scripts": scripts}
+    document: dict[str, object] = {"packages": str(packages), "distributions": [kept], "conflicts": []}
+    assert find_altered(document) == {}
+    script.write_text("#!/bin/sh\nmine\n")
+    assert find_altered(document) == {str(record): f"{script} was changed after it was installed"}
+    script.unlink()
+    assert find_altered(document) == {str(record): f"{script} is missing"}
 
 
 @pytest.mark.parametrize("document", [{}, {"packages": "/p"}, {"packages": "/p", "distributions": [{"x": 1}]}])

@@ -119,6 +119,14 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
         {"dist": {"torch": "2.13.0+xpu", "triton-xpu": "3.7.2", "bitsandbytes": "0.49.2"}},
         {"dist": {"torch": "2.13.0+xpu", "triton-xpu": "3.7.2", "bitsandbytes": "0.50.2"}},
     ),
+    "cl-headers-of-2026.1.3": (
+        ["0bd5"],
+        "i915",
+        "6.8.0",
+        "25.18.33578.51",
+        {"dist": {"torch": "2.15.0.dev20260901+xpu", "intel-sycl-rt": "2026.1.3"}},
+        {"dist": {"torch": "2.15.0.dev20260801+xpu", "intel-sycl-rt": "2026.1.1"}},
+    ),
     "main-with-2025.3-on-max": (
         ["0bd5"],
         "i915",

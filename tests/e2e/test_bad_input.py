@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shutil
 import subprocess
@@ -143,6 +144,23 @@ def test_own_changes_are_never_touched(tiny: Tiny, tmp_path: Path) -> None:
     assert said.code == 1
     assert "holds changes of your own (tiny.c)" in said.out
     assert source.read_text().startswith("/* mine */")
+
+
+def test_a_source_that_was_changed_is_told(tiny: Tiny, tmp_path: Path) -> None:
+    """Only the build is done again, nothing is fetched: a wheel of other bytes must not pass for the pin's."""
+    options = ("--profile", str(tiny.profile), "--root", str(tmp_path / "root"))
+    assert "changes of your own" not in xpusetup("build", *options, "--verify", "off", env=tiny.env).out
+    source = tmp_path / "root/src/tiny/tiny.c"
+    text = source.read_text()
+    source.write_text(f"{text}int added = 1;\n")
+    (tmp_path / "root/stamps/tiny.build").unlink()
+    said = xpusetup("build", *options, "--verify", "off", env=tiny.env)
+    assert "tiny was built with changes of your own in its source: its wheel is not that of its pin" in said.out
+    source.write_text(text)
+    assert json.loads((tmp_path / "root/manifest.json").read_text())["edited"] == ["tiny"]
+    assert "with changes of your own" in xpusetup("status", *options, env=tiny.env).out
+    xpusetup("build", *options, "--verify", "off", "--set", "tiny.TINY_SLEEP=0", env=tiny.env)
+    assert json.loads((tmp_path / "root/manifest.json").read_text())["edited"] == []
 
 
 @pytest.mark.parametrize(("option", "step"), [("--prefix", "venv"), ("--build-dir", "tiny.fetch")])

@@ -10,11 +10,13 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.config.request import render_request
+from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
 from xpusetup.plan.steps import find_unverified
 from xpusetup.run.manifest import (
     DISK,
     Origin,
+    list_edited,
     list_wheels,
     read_document,
     read_history,
@@ -277,7 +279,11 @@ def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
 def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Iterator[str]:
     """Write the manifest, and what a whole build took. Gives what could not be written, where a failure is told."""
     purpose = prepared.purpose
-    origin = Origin(target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request)
+    edited = _list_edited(workspace.profile, prepared, outcome, request)
+    origin = Origin(
+        target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request, edited=edited
+    )
+    yield from (EDITED.format(name=name) for name in edited if f"{name}.build" in outcome.ran)
     try:
         write_manifest(prepared.root, workspace.profile, outcome, origin)
         if purpose is BUILD and not (request.only or request.until or request.target) and not outcome.failed:
@@ -286,6 +292,17 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
         if not outcome.failed:
             raise
         yield error.message
+
+
+EDITED = "{name} was built with changes of your own in its source: its wheel is not that of its pin"
+
+
+def _list_edited(profile: Profile, prepared: Prepared, outcome: Outcome, request: Request) -> tuple[str, ...]:
+    """List the fetched sources that hold changes of the user's own; patches and trees of their own are known anyway."""
+    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources)}
+    fetched = [part.name for part in profile.components if part.kind == "source" and part.name not in known]
+    src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
+    return list_edited(prepared.root, src, fetched, outcome.ran)
 
 
 def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:

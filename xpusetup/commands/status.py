@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -39,7 +39,7 @@ from xpusetup.system.process import run_attached
 from xpusetup.verify.outcomes import describe_machine
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
     from typing import TypeAlias
 
     from xpusetup.base.model import Target
@@ -313,7 +313,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
         verification=manifest.get("verification"),
         machine=describe_machine(manifest.get("facts") or {}),
         seconds=0.0,
-        sources=_sources(workspace, built, manifest.get("own", {})),
+        sources=_sources(workspace, built, manifest.get("own", {}), manifest.get("edited", ())),
         patches=manifest.get("patches", []),
         pins=manifest.get("pins", []),
         unverified=describe_unverified(workspace.profile, root),
@@ -347,12 +347,17 @@ def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
     return any(why.startswith(wheel.path) for why in damaged.values())
 
 
-def _sources(workspace: Workspace, built: Built, own: Mapping[str, Any]) -> dict[str, SourceTree]:
+def _sources(
+    workspace: Workspace, built: Built, own: Mapping[str, Any], edited: Container[str]
+) -> dict[str, SourceTree]:
+    """Give where the trees stand; one that was compiled with changes counts as changed, also where they are gone."""
     src = built.place(built.layout.src)
     names = [part.name for part in workspace.profile.components if part.kind == "source"]
     places = {**{name: src / name for name in names}, **{name: Path(one["folder"]) for name, one in own.items()}}
     found = {name: _tree(place, name in own, own.get(name, {})) for name, place in places.items()}
-    return {name: tree for name, tree in found.items() if tree is not None}
+    return {
+        name: replace(tree, changed=tree.changed or name in edited) for name, tree in found.items() if tree is not None
+    }
 
 
 def _tree(place: Path, is_own: bool, own: Mapping[str, Any]) -> SourceTree | None:

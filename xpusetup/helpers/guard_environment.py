@@ -80,7 +80,15 @@ def record(name: str) -> dict[str, object]:
         "size": seen.st_size if seen else 0,
         "changed": seen.st_mtime_ns if seen else 0,
         "editable": installed()[canonical(name)].source,
+        "scripts": scripts(path) if seen else {},
     }
+
+
+def scripts(record: Path) -> dict[str, str]:
+    """Hash the console scripts that a list of files names: they compute their place by now, its hashes are older."""
+    listed = (line.partition(",")[0] for line in record.read_text(encoding="utf-8").splitlines())
+    found = {name: record.parent.parent / name for name in listed if name.startswith("../") and "/bin/" in name}
+    return {name: digest(path) for name, path in found.items() if path.is_file()}
 
 
 def digest(path: Path) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import base64
 import csv
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -45,7 +45,8 @@ WINDOW = 300.0
 class Kept:
     """A distribution as it was installed; `record` is the list of its files, with hash, size and time (ns).
 
-    `editable`: the folder that it is linked to; that list may change then, as long as it is linked there.
+    `editable`: the folder that it is linked to; that list may change then, as long as it is linked there. `scripts` are
+    those of bin/ with their sha256, by their names in the list: they were changed to compute their place.
     """
 
     name: str
@@ -55,6 +56,7 @@ class Kept:
     size: int = 0
     changed: int = 0
     editable: str = ""
+    scripts: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,14 +299,14 @@ def read_damage(document: dict[str, object], stamps: Iterable[Stamp], steps: Seq
 def find_altered(document: dict[str, object]) -> dict[str, str]:
     """Hash every file of what an environment keeps against its own list; say what became of the first that differs.
 
-    Gives a reason by the path of that list. The scripts of bin/ are left out: they are made to compute their place.
+    Gives a reason by the path of that list. Byte code is left out: Python writes it anew whenever it likes.
     """
     guard = parse_guard(document)
     kept = [each for each in guard.kept if each.record and not each.editable] if guard else []
-    return {each.record: why for each in kept if (why := _altered(Path(each.record)))}
+    return {each.record: why for each in kept if (why := _altered(Path(each.record), each.scripts))}
 
 
-def _altered(record: Path) -> str:
+def _altered(record: Path, scripts: Mapping[str, str]) -> str:
     packages = record.parent.parent
     for row in csv.reader((files.read_text(record) or "").splitlines()):
         name, listed = row[0], row[1] if len(row) > 1 else ""
@@ -316,6 +318,10 @@ def _altered(record: Path) -> str:
         digest = base64.urlsafe_b64encode(bytes.fromhex(files.hash_file(path))).rstrip(b"=").decode()
         if digest != listed.removeprefix("sha256="):
             return f"{path} was changed after it was installed"
+    for name, sha256 in scripts.items():
+        path = packages / name
+        if not path.is_file() or files.hash_file(path) != sha256:
+            return f"{path.resolve()} {'was changed after it was installed' if path.is_file() else 'is missing'}"
     return ""
 
 

@@ -22,7 +22,7 @@ from xpusetup.system import files
 from xpusetup.system.git import read_tree
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+    from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
     from xpusetup.base.model import Patch, Request, Target
     from xpusetup.config.profile import Profile
@@ -39,7 +39,7 @@ KINDS: Mapping[str, tuple[type, ...]] = {
     "made_by": (str,),
     **dict.fromkeys(("own", "target", "inspected", "steps", "proven"), (dict,)),
     **dict.fromkeys(("facts", "verification"), (dict, type(None))),
-    **dict.fromkeys(("pins", "patches", "wheels", "build_requirements"), (list,)),
+    **dict.fromkeys(("pins", "patches", "wheels", "build_requirements", "edited"), (list,)),
 }
 """What kind of value each key of a manifest has, and, below, what each of its rows holds."""
 ROWS: Mapping[str, tuple[str, ...]] = {
@@ -62,7 +62,7 @@ def _fits(name: str, value: object) -> bool:
     rows = value.values() if name == "own" and isinstance(value, dict) else value if isinstance(value, list) else ()
     if name == "made_by":
         return value in {"build", "install"}
-    if name == "build_requirements":
+    if name in {"build_requirements", "edited"}:
         return all(isinstance(row, str) for row in rows)
     return all(isinstance(row, dict) and _holds(row, ROWS.get(name, ())) for row in rows)
 
@@ -106,12 +106,16 @@ def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[
 
 @dataclass(frozen=True, kw_only=True)
 class Origin:
-    """How what is in a root came about: for which target, seen on which machine, by which command and request."""
+    """How what is in a root came about: for which target, seen on which machine, by which command and request.
+
+    `edited` are fetched sources that were compiled with changes of the user's own.
+    """
 
     target: Target
     facts: Facts | None
     made_by: str
     request: Request
+    edited: tuple[str, ...] = ()
 
 
 def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origin) -> None:
@@ -129,6 +133,7 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "facts": facts.model_dump(by_alias=True, mode="json") if facts else old.get("facts"),
         "made_by": origin.made_by,
         "own": {name: _own(root, name, folder, own) for name, folder in own.sources},
+        "edited": [*origin.edited],
         "patches": [_patch(patch) for patch in patches_of(profile, own)],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
         "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
@@ -139,6 +144,15 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "steps": read_keys(root),
     }
     files.write_text(root / "manifest.json", json.dumps(document, indent=2) + "\n")
+
+
+def list_edited(root: Root, src: Path, names: Iterable[str], ran: Container[str]) -> tuple[str, ...]:
+    """List the fetched sources whose files were changed when they were compiled: now, or by the build before."""
+    before = read_manifest(root).get("edited", ())
+    now = {name: read_tree(src / name) for name in names if f"{name}.build" in ran}
+    return tuple(
+        name for name in names if (name in before if name not in now else (tree := now[name]) and tree.changed)
+    )
 
 
 def read_keys(root: Root) -> dict[str, str]:
