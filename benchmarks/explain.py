@@ -1,4 +1,7 @@
-"""The rows explain_*: how fast a log is explained and in how much memory, with the program's start in it."""
+"""The rows explain_*: how fast a log is explained and in how much memory, with the program's start in it.
+
+Times are of the processor: they bear a busy machine.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from benchmarks.rows import Row, make_row
-from benchmarks.timing import Command, take_turns, usage_of
+from benchmarks.timing import Command, take_processor_turns, usage_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -34,6 +37,8 @@ KINDS = (
     "      |            ~~~~~~~~~~~~~~^~~~",
     "copying torch/errors.py -> build/lib.linux-x86_64-cpython-312/torch",
 )
+ERRORS = 200_000
+WRONG = "/src/a{n}.cpp:{n}:7: error: use of undeclared identifier 'x{n}'\n"
 READ = "import sys\nfor line in open(sys.argv[1], 'rb'):\n    b'error: ' in line\n"
 """What anyone would write first, in the same language: every line once, one word."""
 
@@ -45,14 +50,26 @@ def measure_explain(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
     line.write_bytes(b"x" * (SIZE // 2) + b" " + KILLED.encode() + b" " + b"y" * (SIZE // 2))
     ours = Command((sys.executable, "-m", "xpusetup.cli", "explain", str(log)), env)
     reading = Command((sys.executable, "-c", READ, str(log)), env)
-    mine, other = take_turns(ROUNDS, (ours, ROUNDS), (reading, ROUNDS))
+    mine, other = take_processor_turns(ROUNDS, ours, reading)
     promised = log.stat().st_size / SPEED
     yield make_row("explain_speed", mine, [promised] * ROUNDS, goal=1, unit="s")
     yield make_row("explain_reading", mine, other, goal=4, unit="s")
+    yield from measure_growth(folder, env)
     for name, path in (("explain_memory", log), ("explain_line_memory", line)):
         command = Command((sys.executable, "-m", "xpusetup.cli", "explain", str(path)), env)
         peaks = [usage_of(command).peak for _ in range(ROUNDS)]
         yield make_row(name, peaks, [MEMORY] * ROUNDS, goal=1, unit="MiB")
+
+
+def measure_growth(folder: Path, env: Mapping[str, str]) -> Iterator[Row]:
+    """Explain a log in which every line is an error of its own, and one with twice as many."""
+    words = []
+    for count in (ERRORS, 2 * ERRORS):
+        path = folder / f"{count}.log"
+        path.write_text("".join(WRONG.format(n=number) for number in range(count)))
+        words.append(Command((sys.executable, "-m", "xpusetup.cli", "explain", str(path)), env))
+    once, twice = take_processor_turns(ROUNDS, *words)
+    yield make_row("explain_growth", twice, once, goal=2.2, unit="s")
 
 
 def write_log(path: Path) -> None:
