@@ -23,7 +23,8 @@ def show_fits(console: Console, data: FitResult, *, verbose: bool) -> None:
     """Print for each wheel the answer, its first reason, and what would fit; each library where more is asked."""
     console.print(f"\n torch {escape(data.torch.version or 'of an unknown version')} · {escape(data.torch.where)}\n")
     for one in data.wheels:
-        console.print(f" {MARKS[one.answer]} {escape(one.file)}  [bold]{WORDS[one.answer]}[/]", soft_wrap=True)
+        name = f"{one.name} {one.version}".strip() or one.file
+        console.print(f" {MARKS[one.answer]} {escape(name)}  [bold]{WORDS[one.answer]}[/]")
         prose(console, "     ", one.reason)
         if one.instead:
             prose(console, "          ", one.instead, first="     [bold]fits[/] ")
