@@ -20,7 +20,6 @@ from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_pla
 from xpusetup.bundle.contents import (
     ORIGIN,
     Bundle,
-    Download,
     Submodule,
     choose_installer,
     is_safe,
@@ -33,7 +32,7 @@ from xpusetup.bundle.contents import (
     resolve_address,
 )
 from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, write_bundle
-from xpusetup.bundle.offline import Attempt, find_attempt
+from xpusetup.bundle.offline import find_attempt
 from xpusetup.plan.requirements import requirement_texts
 from xpusetup.system.files import package_text
 from xpusetup.system.program import repack, running_with
@@ -231,21 +230,6 @@ def test_where_a_network_may_have_answered_refusals_do_not_count() -> None:
     assert find_attempt("torch.build", GIT.splitlines(), heard=False) is None
     asked = find_attempt("torch.build", (GIT + ASKED).splitlines(), heard=False)
     assert (asked.times, asked.addresses[0]) == (3, "https://a.invalid/b") if asked else False
-
-
-def test_the_places_that_fit_an_address() -> None:
-    """Those of the same host, and where none is, all that the source names."""
-    may = [
-        Download(file="torch/a.cmake", line=line, how="FetchContent", what=what)
-        for line, what in enumerate(("https://a.invalid/x.git", "https://b.invalid:443/y", "git submodule"))
-    ]
-
-    def lines(*addresses: str) -> list[int]:
-        return [item.line for item in Attempt("torch.build", 1, addresses).with_places(may).may_download]
-
-    assert lines("https://b.invalid/z") == [1]
-    assert lines("a.invalid", "https://c.invalid") == [0]
-    assert lines("https://c.invalid") == lines() == [0, 1, 2]
 
 
 def test_the_plan_that_gathers() -> None:

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.bundle.contents import scan_file
 from xpusetup.config.cmake import find_tag
 
 if TYPE_CHECKING:
@@ -88,11 +87,6 @@ UNTAGGED = "ExternalProject_Add(p GIT_REPOSITORY https://github.com/uxlfoundatio
 )
 def test_what_a_file_clones(read: Any, text: str, named: str) -> None:
     assert read(text, ADDRESSES) == named
-
-
-def test_a_scan_for_downloads_finds_it() -> None:
-    found = [(item.how, item.what) for item in scan_file("cmake/Modules/FindMKLDNN.cmake", ANOTHER + COMMITTED)]
-    assert found[1] == ("ExternalProject", ADDRESSES[0])
 
 
 def follow(tmp_path: Path, text: str, **more: Any) -> tuple[str, str]:

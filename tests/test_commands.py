@@ -14,8 +14,9 @@ from data.targets import OLD, SIM, TARGETS, plan_for
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Layout
+from xpusetup.commands.environment import env
 from xpusetup.commands.plan import _row
-from xpusetup.commands.status import env, status_of_one
+from xpusetup.commands.status import status_of_one
 from xpusetup.commands.tuning import choose_tuning, memory_per_job
 from xpusetup.run.keys import Status
 from xpusetup.run.preflight import failing, gate

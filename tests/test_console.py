@@ -16,8 +16,8 @@ from test_screens import RESULTS
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event, Kind
 from xpusetup.cli import status
+from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import ShellEnvironment
 from xpusetup.ui import screens
 from xpusetup.ui.console import make_console, plain, write_text
 from xpusetup.ui.live import BuildView

@@ -13,11 +13,12 @@ from data.proofs import ARC, CPU, ENVELOPE, FACTS, MANIFEST, SIM, STATUS, check
 from golden import hold_one
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.devices import diff
+from xpusetup.run.manifest import describe_machine
 from xpusetup.run.root import Root
 from xpusetup.run.workspace import Where
 from xpusetup.ui import screens
 from xpusetup.ui.console import Terminal
-from xpusetup.verify.outcomes import Proof, compare, describe_machine, make_proof, parse_proof, render_table
+from xpusetup.verify.outcomes import Proof, compare, make_proof, parse_proof, render_table
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -42,7 +42,7 @@ def test_a_tree_of_ones_own_is_neither_fetched_nor_emptied() -> None:
     assert words(fetch).endswith("own_source.py --tree /home/me/pytorch --out @ROOT@/results/torch.source.json")
     assert all("--keep" in " ".join(argv) for argv in fetch.run[:-1])  # what configure would fetch, where it lacks
     assert "fresh_build.py" not in words(build)
-    assert (build.cwd, build.dated_by, build.always) == (TORCH[1], TORCH[1], True)
+    assert (build.cwd, build.source_date_from, build.always) == (TORCH[1], TORCH[1], True)
     assert "rm -rf @ROOT@/src/torch.wheel" in words(build)
     assert "/home/me/pytorch." not in words(build) + words(seen["torch.configure"])  # nothing is put beside it
     assert "--build-folder /home/me/pytorch" in words(seen["torch.inspect"])
@@ -54,7 +54,7 @@ def test_a_vendored_tree_of_ones_own_is_linked() -> None:
     assert link in words(seen["torch.fetch"])
     assert not any("torch-xpu-ops" in path for path in seen["torch.fetch"].makes)
     assert (seen["torch.fetch"].always, seen["torch.build"].always) == (False, True)
-    assert seen["torch.configure"].held == seen["torch.build"].held == (OPS[1],)
+    assert seen["torch.configure"].protected_trees == seen["torch.build"].protected_trees == (OPS[1],)
 
 
 def test_other_components_are_as_they_were() -> None:
@@ -229,7 +229,7 @@ def test_what_is_taken_as_a_wheel_is_built_from_its_tree() -> None:
     assert "build_tree.py --tree /home/me/triton --outdir @ROOT@/src/triton.wheel" in words(build)
     assert build.makes == ("@ROOT@/wheels/triton_xpu-*-*.whl",)  # its tree says which version
     assert dict(build.env)["TRITON_WHEEL_NAME"] == "triton-xpu"
-    assert (build.always, build.needs, build.held) == (True, ("network", "compiler"), ("/home/me/triton",))
+    assert (build.always, build.needs, build.protected_trees) == (True, ("network", "compiler"), ("/home/me/triton",))
     assert seen["triton.install"].makes[0].endswith("/triton_xpu-*.dist-info/RECORD")
     assert {name for name, step in steps().items() if seen[name] != step} == {"triton.fetch", "triton.install"}
 

@@ -77,7 +77,7 @@ def test_whole_script() -> None:
         after=("venv",),
         makes=("@ROOT@/wheels/a-*.whl",),
         cwd="@ROOT@/src/a",
-        dated_by="@ROOT@/src/a",
+        source_date_from="@ROOT@/src/a",
     )
     head, body = text.split("begin\n")
     assert head.startswith("#!/usr/bin/env bash\n")
@@ -92,7 +92,7 @@ def test_whole_script() -> None:
 
 
 def test_no_value_becomes_a_command() -> None:
-    text = script(run=(("echo", NASTY),), env=(("A", NASTY),), cwd=f"/x{NASTY}", makes=(NASTY,), dated_by=NASTY)
+    text = script(run=(("echo", NASTY),), env=(("A", NASTY),), cwd=f"/x{NASTY}", makes=(NASTY,), source_date_from=NASTY)
     body = text.split("begin\n")[1]
     assert shlex.split(body.split("\nrun ")[1].splitlines()[0]) == ["echo", NASTY]
     assert shlex.split(body.split("export A=")[1].splitlines()[0]) == [NASTY]

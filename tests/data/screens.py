@@ -10,7 +10,6 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.model import Wheel
 from xpusetup.bisect.io import Commit
 from xpusetup.bisect.search import Trial
-from xpusetup.bundle.contents import Download
 from xpusetup.bundle.offline import Attempt
 from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
 from xpusetup.commands.build_result import (
@@ -25,12 +24,13 @@ from xpusetup.commands.build_result import (
 from xpusetup.commands.bundle import BundleContents, BundledRepository, CreatedBundle, VerifiedBundle
 from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize, Store
 from xpusetup.commands.emit import Emitted
+from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.fits import FitResult
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
-from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, ShellEnvironment, SourceTree
+from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
 from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
 from xpusetup.config.lock import PinChange
@@ -512,28 +512,6 @@ REPLACED = [
         why="nothing that is left says who removed it",
     ),
 ]
-DOWNLOADS = [
-    Download(file=f"torch/{file}", line=line, how=how, what=what)
-    for file, line, how, what in (
-        ("setup.py", 412, "subprocess.check_call", "git submodule"),
-        ("caffe2/CMakeLists.txt", 1092, "execute_process", "https://github.com/intel/torch-xpu-ops.git"),
-        ("cmake/Dependencies.cmake", 88, "FetchContent", "https://github.com/intel/sycl-tla.git"),
-        ("cmake/External/nccl.cmake", 31, "ExternalProject", "https://github.com/NVIDIA/nccl"),
-        ("third_party/NNPACK/CMakeLists.txt", 95, "execute_process", "pip install"),
-        (
-            "third_party/NNPACK/cmake/DownloadSix.cmake",
-            9,
-            "ExternalProject",
-            "https://pypi.python.org/packages/six.tar.gz",
-        ),
-        (
-            "third_party/pthreadpool/cmake/DownloadFXdiv.cmake",
-            7,
-            "ExternalProject",
-            "https://github.com/Maratyszcza/FXdiv.git",
-        ),
-    )
-]
 CONTENTS = BundleContents(
     profile="torch-2.14",
     revs={"torch": "main"},
@@ -548,7 +526,6 @@ CONTENTS = BundleContents(
     wheels=["cmake-4.1.0-py3-none-any.whl", "triton_xpu-3.8.0-cp311-cp311-linux_x86_64.whl"],
     program=["xpusetup-0.1.0-py3-none-any.whl"],
     toolkit="toolkit/intel-deep-learning-essentials-2026.1.2.25_offline.sh",
-    downloads=DOWNLOADS,
     file="/home/me/torch 2.14.tar",
     bytes=4_123_456_789,
     sha256=SHA * 4,
@@ -566,9 +543,9 @@ REACHED_OUT = [
         step="torch.build",
         times=4,
         addresses=("https://pypi.python.org/packages/six.tar.gz",),
-        may_download=tuple(DOWNLOADS[5:6]),
+        look="grep -rnIwE urlopen /home/me/torch-2.14/src/torch",
     ),
-    Attempt(step="vision.build", times=1, addresses=(), may_download=tuple(DOWNLOADS)),
+    Attempt(step="vision.build", times=1, addresses=(), look="grep -rnIwE urlopen /home/me/torch-2.14/src/vision"),
 ]
 
 

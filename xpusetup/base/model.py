@@ -214,12 +214,12 @@ class Layout:
 class Step:
     """One unit of work: commands, their environment, what they need and what they make.
 
-    `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes`
-    are files (shell patterns allowed in the last part) that must exist when the step is done. `dated_by` is a git
-    tree whose commit date becomes SOURCE_DATE_EPOCH, or a file `*.date` that holds it. `launched`: its compilers are
-    found on PATH alone, where a compiler cache can stand before them; CMake is told by variables of its own. `always`:
-    it runs each time, because only its own tools see what changed in the tree that it works on. `held` are trees of the
-    user's own, in which git fetches and checks out nothing.
+    `after` orders steps and is part of a step's key; `locks` names what no two steps may hold at once; `makes` are
+    files (shell patterns allowed in the last part) that must exist when the step is done. `source_date_from` is a
+    git tree whose commit date becomes SOURCE_DATE_EPOCH, or a file `*.date` that holds it. `wrap_compilers`: its
+    compilers are found on PATH alone, where a compiler cache can stand before them; CMake is told by variables of
+    its own. `always`: it runs each time, because only its own tools see what changed in the tree that it works on.
+    `protected_trees` are trees of the user's own, in which git fetches and checks out nothing.
     """
 
     id: str
@@ -231,11 +231,11 @@ class Step:
     after: tuple[str, ...] = ()
     locks: tuple[str, ...] = ()
     makes: tuple[str, ...] = ()
-    dated_by: str = ""
+    source_date_from: str = ""
     component: str = ""
-    launched: bool = False
+    wrap_compilers: bool = False
     always: bool = False
-    held: tuple[str, ...] = ()
+    protected_trees: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -12,7 +12,7 @@ from xpusetup import __version__
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.base.values import PACKAGED
-from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels, scan_tree
+from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels
 from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Plan, Request
-    from xpusetup.bundle.contents import Download
     from xpusetup.bundle.io import Tree
     from xpusetup.config.profile import Profile, SourceComponent
     from xpusetup.run.prepare import Prepared
@@ -118,14 +117,12 @@ def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]
     parts, pins = bundled_parts(prepared.plan), bundled_pins(workspace.profile, prepared.plan)
     sources = [part for part in _sources(workspace) if part.name in parts]
     repositories = _repositories(prepared, sources, place, say)
-    say("reading what the sources may download")
-    downloads = [item for part in sources for item in scan_tree(_tree(prepared, part), part.name)]
     file = f"profile/{workspace.base.name}.toml"
     files.write_text(place / file, render_profile(workspace.base, "The profile that this bundle was made for."))
     found = {file: place / file, **_packs(repositories, place), **_wheels(workspace, prepared, parts, place)}
     found |= {f"{TOOLKIT}/{path.name}": path for path in sorted((place / TOOLKIT).glob("*.sh"))}
     say(f"hashing {len(found)} files")
-    bundle = _describe(workspace, prepared, found, (parts, pins), repositories, downloads)
+    bundle = _describe(workspace, prepared, found, (parts, pins), repositories)
     if lacking := missing_wheels(pins, bundle.python, bundle.machine, bundle.names(WHEELS)):
         raise WorkFailedError(f"no wheel was gathered of {', '.join(lacking)}", fix="the same command again")
     return bundle, found
@@ -137,7 +134,6 @@ def _describe(
     found: dict[str, Path],
     served: tuple[list[str], list[str]],
     repositories: list[_Gathered],
-    downloads: list[Download],
 ) -> Bundle:
     facts = prepared.facts
     python = facts.python.version if facts and facts.python else ""
@@ -162,7 +158,6 @@ def _describe(
             "toolkit": toolkit,
             "repositories": described,
             "members": [Member.model_validate(row).model_dump() for row in hash_members(found)],
-            "downloads": [item.model_dump() for item in downloads],
         }
     )
 

@@ -1,13 +1,11 @@
-"""What a bundle says of itself, and what a source tree may download while it is built."""
+"""What a bundle says of itself, and what belongs into one: submodules, wheels, installers."""
 
 from __future__ import annotations
 
-import ast
 import json
 import os
 import re
 from dataclasses import dataclass
-from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING, Any, Literal
 
 from packaging.requirements import Requirement
@@ -18,11 +16,9 @@ from pydantic import Field, ValidationError
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import Exact, Name, Operand, Rev, Sourced, Strict, VersionText
-from xpusetup.config.cmake import fetching_words, scan_cmake
 from xpusetup.config.load import describe, parse_data
 from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
-from xpusetup.system.files import read_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -30,113 +26,6 @@ if TYPE_CHECKING:
     from packaging.tags import Tag
 
     from xpusetup.config.profile import ToolkitWanted
-
-
-# Downloads that a Python file names: requests that its own code makes, and programs that it starts to fetch.
-
-
-REQUESTS = {
-    *("urllib.request.urlopen", "urllib.request.urlretrieve", "request.urlopen", "request.urlretrieve"),
-    *("urlopen", "urlretrieve", "requests.get", "requests.request", "httpx.get", "httpx.stream", "wget.download"),
-}
-STARTS = {"run", "call", "check_call", "check_output", "Popen", "getoutput", "getstatusoutput", "system", "popen"}
-SHOWN = 80
-
-
-def scan_python(text: str) -> Iterator[tuple[int, str, str]]:
-    """Give line, how, and what for each call that may download; nothing for what is no Python of today."""
-    try:
-        tree = ast.parse(text)
-    except (SyntaxError, ValueError, RecursionError):
-        return
-    known = _constants(tree)
-    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call)]
-    for call in sorted(calls, key=lambda node: (node.lineno, node.col_offset)):
-        name = ast.unparse(call.func)
-        if name in REQUESTS:
-            yield call.lineno, name, _address(call, known)
-        elif name.rpartition(".")[2] in STARTS and call.args and (what := fetching_words(_words(call.args[0], known))):
-            yield call.lineno, name, what
-
-
-def _constants(tree: ast.Module) -> dict[str, str]:
-    """Give the names that the file sets to a text."""
-    found = {}
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            found.update({name.id: node.value.value for name in node.targets if isinstance(name, ast.Name)})
-    return found
-
-
-def _address(call: ast.Call, known: dict[str, str]) -> str:
-    """Give what is asked for: the text where it is one, else the expression."""
-    given = [*call.args, *(word.value for word in call.keywords if word.arg == "url")]
-    if not given:
-        return ""
-    texts = [
-        node.value for node in ast.walk(given[0]) if isinstance(node, ast.Constant) and isinstance(node.value, str)
-    ]
-    texts += [known[node.id] for node in ast.walk(given[0]) if isinstance(node, ast.Name) and node.id in known]
-    return next((text for text in texts if "://" in text), ast.unparse(given[0])[:SHOWN])
-
-
-def _words(node: ast.expr, known: dict[str, str]) -> list[str]:
-    """Give the words of a command as far as they can be read: those of a list, or of a line for the shell."""
-    if isinstance(node, ast.List | ast.Tuple):
-        return [word for item in node.elts for word in _words(item, known)[:1] or [""]]
-    if isinstance(node, ast.JoinedStr):
-        return "".join(str(part.value) if isinstance(part, ast.Constant) else "?" for part in node.values).split()
-    if isinstance(node, ast.Constant) and isinstance(node.value, str):
-        return node.value.split()
-    return known[node.id].split() if isinstance(node, ast.Name) and node.id in known else []
-
-
-# What a source tree may download while it is configured or built: read from its files, running nothing of them.
-#
-# It may: whether a download happens depends on options and on what is installed. What cannot be seen in such a
-# file, as a download that a program of the tree makes, is found where it happens: a build from a bundle has no
-# network.
-
-
-PYTHON_FILES = re.compile(r"(setup|build|install|configure|download|fetch)\w*\.py")
-HELPERS = {"setup_helpers", "cmake"}
-LLVM = {"llvm-hash.txt", "llvm-info.json"}
-"""Where Triton's trees name the LLVM that their setup downloads."""
-COMMIT = re.compile(r"\b[0-9a-f]{40}\b")
-
-
-class Download(Strict):
-    """A place in a tree from which something may be downloaded. `how` names the command or function."""
-
-    file: str
-    line: int
-    how: str
-    what: str
-
-
-def is_scanned(name: str) -> bool:
-    """Say whether a file of a tree is one that is read for downloads."""
-    path = PurePosixPath(name)
-    if path.name == "CMakeLists.txt" or path.suffix == ".cmake" or path.name in LLVM:
-        return True
-    named = PYTHON_FILES.fullmatch(path.name) is not None
-    return named or (path.suffix == ".py" and not HELPERS.isdisjoint(path.parts))
-
-
-def scan_file(name: str, text: str) -> list[Download]:
-    """Give what one file may download, in the order of its lines; nothing for one that cannot be read as what it is."""
-    path = PurePosixPath(name)
-    if path.name in LLVM:
-        found = COMMIT.search(text)
-        return [Download(file=name, line=1, how="LLVM of Triton", what=found[0])] if found else []
-    scan = scan_python if path.suffix == ".py" else scan_cmake
-    return [Download(file=name, line=line, how=how, what=what) for line, how, what in scan(text)]
-
-
-def order_downloads(found: Iterable[Download]) -> list[Download]:
-    """Give each once, those of the tree itself before those of what lies deep in it."""
-    once = {(item.file, item.line, item.how): item for item in found}
-    return sorted(once.values(), key=lambda item: (item.file.count("/"), item.file, item.line))
 
 
 # The offline installers of toolkits that are known: data/installers.toml.
@@ -264,22 +153,6 @@ def _fits(tag: Tag, minor: int, machine: str) -> bool:
     return False
 
 
-# Source trees read for what they may download.
-
-
-def scan_tree(tree: Path, name: str) -> list[Download]:
-    """Give what a tree may download, its submodules and vendored sources included; files are named below `name`."""
-    found = (item for path in _files(tree) for item in scan_file(f"{name}/{path}", read_text(tree / path) or ""))
-    return order_downloads(found)
-
-
-def _files(tree: Path) -> Iterator[str]:
-    for folder, folders, names in os.walk(tree):
-        folders[:] = sorted({*folders} - {".git"})
-        below = Path(folder).relative_to(tree)
-        yield from (str(below / name) for name in sorted(names) if is_scanned(str(below / name)))
-
-
 # What a bundle says of itself: bundle.json, its first member.
 
 
@@ -331,7 +204,6 @@ class Bundle(Strict):
     toolkit: str = ""
     repositories: list[Repository]
     members: list[Member]
-    downloads: list[Download] = []
 
     def names(self, folder: str) -> list[str]:
         """Give the names of the files in one of its folders."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import sys
 from collections import deque
 from dataclasses import dataclass, replace
@@ -10,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import ROOT
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import find_lacking, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
@@ -22,10 +24,10 @@ from xpusetup.system.logs import read_lines
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable
 
     from xpusetup.base.model import Plan, Request, Step
-    from xpusetup.bundle.contents import Bundle, Download
+    from xpusetup.bundle.contents import Bundle
     from xpusetup.run.root import Root
     from xpusetup.run.runner import Outcome
     from xpusetup.run.workspace import Where, Workspace
@@ -45,6 +47,9 @@ REFUSED = re.compile(
     re.IGNORECASE,
 )
 ADDRESS = re.compile(r"(?:https?|ftp|git|ssh)://[^\s'\"<>),;]+|host='[^']+'", re.IGNORECASE)
+FETCHES = "FetchContent_Declare|ExternalProject_Add|DOWNLOAD|urlopen|urlretrieve|requests.get|clone|curl|wget"
+"""How the sources of a build ask for what they lack: what CMake, Python and shells call it."""
+LOOK = ("grep", "-rnIwE", "--exclude-dir=.git")
 NEAR = 6
 """So many lines before a refusal an address may stand."""
 
@@ -54,19 +59,13 @@ class Attempt:
     """A step that asked for the network: how often, and the addresses that its log names.
 
     It is counted by the kernel where the network is taken away, else by git alone; 0 where the log tells it otherwise.
-    `may_download`: the places of its source that may have.
+    `look` is the command that lists what in its source may have.
     """
 
     step: str
     times: int
     addresses: tuple[str, ...]
-
-    may_download: tuple[Download, ...] = ()
-
-    def with_places(self, may: Sequence[Download]) -> Attempt:
-        """Add the downloads that the step's source names: those that fit, or else all."""
-        hosts = {_host(address) for address in self.addresses}
-        return replace(self, may_download=tuple([item for item in may if _host(item.what) in hosts] or may))
+    look: str = ""
 
 
 def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Attempt | None:
@@ -89,10 +88,6 @@ def find_attempt(step: str, lines: Iterable[str], *, heard: bool = True) -> Atte
     return Attempt(step, times or sum(asked.values()), tuple(dict.fromkeys([*asked, *told])))
 
 
-def _host(address: str) -> str:
-    return re.sub(r"^\w+://", "", address).partition("/")[0].partition(":")[0]
-
-
 def _clean(address: str) -> str:
     return address.removeprefix("host='").rstrip("'.,:/")
 
@@ -112,9 +107,8 @@ def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle |
         heard = bundle is not None or step == outcome.failed
         attempt = None if step in networked else find_attempt(step, read_lines(root.log(step)), heard=heard)
         if attempt:
-            component = step.partition(".")[0]
-            places = bundle.downloads if bundle else []
-            told.append(attempt.with_places([item for item in places if item.file.startswith(f"{component}/")]))
+            tree = plan.layout.src.replace(ROOT, str(root.path)) + f"/{step.partition('.')[0]}"
+            told.append(replace(attempt, look=shlex.join((*LOOK, FETCHES, tree))))
     return told
 
 

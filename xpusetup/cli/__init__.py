@@ -5,21 +5,20 @@ Everything but Typer is imported inside the commands, so that `--help` costs no 
 
 from __future__ import annotations
 
+import gc
 import sys
-from typing import Annotated, Any
+from collections.abc import Iterator, Mapping
+from importlib import import_module
+from typing import Annotated, Any, NamedTuple
 
 import typer
+import typer.main
+from typer.core import TyperGroup
 
 from xpusetup.base.errors import UsageError
-from xpusetup.cli import build, bundle, devices, doctor, options, profiles, remove, skill, status, verify
+from xpusetup.cli import options
 from xpusetup.cli.finish import Command, Finished, end_early, heed_signals
 
-app = typer.Typer(
-    name="xpusetup",
-    invoke_without_command=True,
-    pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
-)
 COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
 
@@ -39,7 +38,6 @@ Version = Annotated[
 ]
 
 
-@app.callback()
 def start(
     context: typer.Context,
     json: options.Json = False,
@@ -52,9 +50,11 @@ def start(
     Without a command: this machine, and the shortest way to PyTorch on it.
     """
     if context.invoked_subcommand is None:
-        doctor.bare(options.LongOutput(json=json, quiet=quiet, verbose=verbose))
+        from xpusetup.cli.doctor import bare
+
+        bare(options.LongOutput(json=json, quiet=quiet, verbose=verbose))
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
-    context.default_map = _for_all(context.command, asked)
+    context.default_map = _for_all(context.command, asked) if asked else None
 
 
 def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
@@ -66,55 +66,112 @@ def _for_all(command: Any, values: dict[str, bool]) -> dict[str, Any]:
 GET, USE, PROVE, AWAY, HELP = "Get it", "Use it", "Prove it", "Take it elsewhere", "When something is wrong"
 """The panels of --help, in the order in which people come to them."""
 
-app.command(rich_help_panel=GET)(build.build)
-app.command(rich_help_panel=GET)(build.install)
-app.command(rich_help_panel=GET)(build.plan)
-app.command(rich_help_panel=GET)(doctor.setup)
-app.command(rich_help_panel=USE, context_settings=COMMAND_FOLLOWS)(status.run)
-app.command(rich_help_panel=USE)(status.env)
-app.command(rich_help_panel=USE)(status.status)
-app.command(rich_help_panel=USE)(status.report)
-app.command(rich_help_panel=USE)(remove.remove)
-app.command(rich_help_panel=PROVE)(verify.verify)
-app.command("test", rich_help_panel=PROVE)(verify.run_tests)
-app.command("verify-wheel", rich_help_panel=PROVE)(verify.verify_wheel)
-app.command(rich_help_panel=PROVE)(verify.fits)
-app.command(rich_help_panel=AWAY)(build.emit)
-app.command(rich_help_panel=AWAY)(build.dockerfile)
-app.command(rich_help_panel=HELP)(doctor.doctor)
-app.command(rich_help_panel=HELP)(doctor.explain)
-app.command(rich_help_panel=HELP, context_settings=COMMAND_FOLLOWS)(build.bisect)
-app.command(rich_help_panel=HELP)(skill.skill)
 
-profiles_app = typer.Typer(no_args_is_help=True, help="What ships, what one says, checks, locks, new ones.")
-profiles_app.command("list")(profiles.profiles_list)
-profiles_app.command("show")(profiles.profiles_show)
-profiles_app.command("check")(profiles.profiles_check)
-profiles_app.command("new")(profiles.profiles_new)
-profiles_app.command("lock")(profiles.profiles_lock)
-profiles_app.command("schema")(profiles.profiles_schema)
-app.add_typer(profiles_app, name="profiles", rich_help_panel=GET)
+class Entry(NamedTuple):
+    """Where a command is, as module:function of this package, and how it stands in --help."""
 
-devices_app = typer.Typer(no_args_is_help=True, help="Accelerators here, and what `import torch` loads for them.")
-devices_app.command("list")(devices.devices_list)
-devices_app.command("check")(devices.devices_check)
-devices_app.command("table")(devices.devices_table)
-app.add_typer(devices_app, name="devices", rich_help_panel=PROVE)
-
-bundle_app = typer.Typer(no_args_is_help=True, help="All that a build fetches in one file, for an air gap.")
-bundle_app.command("create")(bundle.bundle_create)
-bundle_app.command("verify")(bundle.bundle_verify)
-app.add_typer(bundle_app, name="bundle", rich_help_panel=AWAY)
-
-cache_app = typer.Typer(no_args_is_help=True, help="What is kept on the disk for all builds.")
-cache_app.command("size")(bundle.cache_size)
-cache_app.command("prune")(bundle.cache_prune)
-app.add_typer(cache_app, name="cache", rich_help_panel=USE)
+    place: str
+    panel: str | None = None
+    context: dict[str, bool] | None = None
 
 
-for each in (app, profiles_app, devices_app, bundle_app, cache_app):
-    for registered in each.registered_commands:
-        registered.cls = Command
+TABLES = {
+    "xpusetup": {
+        "build": Entry("build:build", GET),
+        "install": Entry("build:install", GET),
+        "plan": Entry("build:plan", GET),
+        "setup": Entry("doctor:setup", GET),
+        "run": Entry("status:run", USE, COMMAND_FOLLOWS),
+        "env": Entry("status:env", USE),
+        "status": Entry("status:status", USE),
+        "report": Entry("status:report", USE),
+        "remove": Entry("remove:remove", USE),
+        "verify": Entry("verify:verify", PROVE),
+        "test": Entry("verify:run_tests", PROVE),
+        "verify-wheel": Entry("verify:verify_wheel", PROVE),
+        "fits": Entry("verify:fits", PROVE),
+        "emit": Entry("build:emit", AWAY),
+        "dockerfile": Entry("build:dockerfile", AWAY),
+        "doctor": Entry("doctor:doctor", HELP),
+        "explain": Entry("doctor:explain", HELP),
+        "bisect": Entry("build:bisect", HELP, COMMAND_FOLLOWS),
+        "skill": Entry("skill:skill", HELP),
+    },
+    "profiles": {
+        "list": Entry("profiles:profiles_list"),
+        "show": Entry("profiles:profiles_show"),
+        "check": Entry("profiles:profiles_check"),
+        "new": Entry("profiles:profiles_new"),
+        "lock": Entry("profiles:profiles_lock"),
+        "schema": Entry("profiles:profiles_schema"),
+    },
+    "devices": {
+        "list": Entry("devices:devices_list"),
+        "check": Entry("devices:devices_check"),
+        "table": Entry("devices:devices_table"),
+    },
+    "bundle": {"create": Entry("bundle:bundle_create"), "verify": Entry("bundle:bundle_verify")},
+    "cache": {"size": Entry("bundle:cache_size"), "prune": Entry("bundle:cache_prune")},
+}
+"""The commands of each group."""
+GROUPS = {
+    "profiles": (GET, "What ships, what one says, checks, locks, new ones."),
+    "devices": (PROVE, "Accelerators here, and what `import torch` loads for them."),
+    "bundle": (AWAY, "All that a build fetches in one file, for an air gap."),
+    "cache": (USE, "What is kept on the disk for all builds."),
+}
+
+
+class Commands(Mapping[str, Any]):
+    """Commands by name, each imported and made when it is asked for: one that runs needs none of the others."""
+
+    def __init__(self, table: Mapping[str, Entry], groups: Mapping[str, Any]) -> None:
+        self._table = table
+        self._made = dict(groups)
+        self._names = (*table, *groups)
+
+    def __getitem__(self, name: str) -> Any:
+        """Give a command. Raises KeyError for one that is not there."""
+        if name not in self._made:
+            self._made[name] = _make_command(name, self._table[name])
+        return self._made[name]
+
+    def __iter__(self) -> Iterator[str]:
+        """Give the names in the order of --help."""
+        return iter(self._names)
+
+    def __len__(self) -> int:
+        """Give how many there are."""
+        return len(self._names)
+
+
+def _make_command(name: str, entry: Entry) -> Any:
+    module, _, function = entry.place.partition(":")
+    one = typer.Typer(add_completion=False)
+    made = one.command(name, cls=Command, rich_help_panel=entry.panel, context_settings=entry.context)
+    made(getattr(import_module(f"xpusetup.cli.{module}"), function))
+    return typer.main.get_command(one)
+
+
+class Group(TyperGroup):
+    """A group whose commands are those of its table."""
+
+    def __init__(self, **words: Any) -> None:
+        """Make it as Typer does."""
+        super().__init__(**words)
+        self.commands = Commands(TABLES[self.name or ""], self.commands)  # type: ignore[assignment]
+
+
+app = typer.Typer(
+    name="xpusetup",
+    cls=Group,
+    invoke_without_command=True,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+app.callback()(start)
+for _name, (_panel, _help) in GROUPS.items():
+    app.add_typer(typer.Typer(cls=Group, no_args_is_help=True, help=_help), name=_name, rich_help_panel=_panel)
 
 
 def _is_set(name: str) -> bool:
@@ -123,9 +180,15 @@ def _is_set(name: str) -> bool:
     return bool(variable(name))
 
 
+COLLECT_AFTER = 200_000
+"""New objects. Imports make far more than Python's 700, and all of them stay: to look for garbage among them again and
+again is a tenth of what a short command costs."""
+
+
 def main() -> None:
     """Run the program. Options that Typer refuses get the envelope too, where JSON was asked for."""
     heed_signals(end_early)
+    gc.set_threshold(COLLECT_AFTER, 50, 50)
     try:
         app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:

@@ -6,7 +6,7 @@ A command that takes a group, as `where: options.BuildWhere`, has each of its op
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from functools import wraps
+from functools import cache, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -154,17 +154,24 @@ ImagePin = Annotated[list[str] | None, typer.Option("--pin", help="A package exa
 # Groups of options that commands take whole.
 
 
+@cache
+def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
+    """Give the options of a group: name, type, default."""
+    hints = get_type_hints(group, include_extras=True)
+    return tuple((field.name, hints[field.name], field.default) for field in fields(group))
+
+
 def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     """Let a command that takes groups of options have each option of theirs as its own."""
     hints = get_type_hints(command, include_extras=True)
     groups: dict[str, tuple[Any, list[str]]] = {}
-    parameters = []
+    parameters: list[tuple[str, Any, Any]] = []
     for name, parameter in signature(command).parameters.items():
         kind = hints[name]
         if is_dataclass(kind):
-            own = get_type_hints(kind, include_extras=True)
-            groups[name] = (kind, [field.name for field in fields(kind)])
-            parameters += [(field.name, own[field.name], field.default) for field in fields(kind)]
+            own = _options_of(kind)  # type: ignore[arg-type]
+            groups[name] = (kind, [option for option, _, _ in own])
+            parameters += own
         else:
             parameters.append((name, kind, parameter.default))
 
@@ -181,7 +188,7 @@ def spread(command: Callable[..., Any]) -> Callable[..., Any]:
     return call
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class Output:
     """How a command tells its result."""
 
@@ -198,7 +205,7 @@ class Output:
         finish(command, work, **vars(self))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LongOutput(Output):
     """How a command tells its result that can say more."""
 
@@ -211,7 +218,7 @@ class LongOutput(Output):
         return BuildView(**vars(self))
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class RootWhere:
     """Which build is meant."""
 
@@ -227,14 +234,14 @@ class RootWhere:
         return Where(rev=tuple(getattr(self, "rev", None) or ()), may_make=may_make, **values)
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class LockWhere(RootWhere):
     """Which build is meant, also one of another revision."""
 
     rev: Rev = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BuiltWhere(LockWhere):
     """Which build is meant that was made, also into an environment that was there."""
 
@@ -244,14 +251,14 @@ class BuiltWhere(LockWhere):
 ActiveInto = Annotated[str, typer.Option("--into", help="The environment; default: the active one.", metavar="ENV")]
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ActiveWhere(RootWhere):
     """Which environment is meant, that which is active where none is named."""
 
     into: ActiveInto = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SourceWhere(LockWhere):
     """Where sources go."""
 
@@ -259,7 +266,7 @@ class SourceWhere(LockWhere):
     python: Python = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EnvironmentWhere(RootWhere):
     """Where an environment goes."""
 
@@ -268,21 +275,21 @@ class EnvironmentWhere(RootWhere):
     into: IntoNew = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MachineWhere(EnvironmentWhere):
     """Where a build would go."""
 
     build_dir: BuildDir = ""
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BuildWhere(MachineWhere):
     """Where a build goes, and of which revisions."""
 
     rev: Rev = None
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class ComponentRequest:
     """Which components are built, and how."""
 
@@ -297,7 +304,7 @@ class ComponentRequest:
         return read_request(**{**vars(self), **more})
 
 
-@dataclass(frozen=True, kw_only=True)
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BuildRequest(ComponentRequest):
     """What of a profile is built, from what, and how far."""
 

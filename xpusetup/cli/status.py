@@ -39,8 +39,8 @@ def run(
     """
 
     def work() -> AnyResult:
-        from xpusetup.commands.status import run as run_in_place
-        from xpusetup.commands.status import run_and_tell
+        from xpusetup.commands.environment import run as run_in_place
+        from xpusetup.commands.environment import run_and_tell
 
         place, say = where.find(), _silence if told.quiet else _say
         return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
@@ -65,7 +65,7 @@ def env(
             from xpusetup.commands.verify_wheel import closure as list_libraries
 
             return list_libraries(where.find())
-        from xpusetup.commands.status import env as make
+        from xpusetup.commands.environment import env as make
 
         return make(where.find(), build=build, say=_silence if told.quiet else _say)
 

@@ -26,8 +26,9 @@ from xpusetup.bisect.search import (
     parse_versions,
 )
 from xpusetup.commands.build import run_purpose
+from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, run_environment
+from xpusetup.commands.status import find_built
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import COMMIT, choose, names_to_ask
 from xpusetup.config.settings import make_network

@@ -11,7 +11,6 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
 from xpusetup.base.model import Event
 from xpusetup.base.text import hide_all
-from xpusetup.bundle.offline import describe_attempts
 from xpusetup.commands.build_result import (
     BuildResult,
     InstallResult,
@@ -46,7 +45,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
     from xpusetup.base.model import Request, Step
-    from xpusetup.bundle.offline import AirGap
+    from xpusetup.bundle.offline import AirGap, Attempt
     from xpusetup.run.time_left import Forecast
     from xpusetup.run.workspace import Where
 
@@ -169,9 +168,17 @@ def run_purpose(
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
                 observe(_note(text))
-    reached = describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
     result = _make_result(workspace, prepared, outcome, request, options)
+    reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
+
+
+def _reached_out(prepared: Prepared, outcome: Outcome, gap: AirGap | None) -> list[Attempt]:
+    if not outcome.ran:
+        return []
+    from xpusetup.bundle.offline import describe_attempts  # noqa: PLC0415 - a build that is done has reached for nothing
+
+    return describe_attempts(prepared.root, prepared.plan, outcome, gap.bundle if gap else None)
 
 
 def render_options(options: BuildOptions) -> tuple[str, ...]:
@@ -200,11 +207,12 @@ def _run(
 
 def _device(workspace: Workspace, prepared: Prepared) -> str:
     """Name the GPUs that are here and that the build is aimed at."""
+    if prepared.facts is None:
+        return workspace.device.title
     from xpusetup.recommend.machine import choose_cards, find_cards  # noqa: PLC0415
     from xpusetup.run.tables import known  # noqa: PLC0415 - a build that is done names no GPU
 
-    facts = prepared.facts
-    cards = choose_cards(find_cards(facts, known())) if facts else ()
+    cards = choose_cards(find_cards(prepared.facts, known()))
     ours = [card.product for card in cards if card.product.family.accelerator == workspace.profile.accelerator]
     aimed = [product for product in ours if product.family.target_in(prepared.plan.target.arch)]
     return " and ".join(dict.fromkeys(product.name or product.title() for product in aimed)) or workspace.device.title

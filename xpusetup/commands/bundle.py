@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Request
-    from xpusetup.bundle.contents import Bundle, Download, Installer, Repository
+    from xpusetup.bundle.contents import Bundle, Installer, Repository
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
     from xpusetup.run.prepare import Prepared
@@ -90,8 +90,7 @@ class BundledRepository:
 class BundleContents:
     """What is in a bundle for a profile (`revs`: the refs that were asked for), where it lies, its bytes and its hash.
 
-    `parts` are the components that it serves, `wheels` and `program` names of files, `toolkit` that of an installer,
-    `downloads` the places of its sources that may download something all the same.
+    `parts` are the components that it serves, `wheels` and `program` names of files, `toolkit` that of an installer.
     """
 
     profile: str
@@ -104,7 +103,6 @@ class BundleContents:
     wheels: list[str]
     program: list[str]
     toolkit: str | None
-    downloads: list[Download]
     file: str
     bytes: int
     sha256: str
@@ -247,7 +245,6 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
         wheels=bundle.names(WHEELS),
         program=bundle.names(PROGRAM),
         toolkit=bundle.toolkit or None,
-        downloads=bundle.downloads,
         file=str(path.absolute()),
         bytes=path.stat().st_size,
         sha256=files.hash_file(path),

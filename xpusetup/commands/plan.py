@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
@@ -16,7 +15,7 @@ from xpusetup.machine.gpus import NONE
 from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import find_ready, preview
+from xpusetup.run.prepare import find_done, find_ready, preview
 from xpusetup.run.time_left import make_estimate
 from xpusetup.run.workspace import open_workspace, origins_of
 from xpusetup.system.environment import variable, which
@@ -157,13 +156,18 @@ class PlanResult:
 def plan(where: Where, request: Request, *, explain: bool = False) -> Result[PlanResult]:
     """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
     notes: list[str] = []
-    workspace = ensure_locked(open_workspace(where), notes.append)
+    workspace = open_workspace(where)
+    if workspace.revs:
+        from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
+
+        workspace = ensure_locked(workspace, notes.append)
     if request.only:
         try:
             request = find_ready(workspace, request)
         except NotReadyError as error:
             notes.append(f"{error.message}; {error.fix}")
-    seen = preview(workspace, request, purpose_of_build(workspace.profile))
+    purpose = purpose_of_build(workspace.profile)
+    seen = find_done(workspace, request, purpose) or preview(workspace, request, purpose)
     root = str(workspace.root)
     steps = [
         _row(step, status, seen.plan.target, root)

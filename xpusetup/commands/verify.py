@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, run_environment
+from xpusetup.commands.status import find_built
 from xpusetup.config.devices import device_modes, find_mode, is_device_file, read_device
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.run.manifest import read_proof, record_verification
@@ -293,7 +294,8 @@ def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
 
 def _collect(where: Where, device: str) -> FallbackRecord:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
-    from xpusetup.commands.status import find_built, run_environment  # noqa: PLC0415 - same
+    from xpusetup.commands.environment import run_environment  # noqa: PLC0415 - same
+    from xpusetup.commands.status import find_built  # noqa: PLC0415 - same
     from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
     from xpusetup.run.workspace import open_built  # noqa: PLC0415 - published tables and logs need no root
     from xpusetup.system.files import package_file  # noqa: PLC0415 - same

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -353,6 +354,7 @@ def shipped_names() -> list[str]:
     return sorted(path.stem for path in files.package_file(FOLDER).glob("*.toml"))
 
 
+@cache
 def shipped_device(name: str) -> Device:
     """Read a device file that ships with the program."""
     if name not in shipped_names():

@@ -6,6 +6,7 @@ Words: a pin is *held* where the hashes of its files are known beforehand; any o
 from __future__ import annotations
 
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -48,8 +49,13 @@ def indexes_of(profile: Profile) -> list[str]:
 
 def find_hashes(text: str, wanted: Collection[str]) -> dict[str, list[str]]:
     """Read the hashes of some pins from a file of requirements, in which a blank line stands before each pin."""
-    blocks = (block.partition(" ") for block in text.split("\n\n"))
-    return {pin: HASH.findall(rest) for pin, _, rest in blocks if pin in wanted}
+    return {pin: HASH.findall(rest) for pin, rest in _split(text).items() if pin in wanted}
+
+
+@cache
+def _split(text: str) -> dict[str, str]:
+    """Give what stands behind each pin of a file, which is one for all profiles."""
+    return {pin: rest for pin, _, rest in (block.partition(" ") for block in text.split("\n\n"))}
 
 
 def with_known(profile: Profile, text: str) -> Profile:

@@ -294,7 +294,7 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
         after=("guard",),
         locks=("venv",),
         makes=(f"{dist}/*.whl",),
-        launched=True,
+        wrap_compilers=True,
     )
 
 

@@ -106,16 +106,16 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
         yield "export PYTHONNOUSERSITE=1"  # unlike a venv, other environments see what lies below the user's home
     if step.after:
         yield f'export PATH={render_word(plan.layout.venv)}/bin:"$PATH" VIRTUAL_ENV={render_word(plan.layout.venv)}'
-    if step.dated_by:
-        date = f"git -C {render_word(step.dated_by)} log -1 --format=%ct"
-        if step.dated_by.endswith(".date"):
-            date = f"cat {render_word(step.dated_by)}"
+    if step.source_date_from:
+        date = f"git -C {render_word(step.source_date_from)} log -1 --format=%ct"
+        if step.source_date_from.endswith(".date"):
+            date = f"cat {render_word(step.source_date_from)}"
         yield f"SOURCE_DATE_EPOCH=$({date})\nexport SOURCE_DATE_EPOCH"
     yield from (f"export {name}={render_word(value)}" for name, value in step.env)
-    if step.launched:
+    if step.wrap_compilers:
         yield "launch_compilers"
-    if step.held:
-        yield f"hold_git {render_command(step.held)}"
+    if step.protected_trees:
+        yield f"hold_git {render_command(step.protected_trees)}"
 
 
 def _commands(step: Step) -> Iterator[str]:

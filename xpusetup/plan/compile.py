@@ -76,9 +76,9 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
         needs=compile_needs(context, part),
         after=before,
         makes=(result,),
-        dated_by=context.dated_by(part),
+        source_date_from=context.source_date_from(part),
         component=part.name,
-        held=context.held(part),
+        protected_trees=context.protected_trees(part),
     )
 
 
@@ -103,11 +103,11 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         needs=compile_needs(context, part),
         after=before,
         makes=(context.wheel(part),),
-        dated_by=context.dated_by(part),
+        source_date_from=context.source_date_from(part),
         component=part.name,
-        launched=not part.cmake,
-        always=bool(context.held(part)),
-        held=context.held(part),
+        wrap_compilers=not part.cmake,
+        always=bool(context.protected_trees(part)),
+        protected_trees=context.protected_trees(part),
     )
 
 
@@ -124,10 +124,10 @@ def make_target_step(context: Context, part: SourceComponent) -> Step:
         needs=compile_needs(context, part),
         after=(f"{part.name}.configure",),
         makes=(result,),
-        dated_by=context.dated_by(part),
+        source_date_from=context.source_date_from(part),
         component=part.name,
         always=True,
-        held=context.held(part),
+        protected_trees=context.protected_trees(part),
     )
 
 

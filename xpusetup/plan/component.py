@@ -185,11 +185,11 @@ def make_wheel_build(context: Context, part: SourceComponent) -> Step:
         needs=("network", *compile_needs(context, part)),
         after=("requirements", f"{part.name}.fetch"),
         makes=(context.wheel(part),),
-        dated_by=context.dated_by(part),
+        source_date_from=context.source_date_from(part),
         component=part.name,
-        launched=True,
+        wrap_compilers=True,
         always=True,
-        held=context.held(part),
+        protected_trees=context.protected_trees(part),
     )
 
 
@@ -211,11 +211,11 @@ def make_editable(context: Context, part: SourceComponent, before: Sequence[str]
         after=tuple(dict.fromkeys((*before, venv_last))),
         locks=("venv",),
         makes=(context.installed(part),),
-        dated_by=context.dated_by(part),
+        source_date_from=context.source_date_from(part),
         component=part.name,
-        launched=not part.cmake,
+        wrap_compilers=not part.cmake,
         always=True,
-        held=context.held(part),
+        protected_trees=context.protected_trees(part),
     )
 
 
@@ -269,7 +269,7 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
     result = f"{context.layout.results}/{part.name}.inspect.json"
     wheel = context.choice(part)
     wanted = inspect_options(part, context.target.arch)
-    places = (context.layout.src, context.layout.venv, *context.held(part))
+    places = (context.layout.src, context.layout.venv, *context.protected_trees(part))
     foreign = tuple(word for place in places for word in ("--build-folder", place))
     return Step(
         id=f"{part.name}.inspect",

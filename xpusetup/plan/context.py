@@ -113,7 +113,7 @@ class Context:
         """Give the folder of a component's source."""
         return self.own(part.name) or self.beside(part)
 
-    def dated_by(self, part: SourceComponent) -> str:
+    def source_date_from(self, part: SourceComponent) -> str:
         """Give what dates a component's build: its git tree, or the file with the date of an unpacked archive."""
         return self.date_file(part) if part.name in self.request.archives else self.tree(part)
 
@@ -125,7 +125,7 @@ class Context:
         """Give what the folders begin with that are made beside a component's source."""
         return f"{self.layout.src}/{part.name}"
 
-    def held(self, part: SourceComponent) -> tuple[str, ...]:
+    def protected_trees(self, part: SourceComponent) -> tuple[str, ...]:
         """Give the folders of the user's own that a component's build works in."""
         names = (part.name, *(item.name for item in part.vendored))
         return tuple(folder for name in names if (folder := self.own(name)))

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.model import Target, Wheel
 from xpusetup.base.text import render_duration, render_size
-from xpusetup.verify.outcomes import Verification, describe_machine
+from xpusetup.run.manifest import describe_machine
+from xpusetup.verify.outcomes import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence

@@ -340,3 +340,13 @@ def _begun(root: Root) -> tuple[str, ...]:
     since = (root / "lock").stat().st_mtime
     names = sorted(path.name.removeprefix(prefix) for path in (root / folder).glob(f"{prefix}*"))
     return tuple(name for name in names if root.log(name).exists() and root.log(name).stat().st_mtime >= since)
+
+
+def describe_machine(facts: Mapping[str, Any]) -> str:
+    """Name a machine by its saved facts; empty where there are none."""
+    system = facts.get("system")
+    if not isinstance(system, dict) or not system:
+        return ""
+    name, version = str(system.get("name", "")), str(system.get("version") or "")
+    known = name if version in name else f"{name} {version}"
+    return f"{known} · Linux {system.get('kernel', '')} · {system.get('machine', '')}"

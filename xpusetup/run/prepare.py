@@ -145,17 +145,23 @@ class Prepared:
 
 def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) -> Prepared:
     """Make a plan, writing nothing. Raises NotReadyError when the machine isn't ready for it."""
-    _check(workspace, request)
-    target = _target_of_lock(workspace, request, purpose)
-    if target is not None:
-        prepared = _prepare(workspace, request, target, purpose)
-        if all(status.state == "done" for status in prepared.statuses()):
-            return prepared
+    if done := find_done(workspace, request, purpose):
+        return done
     prepared = preview(workspace, request, purpose)
     if prepared.missing and prepared.facts is not None:
         from xpusetup.run.preflight import gate  # noqa: PLC0415 - a build that is done probes nothing
 
         gate(workspace, prepared.facts, purpose, request.verify)
+    return prepared
+
+
+def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared | None:
+    """Make the plan of the last build again, where nothing of it is left to do; the machine is not looked at."""
+    _check(workspace, request)
+    target = _target_of_lock(workspace, request, purpose)
+    prepared = _prepare(workspace, request, target, purpose) if target is not None else None
+    if prepared is None or any(status.state != "done" for status in prepared.statuses()):
+        return None
     return prepared
 
 

@@ -108,6 +108,11 @@ def _nearest(name: str) -> str:
     return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
 
 
+@cache
+def _known_hashes() -> str:
+    return files.package_text(FILE)
+
+
 def load_profile(name: str) -> Profile:
     """Load a profile by its name or its file."""
     path = Path(name) if is_path(name) else files.package_file("profiles") / f"{name}.toml"
@@ -118,7 +123,7 @@ def load_profile(name: str) -> Profile:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), files.package_text(FILE))
+    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), _known_hashes())
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 

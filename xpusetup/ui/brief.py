@@ -43,7 +43,7 @@ def show_in_brief(console: Console, result: AnyResult, data: Any) -> bool:
     line = render(data) if render and result.code == 0 else ""
     if line:
         console.print(f" {line}")
-        show_attempts(console, getattr(data, "reached_out", ()), verbose=False)
+        show_attempts(console, getattr(data, "reached_out", ()))
     return bool(line)
 
 

@@ -92,10 +92,10 @@ def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
     """Print how a build ended."""
     if data.failure:
         _show_failure(console, data.failure)
-        show_attempts(console, data.reached_out, verbose=verbose)
+        show_attempts(console, data.reached_out)
         return
     _part_from_steps(console, data)
-    show_attempts(console, data.reached_out, verbose=verbose)
+    show_attempts(console, data.reached_out)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
 

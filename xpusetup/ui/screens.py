@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.environment import ShellEnvironment
     from xpusetup.commands.profiles import ProfileSchema
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.skill import Skill
-    from xpusetup.commands.status import ShellEnvironment
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")

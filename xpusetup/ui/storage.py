@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.bundle.contents import Download
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
@@ -123,30 +122,25 @@ def _show_rest(console: Console, data: Removed) -> None:
 
 
 SHOWN = 6
-"""So many downloads are named before they are counted."""
+"""So many addresses are named."""
 VENDOR = "what a profile names under [[components.vendored]] is fetched before (docs/profiles.md)"
 
 
-def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:
-    """Print what was written, what its sources may still download, and how to use it."""
+def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what was written, and how to use it."""
     console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data.bytes)}")
     _show_contents(console, data)
     show_unverified(console, data.unverified)
-    if data.downloads:
-        console.print("\n may download, as its own files say (what is vendored is there already):")
-        _show_downloads(console, data.downloads, verbose=verbose)
     file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
     console.print(f"   install this program:  tar -xf {escape(file)} program && pip install --no-index program/*.whl")
     console.print(f"   build:                 xpusetup build --bundle {escape(file)}")
 
 
-def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:
+def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print whether a bundle is whole, and what it lacks."""
     console.print(f"\n {_file(data)} · made by xpusetup {data.created_by}")
     _show_contents(console, data)
-    if verbose and data.downloads:
-        _show_downloads(console, data.downloads, verbose=True)
     for what in data.missing:
         console.print(f" [red]✗[/] lacks {escape(what)}")
     if data.missing:
@@ -178,16 +172,8 @@ def _count(number: int, one: str, many: str = "") -> str:
     return f"{number} {one if number == 1 else many or f'{one}s'}"
 
 
-def _show_downloads(console: Console, downloads: Sequence[Download], *, verbose: bool) -> None:
-    shown = downloads if verbose else downloads[:SHOWN]
-    for item in shown:
-        console.print(f"   {escape(item.file)}:{item.line}  {escape(item.how)}  {escape(item.what)}")
-    if len(shown) < len(downloads):
-        console.print(f"   and {len(downloads) - len(shown)} more (-v)", style="dim")
-
-
-def show_attempts(console: Console, attempts: Sequence[Attempt], *, verbose: bool) -> None:
-    """Print which steps asked for the network, for what, and which places of their sources may have."""
+def show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
+    """Print which steps asked for the network, for what, and how to find the places of their sources that may have."""
     for row in attempts:
         named = ", ".join(row.addresses[:SHOWN])
         told = (
@@ -196,8 +182,7 @@ def show_attempts(console: Console, attempts: Sequence[Attempt], *, verbose: boo
             else "asked for the network without naming an address"
         )
         prose(console, "   ", f"{row.step} {told}", first=" [yellow]![/] ")
-        if row.may_download:
-            console.print("   places in its source that may have:", style="dim")
-        _show_downloads(console, row.may_download, verbose=verbose)
+        console.print("   where its source may have:", style="dim")
+        console.print(f"   {escape(row.look)}")
     if attempts:
         prose(console, "   ", VENDOR)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
+from xpusetup.run.manifest import describe_machine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -179,16 +180,6 @@ def _check(one: Mapping[str, Any]) -> Check:
     verdict = one.get("verdict")
     mark = verdict if verdict in SIGNS and not (level == "skip" and verdict == "ok") else BY_LEVEL.get(level, NOT_RUN)
     return Check(mark, " ".join(str(one.get("seen") or "").split()), str(one.get("title") or ""))
-
-
-def describe_machine(facts: Mapping[str, Any]) -> str:
-    """Name a machine by its saved facts; empty where there are none."""
-    system = _table(facts, "system")
-    if not system:
-        return ""
-    name = f"{system.get('name', '')} {system.get('version') or ''}".strip()
-    known = name if str(system.get("version") or "") not in str(system.get("name", "")) else str(system.get("name"))
-    return f"{known} · Linux {system.get('kernel', '')} · {system.get('machine', '')}"
 
 
 def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:

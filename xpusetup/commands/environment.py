@@ -1,0 +1,136 @@
+"""env and run: the environment of a build, for a shell and for a command."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, NoReturn
+
+from xpusetup.base.errors import UsageError
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built, identify
+from xpusetup.config.settings import make_network
+from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
+from xpusetup.plan.environment import constraints_file
+from xpusetup.plan.verify import parse_variables
+from xpusetup.run.workspace import ONLY, Workspace, open_built
+from xpusetup.system.environment import exec_command, now, variable, variables
+from xpusetup.system.process import run_attached
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from typing import TypeAlias
+
+    from xpusetup.base.model import Target
+    from xpusetup.commands.status import Built
+    from xpusetup.run.workspace import Where
+
+    Say: TypeAlias = Callable[[str], None]
+
+
+SIGNALS = 128
+"""What a shell adds to the number of the signal that ended a command."""
+
+
+@dataclass(frozen=True)
+class ShellEnvironment:
+    """What a shell sets and unsets."""
+
+    set_: dict[str, str]
+    unset: list[str]
+
+
+def env(where: Where, *, build: bool, say: Say | None = None) -> Result[ShellEnvironment]:
+    """Give what to set for using the result, or what a build step sees, and say whose where none was named."""
+    workspace = open_built(where)
+    _say_whose(workspace, say)
+    change = _change(find_built(workspace), build=build)
+    network = make_network(workspace.settings.network, variables()) if build else {}
+    return Result("env", ShellEnvironment({**change.sets, **network}, list(change.unsets)))
+
+
+def _say_whose(workspace: Workspace, say: Say | None) -> None:
+    if say is not None and workspace.chosen_by == ONLY:
+        say(f"{workspace.profile.name}, {ONLY}")
+
+
+def _change(built: Built, *, build: bool) -> Change:
+    venv, kit = built.venv, built.target.toolkit
+    change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
+    path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
+    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
+    mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
+    wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
+    sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
+    return Change(sets, (*change.unsets, *(name for name in own if not wanted[name] and variable(name))))
+
+
+def _of_device(target: Target, *, build: bool) -> Change:
+    """Give what the device's libraries need where they run, in its usual mode."""
+    if build:
+        return Change({}, ())
+    change = capture_scripts(target.scripts)
+    usual = (pair for mode in target.modes[:1] for pair in mode.variables)
+    return Change({**change.sets, **dict(parse_variables((*target.variables, *usual)))}, change.unsets)
+
+
+def _guarded(built: Built) -> dict[str, str]:
+    """Give uv the constraints of the environment: it reads no pip.conf."""
+    ours = built.place(constraints_file(built.layout))
+    told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
+    return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
+
+
+def _library_path() -> str:
+    """Take other SYCL runtimes and torches off the caller's library path: two of them must not meet in a process."""
+    folders = variable("LD_LIBRARY_PATH").split(":")
+    return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
+
+
+def run_environment(built: Built) -> dict[str, str]:
+    """Give the variables that a command in the built environment sees."""
+    change = _change(built, build=False)
+    kept = {name: value for name, value in variables().items() if name not in change.unsets}
+    return {**kept, **change.sets}
+
+
+def run(where: Where, command: Sequence[str], say: Say | None = None) -> NoReturn:
+    """Become a command in the built environment, and say whose where none was named."""
+    workspace, environment = _ready(where, command)
+    _say_whose(workspace, say)
+    exec_command(command, environment)
+
+
+@dataclass(frozen=True, kw_only=True)
+class CommandRun:
+    """How a command in the built environment ended: its exit code (of a signal negative), and seconds."""
+
+    profile: str
+    chosen_by: str
+    root: str
+    argv: list[str]
+    code: int
+    seconds: float
+
+
+def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
+    """Run a command in the built environment, and tell how it ended: with its own exit code."""
+    workspace, environment = _ready(where, command)
+    began = now()
+    code = run_attached(command, quiet=True, env=environment)
+    if code is None:
+        raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
+    done = CommandRun(
+        **identify(workspace),
+        root=str(workspace.root),
+        argv=list(command),
+        code=code,
+        seconds=round(now() - began, 3),
+    )
+    return Result("run", done, code=code if code >= 0 else SIGNALS - code)
+
+
+def _ready(where: Where, command: Sequence[str]) -> tuple[Workspace, dict[str, str]]:
+    if not command:
+        raise UsageError("run needs a command", fix="xpusetup run -- python -c 'import torch'")
+    workspace = open_built(where)
+    return workspace, run_environment(find_built(workspace))
