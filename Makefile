@@ -5,6 +5,7 @@
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
+# make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
@@ -15,13 +16,14 @@ PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 E2E_WORKERS ?= 3# more than cores: they mostly wait
 ONEDNN_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-onednn
+FITS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-fits
 PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -63,6 +65,9 @@ e2e-long: .venv/dev
 
 e2e-published-wheels: .venv/dev
 	cd tests && ../$(BIN)/python -m real.published_wheels $(abspath $(PUBLISHED))
+
+e2e-fits: .venv/dev
+	cd tests && ../$(BIN)/python -m real.fits $(abspath $(FITS)) --tidy
 
 e2e-torch: .venv/dev
 	cd tests && ../$(BIN)/python -m real.torch_build $(abspath $(TORCH_WORK))

@@ -40,6 +40,7 @@ RESULTS: dict[str, str] = {
     "env": "ShellEnvironment",
     "env --closure": "LibraryClosure",
     "explain": "ExplainResult",
+    "fits": "FitResult",
     "install": "InstallResult",
     "plan": "PlanResult",
     "profiles check": "CheckedProfile",

@@ -28,6 +28,7 @@ ENDS = {
     "verify": "-p sin",
     "test": "transfromers",
     "verify-wheel": "none.whl",
+    "fits": "none.whl",
     "status": "-p sin",
     "report": "-p sin",
     "remove": "-p sin",

@@ -110,6 +110,8 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("bundle-create", screens.BUNDLE, False),
     ("verify-wheel", screens.WHEEL, False),
     ("verify-wheel-verbose", screens.WHEEL, True),
+    ("fits", screens.FITS, False),
+    ("fits-verbose", screens.FITS, True),
     ("env-closure", screens.CLOSURE, False),
     ("cache-size", screens.CACHE, False),
     ("cache-size-verbose", screens.CACHE, True),

@@ -26,6 +26,7 @@ from xpusetup.commands.cache import CacheSize, PrunedCache, Repository, RootSize
 from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
+from xpusetup.commands.fits import FitResult
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
@@ -39,6 +40,7 @@ from xpusetup.machine.parsers import LibraryOwner
 from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate
+from xpusetup.verify.fit import FitLibrary, FitProblem, FittedWheel, FitTorch
 from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
 from xpusetup.verify.runner import DeviceCheck
 
@@ -669,6 +671,63 @@ WHEEL = WheelVerification(
         ),
     ],
     ok=False,
+)
+FITS = FitResult(
+    torch=FitTorch(version="2.14.1+xpu", where="/home/me/ml (--into)", read=True, python="3.12"),
+    wheels=[
+        FittedWheel(
+            file="torchvision-0.29.1+xpu-cp312-cp312-linux_x86_64.whl",
+            name="torchvision",
+            version="0.29.1+xpu",
+            answer="fits",
+            reason="all 184 names that it asks torch for are there, of its C++ interface",
+            instead=None,
+            binds="torch-c++",
+            notes=[],
+            libraries=[],
+        ),
+        FittedWheel(
+            file="vllm_xpu_kernels-0.1.16-cp38-abi3-manylinux_2_28_x86_64.whl",
+            name="vllm-xpu-kernels",
+            version="0.1.16",
+            answer="does_not_fit",
+            reason="_C.abi3.so needs at::gone(c10::SymInt) and 2 more, which that torch has not; it has at::gone(long)",
+            instead="torch==2.13.0",
+            binds="torch-c++",
+            notes=["it requires torch==2.13.0: pip would replace torch 2.14.1+xpu, unless --no-deps is given"],
+            libraries=[
+                FitLibrary(
+                    path="vllm_xpu_kernels/_C.abi3.so",
+                    group="vllm_xpu_kernels/_C",
+                    torch=412,
+                    stable=0,
+                    foreign=False,
+                    problems=[
+                        FitProblem(
+                            kind="torch",
+                            library="vllm_xpu_kernels/_C.abi3.so",
+                            names=["at::gone(c10::SymInt)", "at::gone_out()", "c10::gone()"],
+                            count=3,
+                            first="torch/lib/libtorch_cpu.so",
+                            near=["at::gone(long)"],
+                            certain=True,
+                        )
+                    ],
+                )
+            ],
+        ),
+        FittedWheel(
+            file="torchcodec-0.17.0-cp312-cp312-manylinux_2_28_x86_64.whl",
+            name="torchcodec",
+            version="0.17.0",
+            answer="unknown",
+            reason="libtorchcodec_core8.so needs libavutil.so.60, which is found nowhere",
+            instead=None,
+            binds="torch-stable",
+            notes=[],
+            libraries=[],
+        ),
+    ],
 )
 CLOSURE = LibraryClosure(
     prefix="/home/me/venv",

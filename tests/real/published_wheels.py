@@ -15,7 +15,7 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
@@ -67,6 +67,19 @@ class Published(BaseModel):
     true: str = ""
 
 
+class Named(Protocol):
+    """A wheel by name and hash."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def version(self) -> str: ...
+    @property
+    def file(self) -> str: ...
+    @property
+    def sha256(self) -> str: ...
+
+
 class UnavailableError(RuntimeError):
     """pip cannot get a wheel, or gives another one."""
 
@@ -76,7 +89,7 @@ def read_table(path: Path = TABLE) -> list[Published]:
     return [Published(**row) for row in parse_toml(path.read_text())["wheel"]]
 
 
-def fetch(wheel: Published, folder: Path, env: Mapping[str, str]) -> Path:
+def fetch(wheel: Named, folder: Path, env: Mapping[str, str]) -> Path:
     """Give the file, by pip where it is not there yet."""
     path = folder / wheel.file
     if not path.is_file():
@@ -88,7 +101,7 @@ def fetch(wheel: Published, folder: Path, env: Mapping[str, str]) -> Path:
     return path
 
 
-def _download(wheel: Published, place: Path, env: Mapping[str, str]) -> None:
+def _download(wheel: Named, place: Path, env: Mapping[str, str]) -> None:
     wanted = place / "wanted.txt"
     wanted.write_text(f"{wheel.name}=={wheel.version} --hash=sha256:{wheel.sha256}\n")
     platforms = wheel.file.removesuffix(".whl").rpartition("-")[2].split(".")

@@ -89,6 +89,7 @@ TABLES = {
         "verify": Entry("verify:verify", PROVE),
         "test": Entry("verify:run_tests", PROVE),
         "verify-wheel": Entry("verify:verify_wheel", PROVE),
+        "fits": Entry("verify:fits", PROVE),
         "emit": Entry("build:emit", AWAY),
         "dockerfile": Entry("build:dockerfile", AWAY),
         "doctor": Entry("doctor:doctor", HELP),

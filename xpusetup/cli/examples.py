@@ -15,6 +15,10 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "verify": ("xpusetup verify --level quick", "xpusetup verify --into ~/ml --device cpu"),
     "test": ("xpusetup test", "xpusetup test transformers --install --select tests/trainer"),
     "verify-wheel": ("xpusetup verify-wheel WHEEL", "xpusetup verify-wheel WHEEL --profile torch-2.14"),
+    "fits": (
+        "xpusetup fits WHEEL --into ~/ml",
+        "xpusetup fits WHEEL --torch torch-2.13.0-cp311-cp311-linux_x86_64.whl",
+    ),
     "emit": (
         "xpusetup emit shell --profile torch-2.14 -o DIR",
         "xpusetup emit slurm --profile torch-2.14 --python 3.11 --python 3.12 -o DIR",

@@ -1,4 +1,4 @@
-"""verify, test, verify-wheel: proof that a device computes, suites, and what is in a wheel."""
+"""verify, test, verify-wheel, fits: proof that a device computes, suites, what is in a wheel, and with which torch."""
 
 from __future__ import annotations
 
@@ -89,6 +89,31 @@ def verify_wheel(
             return verify(wheel, asked)
 
     told.finish("verify-wheel", work)
+
+
+# fits: whether wheels work with a torch.
+
+
+@options.spread
+def fits(
+    *,
+    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
+    where: options.ActiveWhere,
+    torch: Annotated[
+        str, typer.Option("--torch", help="A wheel of torch, a folder of its libraries, or a version.", metavar="X")
+    ] = "",
+    told: options.LongOutput,
+) -> None:
+    """Say of each wheel whether it works with a torch, without loading anything."""
+
+    def work() -> AnyResult:
+        from xpusetup.commands.fits import judge_wheels
+        from xpusetup.ui.live import waiting
+
+        with waiting("reading wheels and torch", quiet=told.silent):
+            return judge_wheels(wheels, where.find(), torch)
+
+    told.finish("fits", work)
 
 
 # verify: proof that a device computes, and which operators it leaves to the CPU.

@@ -47,6 +47,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "status": OF_BUILT,
     "report": OF_BUILT,
     "remove": (*PLACE, "--rev"),
+    "fits": (*PLACE, "--into"),
     "devices check": (*PLACE, "--into"),
     "devices list": (*PLACE, "--into"),
     "profiles lock": (*PLACE, "--rev"),

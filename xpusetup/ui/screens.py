@@ -120,6 +120,7 @@ SCREENS = {
     "WrittenReport": "bisect:show_report",
     "LibraryClosure": "devices:show_closure",
     "WheelVerification": "devices:show_wheel",
+    "FitResult": "fits:show_fits",
     "CreatedBundle": "storage:show_created",
     "VerifiedBundle": "storage:show_verified",
     "ProfileList": "profiles:show_list",

@@ -23,7 +23,7 @@ ONCE = ("libsycl", "libur_loader", "libze_loader", "libccl", "libmpi", "libtorch
 """Libraries that hold the state of a device or of torch: of two majors in one process, each knows half of it."""
 OF_DRIVER = ("libze_loader.so.1", "libcuda.so.1", "libOpenCL.so.1")
 """What only a machine with the device has to have."""
-OF_TORCH = re.compile(r"^_ZN?[KV]*(?:2at|3c10|5torch)")
+OF_TORCH = re.compile(r"^_Z(?:T[ISV])?N?[KVRO]*(?:2at|3c10|5torch)")
 TORCH = re.compile(r"^lib(?:torch|c10)[\w]*\.so")
 NEW_STRINGS = re.compile(r"__cxx11|B5cxx11")
 OLD_STRINGS = re.compile(r"^_ZNK?Ss\d|RKSs(?=[A-Z_\d]|$)|[^\d]Ss(?=$|S_|[A-Z])")
@@ -131,10 +131,10 @@ def _by_name(name: str, one: Loaded, where: Sequence[Loaded], known: Known) -> t
     if not torch or not OF_TORCH.match(name) or not any(TORCH.match(needed) for needed in one.library.needed):
         return None
     core = next((each for each in torch if each.library.soname.startswith("libc10")), torch[0])
-    return ("abi" if _is_other_abi(name, torch, known) else "torch"), core.library.path, ""
+    return ("abi" if is_other_abi(name, torch, known) else "torch"), core.library.path, ""
 
 
-def _is_other_abi(name: str, torch: Iterable[Loaded], known: Known) -> bool:
+def is_other_abi(name: str, torch: Iterable[Loaded], known: Known) -> bool:
     """Say whether the same function is there with the std::string of the other C++ ABI."""
     wanted = OLD_STRINGS if NEW_STRINGS.search(name) else NEW_STRINGS if OLD_STRINGS.search(name) else None
     if wanted is None:
@@ -146,7 +146,7 @@ def _is_other_abi(name: str, torch: Iterable[Loaded], known: Known) -> bool:
 
 def path_of(name: str) -> str:
     """Give the part of a mangled name before its arguments: _ZN3c106detail14torchCheckFail of _ZN3c10...FailEPKc."""
-    match = re.match(r"_ZN?[KV]*", name)
+    match = re.match(r"_Z(?:T[ISV])?N?[KVRO]*", name)
     place = match.end() if match else 0
     while (digits := re.match(r"\d+", name[place:])) is not None:
         place += digits.end() + int(digits[0])

@@ -251,3 +251,57 @@ def _numbers(elf: Elf, count: int) -> tuple[int, ...]:
     if not elf.value(VERSYM):
         return (0,) * count
     return struct.unpack_from(f"<{count}H", elf.data, elf.offset_of(elf.value(VERSYM)))
+
+
+class Index:
+    """Finds a name among those that a file has, as the loader does: by its hash table, without reading the others."""
+
+    def __init__(self, elf: Elf) -> None:
+        self.elf = elf
+        self.own = elf.own_versions()
+        self.place = elf.offset_of(elf.value(GNU_HASH)) if elf.value(GNU_HASH) else 0
+        self.all = None if self.place else read_symbols(elf)
+
+    def has(self, name: str, version: str = "") -> bool:
+        """Say whether it has a name; with `version`, in that version node, unless it has no nodes at all."""
+        if self.all is not None:
+            return f"{name}@{version}" in self.all.versioned if version and self.own else name in self.all.names
+        found = self._find(name.encode())
+        return version in found if version and self.own else bool(found)
+
+    def _find(self, name: bytes) -> set[str]:
+        """Give the version nodes under which a name is there."""
+        hashed = _gnu_hash(name)
+        data, place = self.elf.data, self.place
+        buckets, first, bloom, _ = struct.unpack_from("<IIII", data, place)
+        start = place + 16 + 8 * bloom
+        index = struct.unpack_from("<I", data, start + 4 * (hashed % buckets))[0] if buckets else 0
+        found: set[str] = set()
+        while index >= first > 0:
+            chain = struct.unpack_from("<I", data, start + 4 * (buckets + index - first))[0]
+            if chain | 1 == hashed | 1 and self._is(index, name):
+                found.add(self._version(index))
+            if chain & 1:
+                break
+            index += 1
+        return found
+
+    def _is(self, index: int, name: bytes) -> bool:
+        place = self.elf.offset_of(self.elf.value(SYMTAB)) + index * SYMBOL.size
+        text, info, other, section, _, _ = SYMBOL.unpack_from(self.elf.data, place)
+        start = self.elf.offset_of(self.elf.value(STRTAB)) + text
+        same = bytes(self.elf.data[start : start + len(name) + 1]) == name + b"\0"
+        return same and section != 0 and info >> 4 in SEEN and other & 3 in (DEFAULT, PROTECTED)
+
+    def _version(self, index: int) -> str:
+        if not self.elf.value(VERSYM):
+            return ""
+        number = struct.unpack_from("<H", self.elf.data, self.elf.offset_of(self.elf.value(VERSYM)) + 2 * index)[0]
+        return self.own.get(number & ~HIDDEN, "") if number & ~HIDDEN >= OWN else ""
+
+
+def _gnu_hash(name: bytes) -> int:
+    found = 5381
+    for letter in name:
+        found = (found * 33 + letter) & 0xFFFFFFFF
+    return found

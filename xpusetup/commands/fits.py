@@ -1,0 +1,256 @@
+"""fits: whether wheels work with a torch, judged from the files of both; nothing is loaded."""
+
+from __future__ import annotations
+
+import json
+import re
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from packaging.tags import compatible_tags, cpython_tags, platform_tags
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+from xpusetup.base.document import read_as
+from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built
+from xpusetup.machine.probe_devices import active_python, find_python
+from xpusetup.machine.probe_torch import site_packages
+from xpusetup.run.root import find_roots
+from xpusetup.run.tables import shipped
+from xpusetup.run.workspace import load_settings, open_built, roots_folder
+from xpusetup.system import files
+from xpusetup.system.files import Sysroot
+from xpusetup.system.process import run_process
+from xpusetup.verify.fit import FittedWheel, FitTorch, InspectedFit, Target, judge_fit
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from packaging.tags import Tag
+
+    from xpusetup.run.workspace import Where
+
+
+HELPER = "helpers/inspect_fit.py"
+TIMEOUT_S = 900.0
+"""Seconds for all wheels: each library of a wheel is unpacked once, and some have gigabytes."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitResult:
+    """Whether wheels work with a torch."""
+
+    torch: FitTorch
+    wheels: list[FittedWheel]
+
+
+@dataclass(frozen=True, kw_only=True)
+class SeenTorch:
+    """What helpers/inspect_fit.py says of the torch: the libraries that `import torch` opens."""
+
+    version: str
+    libraries: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What helpers/inspect_fit.py writes; `plain` has C++ names as people read them."""
+
+    torch: SeenTorch
+    wheels: list[InspectedFit]
+    plain: dict[str, str]
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where a torch is: the helper's words for it, the place for people, the Python it is for (empty: not known)."""
+
+    words: tuple[str, ...]
+    where: str
+    python: str = ""
+    version: str = ""
+
+
+def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result[FitResult]:
+    """Judge wheels. Ends with 1 where one does not fit, else with 3 where one is not known to.
+
+    Raises UsageError where there is no such wheel or torch, NotReadyError where no environment is named or active.
+    """
+    paths = [_wheel(name) for name in wheels]
+    place = _find_torch(torch) if torch else _find_environment(where)
+    found = _inspect(paths, place)
+    version = found.torch.version or place.version
+    if not found.torch.libraries and "--no-torch" not in place.words:
+        raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
+    seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
+    target = Target(torch=seen, tags=_tags(place.python), known=_known(version))
+    judged = [_in_words(judge_fit(_plain(one, found.plain), target), place) for one in found.wheels]
+    return Result("fits", FitResult(torch=seen, wheels=judged), code=_code(judged))
+
+
+def _code(judged: Sequence[FittedWheel]) -> int:
+    answers = {one.answer for one in judged}
+    if "does_not_fit" in answers:
+        return WorkFailedError.code
+    return NotReadyError.code if "unknown" in answers else 0
+
+
+def _wheel(name: str) -> Path:
+    path = Path(name).expanduser()
+    if not path.is_file():
+        raise UsageError(f"there is no wheel {name}", fix="name a file that ends with .whl")
+    if path.suffix != ".whl":
+        raise UsageError(f"{name} is no wheel", fix="name a file that ends with .whl")
+    return path
+
+
+# Where the torch is.
+
+
+def _find_environment(where: Where) -> Place:
+    if where.into:
+        place = Path(where.into).expanduser().absolute()
+        python = find_python(place)
+        if not python:
+            raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
+        return _environment(_prefix_of(python), "--into")
+    if where.profile or where.root or where.name:
+        return _environment(find_built(open_built(where)).venv, "the build that is named")
+    python, by = active_python()
+    if not python:
+        fix = "name the torch: --into ENV, --profile NAME, or --torch FILE"
+        raise NotReadyError("no torch is named, and no Python environment is active here", fix=fix)
+    return _environment(_prefix_of(python), by)
+
+
+def _prefix_of(python: str) -> Path:
+    return Path(python).parent.parent
+
+
+def _environment(prefix: Path, by: str) -> Place:
+    places = list(site_packages(prefix))
+    found = re.search(r"python(3\.\d+t?)/", f"{places[0]}/") if places else None
+    words = ("--prefix", str(prefix), *(word for each in places for word in ("--place", str(each))))
+    return Place(words, f"{prefix} ({by})", found[1] if found else "")
+
+
+def _find_torch(name: str) -> Place:
+    """Find what --torch names: a wheel, a folder with torch's libraries, or a version that is here."""
+    path = Path(name).expanduser()
+    if path.is_dir():
+        return _folder(path)
+    if path.is_file():
+        return Place(("--torch-wheel", str(path)), str(path), _python_of(path))
+    try:
+        wanted = Version(name)
+    except InvalidVersion:
+        raise UsageError(
+            f"--torch {name} is neither a wheel or folder that is there, nor a version",
+            fix="name a wheel of torch, the folder of its libraries, or a version such as 2.13.0",
+        ) from None
+    for prefix in _prefixes():
+        place = _environment(prefix, f"torch {name} is here")
+        version = _version_in(prefix)
+        if version is not None and wanted in (version, Version(version.public)):
+            return place
+    return Place(("--no-torch",), "nowhere here", version=name)
+
+
+def _folder(path: Path) -> Place:
+    inside = [path / below for below in ("", "torch/lib", "lib") if (path / below / "libtorch_cpu.so").is_file()]
+    if not inside:
+        raise UsageError(f"{path} holds no libtorch_cpu.so", fix="name the folder torch/lib of an installed torch")
+    modules = [each.name for each in inside[0].parent.glob("_C.*.so")]
+    found = re.search(r"_C\.cpython-3(\d+t?)-", modules[0]) if modules else None
+    return Place(("--torch-folder", str(inside[0])), str(inside[0]), f"3.{found[1]}" if found else "")
+
+
+def _python_of(wheel: Path) -> str:
+    """Give the Python that a wheel of torch is for, as its name says it."""
+    try:
+        name, _, _, tags = parse_wheel_filename(wheel.name)
+    except (InvalidWheelFilename, InvalidVersion) as error:
+        raise UsageError(f"--torch {wheel} is no wheel: {error}", fix="name a wheel of torch") from None
+    if name != "torch":
+        raise UsageError(f"--torch {wheel} is a wheel of {name}", fix="name a wheel of torch")
+    found = next((re.fullmatch(r"cp3(\d+t?)", each.abi) for each in tags), None)
+    return f"3.{found[1]}" if found else ""
+
+
+def _prefixes() -> Iterator[Path]:
+    """Give the environments at hand: the active one, then those that this program built."""
+    python, _ = active_python()
+    if python:
+        yield _prefix_of(python)
+    for root in find_roots(roots_folder(load_settings())):
+        yield root / "venv"
+
+
+def _version_in(prefix: Path) -> Version | None:
+    for place in site_packages(prefix):
+        found = re.search(r"__version__ = '([^']+)'", files.read_text(place / "torch/version.py") or "")
+        if found:
+            return Version(found[1])
+    return None
+
+
+def _tags(python: str) -> frozenset[Tag] | None:
+    """Give the tags of wheels that a Python takes on this machine; None where the Python is not known."""
+    if not python:
+        return None
+    version = (3, int(python.removeprefix("3.").rstrip("t")))
+    abi = f"cp3{version[1]}{'t' if python.endswith('t') else ''}"
+    platforms = list(platform_tags())
+    own = cpython_tags(version, [abi], platforms)
+    return frozenset((*own, *compatible_tags(version, f"cp3{version[1]}", platforms)))
+
+
+def _known(version: str) -> dict[str, str]:
+    """Give the versions of distributions that the profile of this release of torch has, by name."""
+    release = version.partition("+")[0]
+    for profile in shipped():
+        parts = {part.distribution: part.version for part in profile.components if part.kind != "skip"}
+        if parts.get("torch", "").partition("+")[0] == release:
+            return parts
+    return {}
+
+
+# What the helper says, and names as people read them.
+
+
+def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
+    sysroot = Sysroot.from_environment()
+    words = (*(map(str, paths)), *place.words, *(("--sysroot", sysroot.text) if sysroot.text else ()))
+    output = run_process((sys.executable, "-B", str(files.package_file(HELPER)), *words), seconds=TIMEOUT_S)
+    last = next(reversed(output.err.strip().splitlines()), "") or output.why
+    if output.code == UsageError.code:
+        raise UsageError(last or "the torch cannot be read", fix="xpusetup fits --help")
+    try:
+        return read_as(Inspection, json.loads(output.out))
+    except ValueError:
+        raise WorkFailedError(f"the wheels were not read to their end: {last or 'no word'}", fix="try again") from None
+
+
+def _plain(wheel: InspectedFit, plain: dict[str, str]) -> InspectedFit:
+    """Write the C++ names of a wheel's problems as people read them."""
+
+    def said(names: list[str]) -> list[str]:
+        return [plain.get(name, name) for name in names]
+
+    libraries = [
+        replace(one, problems=[replace(each, names=said(each.names), near=said(each.near)) for each in one.problems])
+        for one in wheel.libraries
+    ]
+    return replace(wheel, libraries=libraries)
+
+
+def _in_words(judged: FittedWheel, place: Place) -> FittedWheel:
+    """Say what to do where no torch could be read."""
+    if judged.answer != "unknown" or "--no-torch" not in place.words:
+        return judged
+    get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
+    return replace(judged, notes=[*judged.notes, get])

@@ -1,0 +1,343 @@
+"""Whether the libraries of a wheel can be loaded beside a torch: a model of the process, nothing is loaded or unpacked.
+
+A library of the wheel is opened in the model as Python opens it after `import torch`: every name that it asks for must
+be had by what the process holds already, or by what comes with it. All names are looked up at once, as RTLD_NOW does.
+"""
+
+from __future__ import annotations
+
+import mmap
+import re
+import shutil
+import struct
+import tempfile
+import zipfile
+from dataclasses import asdict, dataclass, field
+from posixpath import basename
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from helperlib.elf.conflicts import (
+    OF_DRIVER,
+    OF_TORCH,
+    TORCH,
+    Known,
+    is_other_abi,
+    judge_majors,
+    judge_versions,
+    path_of,
+    stem_of,
+)
+from helperlib.elf.file import MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
+from helperlib.elf.loader import Library, make_library, open_elf
+from helperlib.wheel.contents import UNREADABLE
+from helperlib.wheel.libraries import installed
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from pathlib import Path
+
+    from helperlib.elf.loader import Disk, Loaded, Process
+
+
+class Part(NamedTuple):
+    """A library of an archive: what the loader knows of it, and its symbols."""
+
+    library: Library
+    symbols: Symbols
+
+
+class Archive:
+    """The libraries of a wheel as if it were installed in a folder; each is unpacked alone, to be read, and let go."""
+
+    def __init__(self, path: Path, place: str) -> None:
+        self.path = path
+        self.place = place
+        self.zip = zipfile.ZipFile(path)
+        self.members = {f"{place}/{installed(one.filename)}": one for one in self.zip.infolist() if not one.is_dir()}
+        self.troubles: dict[str, str] = {}
+        self._parts: dict[str, Part | None] = {}
+
+    def part(self, path: str) -> Part | None:
+        """Give what lies at a path; None for what is no library."""
+        if path not in self._parts:
+            self._parts[path] = self._read(path) if path in self.members else None
+        return self._parts[path]
+
+    def parts(self) -> list[Part]:
+        """Give all of its libraries."""
+        return [part for path in sorted(self.members) if (part := self.part(path)) is not None]
+
+    def _read(self, path: str) -> Part | None:
+        info = self.members[path]
+        try:
+            with self.zip.open(info) as stream:
+                first = stream.read(1 << 16)
+                if not first.startswith(MAGIC):
+                    return None
+                with tempfile.TemporaryFile(prefix="xpusetup-") as copy:
+                    copy.write(first)
+                    shutil.copyfileobj(stream, copy, 1 << 20)
+                    copy.flush()
+                    return self._map(path, copy.fileno(), info.file_size)
+        except (*UNREADABLE, NotElfError, struct.error) as error:
+            self.troubles[path] = str(error)
+            return None
+
+    def _map(self, path: str, number: int, size: int) -> Part:
+        with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
+            elf = Elf(data)
+            library = make_library(path, f"{self.path}:{path}", size, elf)
+            return Part(library, read_symbols(elf))
+
+    def text(self, ending: str) -> str:
+        """Give a file of its .dist-info folder as text; empty where it has none."""
+        for name in self.zip.namelist():
+            folder, _, rest = name.partition("/")
+            if folder.endswith(".dist-info") and rest == ending:
+                return self.zip.read(name).decode("utf-8", "replace")
+        return ""
+
+
+class World:
+    """The files of an environment with those of archives laid over it; what is `hidden` is replaced by them."""
+
+    def __init__(self, disk: Disk, archives: Sequence[Archive], hidden: Collection[str] = ()) -> None:
+        self.disk = disk
+        self.archives = archives
+        self.hidden = hidden
+        self._indexes: dict[str, Index | None] = {}
+
+    def look(self, path: str) -> Library | None:
+        """Give the library at a path, as the loader's model asks for it."""
+        part = self._part(path)
+        if part is not None:
+            return part.library
+        return None if path in self.hidden else self.disk.look(path)
+
+    def _part(self, path: str) -> Part | None:
+        return next((part for one in self.archives if (part := one.part(path)) is not None), None)
+
+    def symbols(self, library: Library) -> Symbols:
+        """Give all symbols of a library."""
+        part = self._part(library.path)
+        return part.symbols if part is not None else self.disk.symbols(library)
+
+    def has(self, library: Library, name: str, version: str) -> bool:
+        """Say whether a library has a name, in a version node where one is asked for and it has any."""
+        part = self._part(library.path)
+        if part is not None:
+            there = part.symbols
+            return f"{name}@{version}" in there.versioned if version and library.has else name in there.names
+        if library.identity not in self._indexes:
+            self._indexes[library.identity] = _index(library.path)
+        index = self._indexes[library.identity]
+        return index is not None and index.has(name, version)
+
+
+def _index(path: str) -> Index | None:
+    try:
+        return Index(open_elf(path))
+    except (OSError, NotElfError, struct.error):
+        return None
+
+
+# What cannot be loaded, and why.
+
+
+PYTHON = re.compile(r"_?Py(?:[A-Z_]|$)")
+"""Names of Python itself, which the program or its library has."""
+KEPT = 8
+"""Names of symbols that a problem holds; `count` says how many there are."""
+STABLE = re.compile(r"(?:aoti_)?torch_[a-z]")
+"""Functions of the stable interface of libtorch: plain C, the same from one release to the next."""
+
+
+@dataclass(frozen=True)
+class Problem:
+    """One reason why a library cannot be loaded.
+
+    `kind`: library (needed and nowhere), symbol, abi (the other std::string), version (a version node), major (another
+    major is loaded already), file (it cannot be read). `certain` is false where what is missing may be brought by
+    something that is not here. `first` is the file that lacks `names`, `near` what it has in their place.
+    """
+
+    kind: str
+    library: str
+    names: tuple[str, ...]
+    count: int = 1
+    first: str = ""
+    near: tuple[str, ...] = ()
+    certain: bool = True
+
+
+@dataclass(frozen=True)
+class Judged:
+    """A library that Python opens; `group` are those of which one is enough, `foreign` says: of another accelerator."""
+
+    path: str
+    group: str
+    torch: int
+    stable: int
+    foreign: bool
+    problems: tuple[Problem, ...]
+
+    def document(self) -> dict[str, Any]:
+        """Give it as JSON holds it."""
+        return asdict(self)
+
+
+@dataclass
+class Bench:
+    """What libraries of a wheel are judged by: the process with torch in it, and what is known of its files.
+
+    `closed`: an environment, whose libraries are all here; else `brought` names those that torch's requirements bring.
+    """
+
+    world: World
+    base: Process
+    closed: bool
+    brought: frozenset[str] = frozenset()
+    brings: tuple[str, ...] = ()
+    known: Known = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.known = Known(self.world.symbols, lambda _: (), lambda _: False)
+        self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
+
+    def judge(self, archive: Archive) -> list[Judged]:
+        """Judge each library of a wheel that Python may open."""
+        parts = archive.parts()
+        return [self._judge_one(part, parts) for part in parts if is_opened(part.library, parts)]
+
+    def _judge_one(self, part: Part, parts: Sequence[Part]) -> Judged:
+        asked = [symbol.name for symbol in part.symbols.asked]
+        problems = tuple(self._problems(part.library, parts))
+        return Judged(
+            path=part.library.path,
+            group=group_of(part.library.path),
+            torch=sum(bool(OF_TORCH.match(name)) for name in asked),
+            stable=sum(bool(STABLE.match(name)) for name in asked),
+            foreign=any(one.kind in ("library", "major") and is_of_device(one.names[0]) for one in problems),
+            problems=problems,
+        )
+
+    def _problems(self, library: Library, parts: Sequence[Part]) -> Iterator[Problem]:
+        process = self.base.fork()
+        before = len(process.missing)
+        there = {one.library.identity for one in process.order}
+        if library.machine != (process.order[0].library.machine if process.order else library.machine):
+            yield Problem("machine", library.path, (str(library.machine),))
+            return
+        scope = process.open(library.path) or []
+        self._open_before(process, parts, before, scope)
+        new = [one for one in process.order if one.library.identity not in there]
+        lost = [each for each in process.missing[before:] if process.named(each[0]) is None]
+        yield from self._missing(lost)
+        yield from self._versions(process, new)
+        for conflict in judge_majors(process, new):
+            if not any(conflict.names[0] == name for name, _ in lost):
+                yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
+        for one in new:
+            yield from self._symbols(one, [*process.shared, *scope, *new], bool(lost), process)
+
+    def _open_before(self, process: Process, parts: Sequence[Part], before: int, scope: list[Loaded]) -> None:
+        """Open what the wheel holds itself and no search path leads to: its Python code opens that first."""
+        for number in range(KEPT):
+            if before + number >= len(process.missing):
+                return
+            name = process.missing[before + number][0]
+            own = next((one.library for one in parts if name in (one.library.soname, basename(one.library.path))), None)
+            if own is not None and process.named(name) is None:
+                opened = process.open(own.path) or []
+                for one in opened:
+                    if one.library.path == own.path:
+                        one.names.add(name)
+                scope += [one for one in opened if one not in scope]
+
+    def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[Problem]:
+        for name, one in lost:
+            stem = stem_of(name)
+            rivals = [each for each in self._offered() if stem and stem_of(each) == stem and each != name]
+            if TORCH.match(name):
+                yield Problem("library", one.library.path, (name,), certain=self._torch_is_whole())
+            elif rivals:
+                yield Problem("major", one.library.path, (name,), 1, rivals[0])
+            elif name not in self.brought:
+                yield Problem("library", one.library.path, (name,), certain=self.closed and name not in OF_DRIVER)
+
+    def _offered(self) -> list[str]:
+        return [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
+
+    def _torch_is_whole(self) -> bool:
+        return bool(self._core())
+
+    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Problem]:
+        for conflict in judge_versions(process, new):
+            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
+
+    def _symbols(self, one: Loaded, scope: Sequence[Loaded], lost: bool, process: Process) -> Iterator[Problem]:
+        missing: dict[str, list[str]] = {}
+        told = {asked.version for asked in one.library.asks}
+        for symbol in self.world.symbols(one.library).asked:
+            if symbol.weak or (not self.closed and PYTHON.match(symbol.name)):
+                continue
+            if symbol.version and self._is_told(symbol.file, symbol.version, told, process):
+                continue
+            if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
+                missing.setdefault(self._kind(symbol.name), []).append(symbol.name)
+        for kind, names in missing.items():
+            yield self._lacking(kind, one.library.path, names, lost)
+
+    def _is_told(self, file: str, version: str, told: set[str], process: Process) -> bool:
+        """Say whether a version node is of a library that is missing, or misses the node: that is told already."""
+        first = process.named(file)
+        return version in told and (first is None or bool(first.library.has and version not in first.library.has))
+
+    def _kind(self, name: str) -> str:
+        if not OF_TORCH.match(name):
+            return "torch" if STABLE.match(name) else "symbol"
+        return "abi" if is_other_abi(name, self.torch, self.known) else "torch"
+
+    def _core(self) -> str:
+        return next((one.library.path for one in self.torch if "libtorch_cpu" in one.library.path), "")
+
+    def _lacking(self, kind: str, path: str, names: list[str], lost: bool) -> Problem:
+        core, of_torch = self._core(), kind in ("torch", "abi")
+        certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
+        near = self._near(names[0]) if of_torch else ()
+        return Problem(kind, path, tuple(sorted(names)[:KEPT]), len(names), core if of_torch else "", near, certain)
+
+    def _near(self, name: str) -> tuple[str, ...]:
+        """Give what torch has by the same name with other arguments."""
+        stem = path_of(name)
+        found = (each for one in self.torch for each in self.world.symbols(one.library).names if each.startswith(stem))
+        return tuple(sorted(each for each in found if path_of(each) == stem)[:2]) if len(stem) > len("_ZN2at") else ()
+
+
+def is_opened(library: Library, parts: Sequence[Part]) -> bool:
+    """Say whether Python opens a library itself: it is none that another one of the wheel needs, and no program."""
+    name = basename(library.path)
+    names = {name, library.soname} - {""}
+    if ".so" not in name or ".libs/" in library.path:
+        return False
+    return not any(names & set(part.library.needed) for part in parts if part.library.path != library.path)
+
+
+SERVED = r"cpu|cuda|cu|xpu|hip|rocm|sycl|mps|torch"
+VARIANT = re.compile(rf"(?:[_-]?(?:{SERVED})[\d.]*(?![a-z\d]))(?:_nocublaslt)?|(?<=[a-z_])\d+(?=[.]|$)", re.IGNORECASE)
+DEVICE = re.compile(
+    r"lib(?:torch_(?:cuda|xpu|hip)\w*|c10_(?:cuda|xpu|hip)|cud\w*|cu[a-z]+|nv\w+|nccl|sycl|ur_loader|ze_loader"
+    r"|amdhip\w*|roc\w+|hip\w+|hsa\w*|intelocl|mkl_sycl\w*|ccl)\.so"
+)
+
+
+def group_of(path: str) -> str:
+    """Give a library's path without what tells variants of it apart: a device, the version of what it serves."""
+    folder, _, name = path.rpartition("/")
+    stem = name.partition(".")[0]
+    return f"{folder}/{VARIANT.sub('', stem + '.').rstrip('.')}"
+
+
+def is_of_device(name: str) -> bool:
+    """Say whether a library is one of an accelerator's runtime, or torch's part for it."""
+    return bool(DEVICE.match(name))

@@ -1,0 +1,204 @@
+"""Looks at wheels and a torch, and says of each library of the wheels whether it could be loaded beside that torch.
+
+Nothing is loaded and no interpreter of an environment is started: ELF files are mapped and read. One JSON document on
+stdout: the torch, and for each wheel its metadata and its libraries with what stands against each.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+from dataclasses import replace
+from email.parser import HeaderParser
+from pathlib import Path
+from posixpath import basename
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from environment_libraries import Environment, read_environment
+from helperlib.elf.loader import Disk, Process
+from helperlib.env.distributions import ASIDE, canonical
+from helperlib.wheel.contents import UNREADABLE
+from helperlib.wheel.fit import Archive, Bench, World
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Sequence
+
+
+BASE = "/site-packages"
+"""Where the files of a wheel would lie, in a model that has no environment."""
+ORDER = ("libtorch_global_deps.so", "libtorch.so", "libtorch_python.so")
+"""What `import torch` opens; all else of torch comes with it, or is looked at as well."""
+TIMEOUT_S = 30
+
+
+class Torch(NamedTuple):
+    """The torch: the archives that hold it, the paths of its libraries, its environment where it has one."""
+
+    archives: tuple[Archive, ...]
+    paths: tuple[str, ...]
+    version: str
+    environment: Environment | None
+
+
+def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL")
+    where = parser.add_mutually_exclusive_group(required=True)
+    where.add_argument("--prefix", metavar="DIR", help="the environment that holds torch")
+    where.add_argument("--torch-wheel", type=Path, metavar="FILE")
+    where.add_argument("--torch-folder", type=Path, metavar="DIR", help="the folder of torch's libraries")
+    where.add_argument("--no-torch", action="store_true", help="what can be said without one")
+    parser.add_argument("--place", action="append", default=[], metavar="DIR", help="its site-packages")
+    parser.add_argument("--library-path", default=os.environ.get("LD_LIBRARY_PATH", ""), metavar="LIST")
+    parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
+    return parser.parse_args(arguments)
+
+
+def find_torch(options: argparse.Namespace, disk: Disk) -> Torch:
+    if options.prefix:
+        environment = read_environment(options.prefix, options.place, disk)
+        named = (one for one in environment.distributions if canonical(one.name) == "torch")
+        version = next((one.version for one in named), "")
+        return Torch((), tuple(one.path for one in environment.torch), version, environment)
+    if options.torch_wheel:
+        archive = Archive(options.torch_wheel, BASE)
+        version = HeaderParser().parsestr(archive.text("METADATA")).get("Version", "")
+        return Torch((archive,), tuple(_in_order(archive.members)), version, None)
+    folder = options.torch_folder
+    names = [str(path) for path in sorted(folder.glob("*.so")) if path.is_file()] if folder else []
+    return Torch((), tuple(_in_order(names)), _version_beside(folder) if folder else "", None)
+
+
+def _in_order(paths: Iterable[str]) -> Iterator[str]:
+    """Give the libraries that `import torch` opens, then torch's module."""
+    known = {basename(path): path for path in paths if "/lib/" in path or path.endswith(ORDER)}
+    yield from (known[name] for name in ORDER if name in known)
+    yield from (path for path in paths if re.search(r"/torch/_C\.[\w.-]*so$", path))
+
+
+def _version_beside(folder: Path) -> str:
+    text = folder.parent / "version.py"
+    found = re.search(r"__version__ = '([^']+)'", text.read_text()) if text.is_file() else None
+    return found[1] if found else ""
+
+
+def make_bench(torch: Torch, archive: Archive, disk: Disk, options: argparse.Namespace, name: str) -> Bench:
+    """Load torch in a model of the process that the wheel is installed for."""
+    environment = torch.environment
+    listed = environment.listed if environment else {}
+    hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == name}
+    world = World(disk, (archive, *torch.archives), hidden)
+    places = replace(disk.places(options.library_path), look=world.look)
+    process = Process(places)
+    if environment and environment.program:
+        process.start(environment.program)
+    for path in torch.paths:
+        process.open(path, shared="global_deps" in path)
+    if environment:
+        return Bench(world, process, closed=True)
+    lost = frozenset(name for name, _ in process.missing)
+    return Bench(world, process, closed=False, brought=lost, brings=tuple(lost))
+
+
+def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:
+    """Give what a wheel says of itself, and what stands against its libraries."""
+    place = torch.environment.places[0] if torch.environment and torch.environment.places else BASE
+    archive = Archive(path, place)
+    about = HeaderParser().parsestr(archive.text("METADATA"))
+    name = about.get("Name", path.name.partition("-")[0])
+    bench = make_bench(torch, archive, disk, options, canonical(name))
+    judged = [] if options.no_torch else bench.judge(archive)
+    return {
+        "file": path.name,
+        "name": name,
+        "version": about.get("Version", ""),
+        "tags": HeaderParser().parsestr(archive.text("WHEEL")).get_all("Tag", []),
+        "requires": about.get_all("Requires-Dist", []),
+        "python": about.get("Requires-Python", ""),
+        "libraries": [_short(one.document(), place) for one in judged],
+        "compiled": len(archive.parts()),
+        "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
+        "overwrites": _overwrites(archive, torch.environment, canonical(name)),
+        "broken": "",
+    }
+
+
+def _short(row: dict[str, Any], place: str) -> dict[str, Any]:
+    """Give paths of the wheel as they stand in it."""
+    prefix = f"{place}/"
+    row["path"], row["group"] = row["path"].removeprefix(prefix), row["group"].removeprefix(prefix)
+    for each in row["problems"]:
+        each["library"], each["first"] = each["library"].removeprefix(prefix), each["first"].removeprefix(prefix)
+    return row
+
+
+def _overwrites(archive: Archive, environment: Environment | None, name: str) -> dict[str, int]:
+    """Count the files of other distributions that the wheel would overwrite, by their owners."""
+    found: dict[str, int] = {}
+    if environment is None:
+        return found
+    paths = {path.removeprefix(f"{archive.place}/") for path in archive.members}
+    for one in environment.distributions:
+        if canonical(one.name) != name and one.place == archive.place:
+            same = sum(path in paths and path.split("/")[0] not in ASIDE for path, _ in one.files)
+            found.update({one.title: same} if same else {})
+    return found
+
+
+def demangle(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
+    """Give C++ names as people read them, by c++filt where that is there."""
+    problems = [each for one in documents for row in one["libraries"] for each in row["problems"]]
+    names = sorted({name for each in problems for name in (*each["names"], *each["near"]) if name.startswith("_Z")})
+    program = shutil.which("c++filt") or shutil.which("llvm-cxxfilt")
+    if not names or program is None:
+        return {}
+    try:
+        done = subprocess.run(
+            (program,), input="\n".join(names), capture_output=True, text=True, timeout=TIMEOUT_S, check=True
+        )
+    except (OSError, subprocess.SubprocessError):
+        return {}
+    return dict(zip(names, done.stdout.splitlines(), strict=False))
+
+
+def broken(path: Path, why: str) -> dict[str, Any]:
+    nothing: dict[str, Any] = {"tags": [], "requires": [], "libraries": [], "troubles": [], "overwrites": {}}
+    return {"file": path.name, "name": "", "version": "", "python": "", "compiled": 0, "broken": why, **nothing}
+
+
+def try_wheel(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:
+    try:
+        return examine(path, torch, disk, options)
+    except UNREADABLE as error:
+        return broken(path, f"it cannot be read: {error}")
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    options = parse_arguments(arguments)
+    disk = Disk(options.sysroot)
+    try:
+        torch = find_torch(options, disk)
+    except UNREADABLE as error:
+        sys.stderr.write(f"{options.torch_wheel} cannot be read: {error}\n")
+        return 2
+    documents = [try_wheel(path, torch, disk, options) for path in options.wheels]
+    plain = demangle(documents)
+    print(
+        json.dumps(
+            {
+                "torch": {"version": torch.version, "libraries": list(map(basename, torch.paths))},
+                "wheels": documents,
+                "plain": plain,
+            }
+        )
+    )
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,336 @@
+"""Whether a wheel works with a torch: judged from what helpers/inspect_fit.py read of both. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+from packaging.requirements import InvalidRequirement, Requirement
+from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.utils import InvalidWheelFilename, parse_wheel_filename
+from packaging.version import InvalidVersion, Version
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Mapping, Sequence
+
+    from packaging.tags import Tag
+
+Answer: TypeAlias = Literal["fits", "does_not_fit", "unknown"]
+Binding: TypeAlias = Literal["none", "torch-stable", "torch-c++"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitProblem:
+    """Why a library cannot be loaded beside that torch; names are those of symbols, libraries or version nodes.
+
+    `count` says how many there are, `first` is the file that lacks them, `near` what it has by the same name with other
+    arguments; `certain` is false where something that is not here may bring them.
+    """
+
+    kind: Literal["machine", "version", "major", "library", "abi", "torch", "symbol"]
+    library: str
+    names: list[str]
+    count: int
+    first: str
+    near: list[str]
+    certain: bool
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitLibrary:
+    """A library that Python opens, how many names it asks torch for (C++, and of the stable interface in C).
+
+    Of those of one `group` one is enough; `foreign`: it needs an accelerator's libraries that are not here.
+    """
+
+    path: str
+    group: str
+    torch: int
+    stable: int
+    foreign: bool
+    problems: list[FitProblem]
+
+
+@dataclass(frozen=True, kw_only=True)
+class InspectedFit:
+    """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners."""
+
+    file: str
+    name: str
+    version: str
+    tags: list[str]
+    requires: list[str]
+    python: str
+    libraries: list[FitLibrary]
+    compiled: int
+    troubles: list[str]
+    overwrites: dict[str, int]
+    broken: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class FittedWheel:
+    """Whether a wheel works with that torch: the answer, the first reason, and what would fit, where it is known.
+
+    `binds` says to what of torch it is bound; `notes` are what does not decide, as a requirement of another torch.
+    """
+
+    file: str
+    name: str
+    version: str
+    answer: Answer
+    reason: str
+    instead: str | None
+    binds: Binding
+    notes: list[str]
+    libraries: list[FitLibrary]
+
+
+@dataclass(frozen=True, kw_only=True)
+class FitTorch:
+    """The torch: its version, where it was found, whether its libraries were read, the Python it is for (or empty)."""
+
+    version: str
+    where: str
+    read: bool
+    python: str
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """An answer with its reason."""
+
+    answer: Answer
+    reason: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Target:
+    """What a wheel is judged for: the torch, the tags that its Python takes (None: not known), versions known to fit.
+
+    `known` gives for a distribution the version that belongs to this torch.
+    """
+
+    torch: FitTorch
+    tags: Collection[Tag] | None
+    known: Mapping[str, str]
+
+
+def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
+    """Judge a wheel: what is certain and against it decides, then what is missing to know it."""
+    verdicts = list(_verdicts(wheel, target))
+    against = next((one for one in verdicts if one.answer == "does_not_fit"), None)
+    verdict = against or next((one for one in verdicts if one.answer == "unknown"), None) or _well(wheel)
+    return FittedWheel(
+        file=wheel.file,
+        name=wheel.name,
+        version=wheel.version,
+        answer=verdict.answer,
+        reason=verdict.reason,
+        instead=_instead(wheel, target) if verdict.answer == "does_not_fit" else None,
+        binds=binding(wheel),
+        notes=list(_notes(wheel, target)),
+        libraries=wheel.libraries,
+    )
+
+
+def binding(wheel: InspectedFit) -> Binding:
+    """Say to what of torch the libraries of a wheel are bound."""
+    if any(one.torch for one in wheel.libraries):
+        return "torch-c++"
+    return "torch-stable" if any(one.stable for one in wheel.libraries) else "none"
+
+
+def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+    if wheel.broken:
+        yield Verdict("does_not_fit", wheel.broken)
+        return
+    yield from _judge_tags(wheel, target)
+    yield from _judge_python(wheel, target)
+    if target.torch.read:
+        libraries = _for_python(wheel.libraries, target.torch.python)
+        yield from _judge_variants(libraries, target.torch.version)
+        yield from _judge_groups(libraries)
+    elif wheel.compiled:
+        yield Verdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
+    yield from _judge_owners(wheel)
+    if not wheel.compiled:
+        yield from _judge_requirement(wheel, target)
+    for trouble in wheel.troubles:
+        yield Verdict("unknown", f"a library cannot be read: {trouble}")
+
+
+def _judge_tags(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+    try:
+        tags = parse_wheel_filename(wheel.file)[3]
+    except (InvalidWheelFilename, InvalidVersion) as error:
+        yield Verdict("does_not_fit", str(error))
+        return
+    if target.tags is not None and not tags & frozenset(target.tags):
+        told = ", ".join(sorted(map(str, tags))[:2])
+        yield Verdict("does_not_fit", f"it is for {told}, and that torch for Python {target.torch.python}, here")
+
+
+def _judge_python(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+    python = target.torch.python
+    try:
+        fits = not wheel.python or not python or SpecifierSet(wheel.python).contains(f"{python.rstrip('t')}.99")
+    except InvalidSpecifier:
+        return
+    if not fits:
+        yield Verdict("does_not_fit", f"it requires Python {wheel.python}, and that torch is for {python}")
+
+
+def _judge_owners(wheel: InspectedFit) -> Iterator[Verdict]:
+    """Refuse a wheel that overwrites torch or its Triton: it breaks that torch, whatever it is itself."""
+    for owner, count in wheel.overwrites.items():
+        if re.match(r"(?:torch|triton|triton-xpu|pytorch-triton[\w-]*) ", owner.lower()):
+            yield Verdict("does_not_fit", f"it would overwrite {count} files of {owner}")
+
+
+def required_torch(wheel: InspectedFit) -> Requirement | None:
+    """Give what a wheel requires of torch; None where it does not."""
+    for line in wheel.requires:
+        try:
+            found = Requirement(line)
+        except InvalidRequirement:
+            continue
+        if found.name.lower() == "torch" and found.specifier and not (found.marker and "extra" in str(found.marker)):
+            return found
+    return None
+
+
+def _refuses(wheel: InspectedFit, version: str) -> Requirement | None:
+    wanted = required_torch(wheel)
+    try:
+        return (
+            wanted if wanted and version and not wanted.specifier.contains(Version(version), prereleases=True) else None
+        )
+    except InvalidVersion:
+        return None
+
+
+def _judge_requirement(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+    wanted = _refuses(wheel, target.torch.version)
+    if wanted is not None:
+        yield Verdict("does_not_fit", f"it requires {wanted}, and that is torch {target.torch.version}")
+
+
+# The libraries: those of one group stand for each other, and one of them is enough.
+
+
+ORDER = ("machine", "version", "major", "library", "abi", "torch", "symbol")
+
+
+def _for_python(libraries: list[FitLibrary], python: str) -> list[FitLibrary]:
+    """Leave out modules of another Python, which no import finds, where there are others."""
+    own = f".cpython-{python.replace('.', '')}-"
+    kept = [one for one in libraries if not python or ".cpython-" not in one.path or own in one.path]
+    return kept or libraries
+
+
+NAMED = re.compile(r"torch(\d)(\d{1,2})(?!\d)")
+"""A release of torch in the name of a library: torch24, torch210."""
+
+
+def _judge_variants(libraries: list[FitLibrary], version: str) -> Iterator[Verdict]:
+    """Refuse where all variants of a library are called after other releases of torch: none of them is opened."""
+    for those in _groups(libraries).values():
+        named = [NAMED.search(_file(one.path)) for one in those]
+        releases = dict.fromkeys(f"{found[1]}.{found[2]}" for found in named if found)
+        if len(releases) > 1 and all(named) and ".".join(version.split(".")[:2]) not in releases:
+            yield Verdict("does_not_fit", f"it has libraries for torch {', '.join(releases)}, and none for {version}")
+
+
+def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
+    found: dict[str, list[FitLibrary]] = {}
+    for one in libraries:
+        found.setdefault(one.group, []).append(one)
+    return found
+
+
+def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
+    groups = _groups(libraries)
+    loads = [name for name, those in groups.items() if any(not one.problems for one in those)]
+    for name, those in groups.items():
+        if name in loads or (loads and all(one.foreign for one in those)):
+            continue
+        one = min(those, key=_weight)
+        certain = [each for each in _sorted(one.problems) if each.certain]
+        known = bool(certain) and all(any(each.certain for each in other.problems) for other in those)
+        problem = certain[0] if known else next(each for each in _sorted(one.problems) if not each.certain)
+        yield Verdict("does_not_fit" if known else "unknown", describe(problem))
+
+
+def _weight(one: FitLibrary) -> tuple[bool, bool, int]:
+    """Put the library first whose problems are the fewest, and not certain."""
+    return any(each.certain for each in one.problems), one.foreign, len(one.problems)
+
+
+def _sorted(problems: Sequence[FitProblem]) -> list[FitProblem]:
+    return sorted(problems, key=lambda one: ORDER.index(one.kind))
+
+
+SAID = {
+    "machine": "{who} is for another kind of processor",
+    "version": "{who} needs {name} of {first}, which that one has not",
+    "major": "{who} needs {name}, and {first} is what that torch has",
+    "library": "{who} needs {name}, which is found nowhere",
+    "abi": "{who} was built with the other C++ ABI: it needs {name}{more}",
+    "torch": "{who} needs {name}{more}, which that torch has not{near}",
+    "symbol": "{who} needs {name}{more}, which nothing here has",
+}
+
+
+def describe(problem: FitProblem) -> str:
+    """Say a problem in one line."""
+    name = problem.names[0]
+    of_torch = problem.kind == "library" and re.match(r"lib(?:torch|c10)", name)
+    return SAID["torch" if of_torch else problem.kind].format(
+        who=_file(problem.library),
+        name=name,
+        more=f" and {problem.count - 1} more" if problem.count > 1 else "",
+        first=_file(problem.first),
+        near=f"; it has {problem.near[0]}" if problem.near else "",
+    )
+
+
+def _file(path: str) -> str:
+    return path.rpartition("/")[2]
+
+
+def _well(wheel: InspectedFit) -> Verdict:
+    bound = binding(wheel)
+    if not wheel.compiled:
+        return Verdict("fits", "it is Python alone")
+    if bound == "none":
+        return Verdict("fits", "its libraries ask nothing of torch, and find all that they need")
+    count = sum(one.torch + one.stable for one in wheel.libraries)
+    how = "through the stable interface alone" if bound == "torch-stable" else "of its C++ interface"
+    names = f"all {count} names that it asks torch for are" if count > 1 else "the one name that it asks torch for is"
+    return Verdict("fits", f"{names} there, {how}")
+
+
+def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
+    wanted = _refuses(wheel, target.torch.version)
+    if wanted is not None and wheel.compiled:
+        yield f"it requires {wanted}: pip would replace torch {target.torch.version}, unless --no-deps is given"
+    if wanted is not None and binding(wheel) == "torch-c++":
+        yield "only names were compared, not the layout of the classes behind them"
+    idle = [one for one in wheel.libraries if one.foreign and one.problems]
+    if idle and len(idle) < len(wheel.libraries):
+        yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"
+    for owner, count in wheel.overwrites.items():
+        yield f"{count} of its files are also of {owner}"
+
+
+def _instead(wheel: InspectedFit, target: Target) -> str | None:
+    """Name the version that belongs to this torch, else the torch that the wheel was made for; None: not known."""
+    known = target.known.get(wheel.name.lower().replace("_", "-"))
+    local = target.torch.version.partition("+")[2]
+    if known and (known != wheel.version or local):
+        return f"{wheel.name}=={known.partition('+')[0]}{f'+{local}' if local else ''}"
+    wanted = required_torch(wheel)
+    refused = wanted is not None and _refuses(wheel, target.torch.version) is not None
+    return str(wanted) if refused else None
