@@ -59,7 +59,7 @@ def kill_often(upstream: Super, folder: Path, *, times: int) -> None:
 
 
 def test_killed_at_random_points(upstream: Super, tmp_path: Path) -> None:
-    kill_often(upstream, tmp_path, times=15)
+    kill_often(upstream, tmp_path, times=6)
 
 
 @pytest.mark.long

@@ -153,6 +153,7 @@ def test_where_hashes_are_required_nothing_else_begins(
     assert not (place.root / "venv").exists()
 
 
+@pytest.mark.long
 def test_a_bundle_holds_the_same_files(make_place: Callable[..., Place], tmp_path: Path) -> None:
     place, bundle = make_place(), tmp_path / "b.tar"
     assert place.call("bundle", "create", str(bundle), "--json").result["profile"] == "tiny"

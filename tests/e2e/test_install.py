@@ -489,6 +489,7 @@ confidence = "confirmed"
 """
 
 
+@pytest.mark.long
 def test_a_real_torch_is_verified(tmp_path: Path) -> None:
     """The CPU wheel that is published, with what it requires, from the index of this place."""
     profile, root = tmp_path / "cpu.toml", tmp_path / "root"

@@ -112,6 +112,7 @@ def test_what_is_there_is_counted_and_kept(tiny: Tiny, tmp_path: Path) -> None:
     assert xpusetup("plan", *tiny.options(root), "--json", env=tiny.env).result["steps"][0]["state"] == "stale"
 
 
+@pytest.mark.long
 def test_another_environment_is_another_build(tiny: Tiny, tmp_path: Path) -> None:
     root, first, second = tmp_path / "root", make_venv(tmp_path / "one"), make_venv(tmp_path / "two")
     assert build(tiny, root, first).code == 0

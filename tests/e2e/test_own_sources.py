@@ -131,6 +131,7 @@ def test_editable_before_scikit_build_core(eras: Eras, tmp_path: Path) -> None:
     assert done.stdout.split() == ["today", str(torch / "torch/__init__.py")], done.stderr
 
 
+@pytest.mark.long
 def test_triton_from_a_tree_of_ones_own(stand: Stand, tmp_path: Path) -> None:
     """What the profile takes as a ready wheel is built, under the profile's name and the tree's version."""
     triton = clone(stand, TRITON, tmp_path / "triton", stand.upstreams.revs["triton"])
