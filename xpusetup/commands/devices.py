@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.commands.environment import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import known_devices
 from xpusetup.doctor.extensions import judge
 from xpusetup.machine.accelerators import cards_of, make_rows
-from xpusetup.machine.probe_devices import active_python, find_python, probe_device, probe_extensions
+from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import find_roots
@@ -170,15 +171,6 @@ QUICK = 20.0
 """Seconds that an interpreter may take to list what is installed; on a network file system the first start is slow."""
 
 
-@dataclass(frozen=True)
-class Chosen:
-    """The interpreter that is asked, why it is that one, and the device file that belongs to it."""
-
-    python: str
-    by: str
-    file: str = ""
-
-
 @dataclass(frozen=True, kw_only=True)
 class ExtendedEnvironment:
     """An environment whose extensions were looked at, and why it is that one; `torch` is None where it has none."""
@@ -216,14 +208,14 @@ class DeviceList:
 
 def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[DeviceList]:
     """List the accelerators and the extensions; torch is not imported, and an environment without torch is no fault."""
-    chosen = _choose(where)
+    chosen = choose_python(where)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
     return Result("devices list", _list(look, chosen, files))
 
 
 def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[DeviceList]:
     """Load every extension in a process of its own. The code is 1 where something breaks `import torch`."""
-    chosen = _choose(where)
+    chosen = choose_python(where)
     if not chosen.python:
         raise NotReadyError("no Python environment is active here", fix="name one: xpusetup devices check --into DIR")
     look = probe_extensions(chosen.python, check=True, patience=patience)
@@ -234,21 +226,7 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     return Result("devices check", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
 
-def _choose(where: Where) -> Chosen:
-    """Choose the environment: that of --into, that of the root which is named, else the active one."""
-    if where.into:
-        place = Path(where.into).expanduser().absolute()
-        python = find_python(place)
-        if not python:
-            raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
-        return Chosen(python, "--into")
-    if where.profile or where.root or where.name:
-        workspace = open_built(where)
-        return Chosen(str(find_built(workspace).python), "the build that is named", workspace.profile.device)
-    return Chosen(*active_python())
-
-
-def _list(look: Extensions | None, chosen: Chosen, files: tuple[str, ...]) -> DeviceList:
+def _list(look: Extensions | None, chosen: ChosenPython, files: tuple[str, ...]) -> DeviceList:
     devices = known_devices(load_settings(), (*((chosen.file,) if chosen.file else ()), *files))
     return describe(look, devices, _seen(devices), chosen.by)
 

@@ -1,14 +1,16 @@
-"""env and run: the environment of a build, for a shell and for a command."""
+"""env and run: the environment of a build, for a shell and for a command; and which one a command means."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built, identify
 from xpusetup.config.settings import make_network
+from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
@@ -46,6 +48,32 @@ def env(where: Where, *, build: bool, say: Say | None = None) -> Result[ShellEnv
     change = _change(find_built(workspace), build=build)
     network = make_network(workspace.settings.network, variables()) if build else {}
     return Result("env", ShellEnvironment({**change.sets, **network}, list(change.unsets)))
+
+
+@dataclass(frozen=True)
+class ChosenPython:
+    """The interpreter of the environment that is meant, why it is that one, and the device file that belongs to it."""
+
+    python: str
+    by: str
+    file: str = ""
+
+
+def choose_python(where: Where) -> ChosenPython:
+    """Choose that of --into, that of the build which is named, else the active one; empty where none is active.
+
+    Raises UsageError where --into names no environment, NotReadyError where nothing is built.
+    """
+    if where.into:
+        place = Path(where.into).expanduser().absolute()
+        python = find_python(place)
+        if not python:
+            raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
+        return ChosenPython(python, "--into")
+    if where.profile or where.root or where.name:
+        workspace = open_built(where)
+        return ChosenPython(str(find_built(workspace).python), "the build that is named", workspace.profile.device)
+    return ChosenPython(*active_python())
 
 
 def _say_whose(workspace: Workspace, say: Say | None) -> None:

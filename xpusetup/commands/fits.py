@@ -15,13 +15,13 @@ from packaging.version import InvalidVersion, Version
 
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built
-from xpusetup.machine.probe_devices import active_python, find_python
+from xpusetup.machine.probe_devices import active_python
 from xpusetup.machine.probe_torch import site_packages
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import shipped
-from xpusetup.run.workspace import load_settings, open_built, roots_folder
+from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
@@ -112,19 +112,11 @@ def _wheel(name: str) -> Path:
 
 
 def _find_environment(where: Where) -> Place:
-    if where.into:
-        place = Path(where.into).expanduser().absolute()
-        python = find_python(place)
-        if not python:
-            raise UsageError(f"{place} is no environment: it has no bin/python", fix="name a venv, or an interpreter")
-        return _environment(_prefix_of(python), "--into")
-    if where.profile or where.root or where.name:
-        return _environment(find_built(open_built(where)).venv, "the build that is named")
-    python, by = active_python()
-    if not python:
+    chosen = choose_python(where)
+    if not chosen.python:
         fix = "name the torch: --into ENV, --profile NAME, or --torch FILE"
         raise NotReadyError("no torch is named, and no Python environment is active here", fix=fix)
-    return _environment(_prefix_of(python), by)
+    return _environment(_prefix_of(chosen.python), chosen.by)
 
 
 def _prefix_of(python: str) -> Path:
