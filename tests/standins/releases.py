@@ -157,6 +157,7 @@ V2_14 = replace(
     oneapi="2026.1.0",
     era="scikit-build-core",
 )
+# Of 2.15.0 its wheel could be read, no build file of its tag: the rules are 2.14's (the ledger marks them elsewhere).
 V2_15 = replace(V2_14, torch="2.15.0", vision="0.29.2", triton="3.9.1", triton_named="3.9.1+standin", oneapi="2026.1.2")
 RELEASES = {
     release.torch.rpartition(".")[0]: release
