@@ -21,10 +21,11 @@ from xpusetup.doctor.question import (
     of_family,
     package,
     unbound,
+    variable,
 )
-from xpusetup.doctor.userland import check_stock
-from xpusetup.machine.facts import lists_gpu
-from xpusetup.machine.gpus import LEGACY
+from xpusetup.doctor.userland import check_stock, newer_than
+from xpusetup.machine.facts import VGA_ALONE, lists_gpu
+from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 
 if TYPE_CHECKING:
@@ -36,6 +37,14 @@ if TYPE_CHECKING:
 
 
 SMALL = 256 << 20
+SERVED_BEFORE = (
+    "Drivers since 24.35 serve Gen12 and newer alone. What is older needs the legacy packages, which have another"
+    " graphics compiler"
+)
+NEVER_SERVED = "The compute driver serves nothing before Gen8, and its legacy packages do not either"
+LEGACY_PACKAGES = (
+    " For OpenCL and Level Zero alone: intel-opencl-icd-legacy1 and intel-level-zero-gpu-legacy1, never beside libigc2."
+)
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
     " minutes at the first run (327 seconds until the first tensor, in one report of Intel's extension), and what"
@@ -56,8 +65,10 @@ def check_gpu_present(question: Question) -> Answer | None:
         return Answer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:
-        title = question.device.title
-        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", {"device": title})
+        title, words = question.device.title, {"device": question.device.title}
+        if question.facts.notes.get("hardware.gpus") == VGA_ALONE:
+            return Answer("warn", f"no {title} among the VGA controllers{_beside(question)}", words)
+        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", words)
     return Answer("ok", named(question, found))
 
 
@@ -75,18 +86,24 @@ def _unknown(question: Question) -> list[Gpu]:
 
 def check_legacy(question: Question) -> Answer | None:
     """Look for graphics that only the legacy packages of the driver serve."""
-    old = [gpu for gpu in _unknown(question) if gpu.device.startswith(LEGACY)]
+    old = [gpu for gpu in intel_gpus(question) if _age(question, gpu)]
     if not old:
         return None
     alone = len(old) == len(intel_gpus(question))
-    return Answer("fail" if alone else "info", named(question, old))
+    oldest = all(_age(question, gpu) == "oldest" for gpu in old)
+    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
+    return Answer("fail" if alone else "info", named(question, old), words)
+
+
+def _age(question: Question, gpu: Gpu) -> str:
+    return age_of(gpu.device, gpu.name) if question.gpus and family(question, gpu) is None else ""
 
 
 def check_supported(question: Question) -> Answer | None:
     """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
-    unknown = [gpu for gpu in _unknown(question) if not gpu.device.startswith(LEGACY)]
+    unknown = [gpu for gpu in _unknown(question) if not _age(question, gpu)]
     if not unknown:
         return Answer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}
@@ -143,6 +160,11 @@ def check_several_battlemage(question: Question) -> Answer | None:
 # Containers, WSL2 and permissions: whether this user, in this place, may open the device.
 
 
+FROM_WINDOWS = "In Windows: a current Intel driver, then wsl --update and wsl --shutdown."
+FROM_WSL = (
+    "Start the container with WSL's device and libraries: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl"
+    " -e LD_LIBRARY_PATH=/usr/lib/wsl/lib ..."
+)
 FREE_MEMORY = "doesn't support querying the available free memory"
 
 
@@ -165,7 +187,11 @@ def check_wsl(question: Question) -> Answer | None:
     if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
         return None
     lacking = [path for path, state in container.details.items() if state != "there"]
-    return Answer(weight(question), f"no {', '.join(lacking)}") if lacking else Answer("ok", "/dev/dxg, libdxcore.so")
+    if not lacking:
+        return Answer("ok", "/dev/dxg, libdxcore.so")
+    inside = container.kind != "wsl2"
+    seen = f"no {', '.join(lacking)}{f' in the {container.kind} container' if inside else ''}"
+    return Answer(weight(question), seen, {"mend": FROM_WSL if inside else FROM_WINDOWS})
 
 
 def check_wsl_driver(question: Question) -> Answer | None:
@@ -208,8 +234,9 @@ def check_container_group(question: Question) -> Answer | None:
         return None
     if not closed:
         return Answer("ok", "the node's group is one of this user's")
-    words = {"gid": str(closed[0].gid), "container": container.kind}
-    return Answer(weight(question), f"{closed[0].path} belongs to group {closed[0].gid} of the host", words)
+    group = _group(question, closed[0])
+    words = {"gid": group if group != "?" else f"$(stat -c %g {closed[0].path})", "container": container.kind}
+    return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 
 
 def check_session(question: Question) -> Answer | None:
@@ -225,14 +252,24 @@ def check_session(question: Question) -> Answer | None:
 
 def check_render_group(question: Question) -> Answer | None:
     """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
+    user = question.facts.system.user if question.facts.system else "$USER"
+    if _applies(question) and (alone := _root_alone(question)):
+        return Answer(weight(question), f"programs list {alone} to root and no GPU to this user", {"user": user})
     if not _applies(question) or not nodes(question):
         return None
     closed = _closed(question)
-    user = question.facts.system.user if question.facts.system else "$USER"
     if closed:
         seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
         return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
     return Answer("ok", f"{user} may open it", {"user": user})
+
+
+def _root_alone(question: Question) -> str:
+    """Give a GPU that programs list to root and not to the user, where neither a group nor a variable tells why."""
+    userland, system = question.facts.userland, question.facts.system
+    joined = system is not None and system.named.get("render") in system.joined
+    found = userland.as_root if userland else []
+    return "" if joined or not found or variable(question, "OCL_ICD_VENDORS") else found[0]
 
 
 def _group(question: Question, node: Node) -> str:
@@ -257,18 +294,39 @@ REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) su
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
     r"|Direct firmware load for .* failed with error -2"
+    r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
 GUC = r"(?i)\bguc\b|/\w+_guc_"
 WEDGED = (
-    r"(?i)declar\w+ (?:it|device \S+(?: as)?) wedged|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
+    r"(?i)declar\w+ (?:it |device \S+ (?:as )?)?wedged|Device initialization failed"
+    r"|\b(?:i915|xe): probe of \S+ failed|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
     r"|GUC: load failed|GuC load failed|Unsupported GuC v|firmware production part check failure"
     r"|probe with driver (?:xe|i915) failed with error|Failed to initialize (?:GPU|uC)\b"
 )
-HANG = r"GPU HANG|context reset due to GPU hang|Fence expiration time out"
+HANG = (
+    r"GPU HANG|context reset due to GPU hang|Fence expiration time out|\b(?:Engine|GT) reset\b|Timedout job"
+    r"|Engine memory CAT error|device coredump has been created|\bhang on [rcbv]cs\d|Resetting (?:chip|[rcbv]cs\d)"
+)
 FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
 """Which firmware a family needs, as its file below the firmware folder begins."""
-AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (((6, 18), 34666, "warn"), ((6, 11), 28202, "warn"))
-"""Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023."""
+AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
+    ((6, 18), 34666, "warn"),
+    ((6, 11), 28202, "warn"),
+    ((6, 8), 27641, "warn"),
+)
+"""Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023, 27642 of 23.43,
+which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
+FIRST_KERNELS = {
+    "tgl": (5, 9),
+    "rkl": (5, 11),
+    "adl": (5, 16),
+    "dg2": (6, 2),
+    "mtl": (6, 7),
+    "bmg": (6, 12),
+    "lnl": (6, 12),
+}
+"""The first kernel that drives a family without being told to, by how the family's id begins (openvino#8003 for
+Rocket Lake, platforms.toml for cards). Asked only of a GPU that no driver has."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 XE_ON_ALCHEMIST = (6, 9)
@@ -357,7 +415,18 @@ def check_known(question: Question) -> Answer | None:
     if unclaimed:
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
         return Answer("fail", seen, _words(kernel, unclaimed))
+    late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
+    if late and kernel.claims is None:
+        seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
+        return Answer("fail", seen, _words(kernel, late))
     return None
+
+
+def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
+    """Say whether a kernel is older than the first that drives a GPU by itself."""
+    kind, running = family(question, gpu), numbers(kernel.release)
+    first = next((first for name, first in FIRST_KERNELS.items() if kind and kind.id.startswith(name)), (0, 0))
+    return (0, 0) < running < first
 
 
 def check_blacklist(question: Question) -> Answer | None:
@@ -403,15 +472,20 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
 
 
 def check_driver_age(question: Question) -> Answer | None:
-    """Hold the age of the user-mode driver against that of the kernel."""
+    """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
     kernel, build = _kernel(question), driver_build(question.facts)
-    if kernel is None or build is None:
+    if build is None or question.facts.in_wsl:
         return None
-    seen = f"{package(question, *DRIVER_PACKAGES) or f'build {build}'} on Linux {kernel.release}"
+    said = package(question, *DRIVER_PACKAGES) or f"build {build}"
+    seen = f"{said} on Linux {kernel.release}" if kernel else said
     if check_stock(question) is not None:
-        return Answer("info", seen)
+        return Answer("info", seen) if kernel else None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
-    if on_xe and build <= FIRST_WITH_XE:
+    if kernel and on_xe and build <= FIRST_WITH_XE:
         return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
+    if (newer := newer_than(question, build)) and not lists_gpu(question.facts):
+        return Answer("fail", f"{said} is older than {named(question, newer)}")
+    if kernel is None:
+        return None
     late = [level for first, last, level in AGES if numbers(kernel.release) >= first and build <= last]
     return Answer(late[0] if late else "ok", seen)
