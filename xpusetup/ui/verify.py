@@ -227,7 +227,7 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
         if verbose:
             console.out(each.markdown.rstrip("\n"), highlight=False)
     tables = "" if verbose else "; the published tables: xpusetup test -v"
-    console.print(f"\n run one: {escape(data.next)}{tables}")
+    console.print(f"\n run one: {escape(data.follows)}{tables}")
 
 
 # The screen of verify: what passed by area, what failed with its limit, consequences folded into their cause.
@@ -330,6 +330,12 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
         _say_causes(console, data, failing)
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
+    if data.saved:
+        prose(
+            console,
+            "   ",
+            f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md",
+        )
     peaks = [check.peak_bytes for check in checks if check.peak_bytes]
     if verbose and peaks:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
