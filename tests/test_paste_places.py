@@ -376,7 +376,7 @@ def test_a_driver_before_the_kernel() -> None:
     ("text", "cause"),
     [
         ("Error! Bad return status for module build on kernel: 6.9.1-arch1-1 (x86_64)", "dkms.build"),
-        ("get chip id failed: -1 [22]", "va.not_intel"),
+        ("get chip id failed: -1 [22]", "va.no_chip"),
         ("E: Unable to correct problems, you have held broken packages.", "pkg.unmet"),
     ],
 )
@@ -402,3 +402,43 @@ def test_an_npu_that_is_not_there_is_no_cause(tmp_path: Path) -> None:
     line = "ZE_LOADER_DEBUG_TRACE:Load Library of {0} failed with {0}: cannot open shared object file\n"
     assert errors(tmp_path, BY_OPENCL + line.format("libze_intel_vpu.so")) == []
     assert errors(tmp_path, BY_OPENCL + line.format("libze_intel_gpu.so.1")) == ["ze.loader_trace"]
+
+
+# What one print says, indented prompts, and what came up later.
+
+
+def test_one_print_answers_several_questions() -> None:
+    ask = 'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"'
+    facts = read(f"    jo@box:~$ {ask}\n    2.9.1+xpu False\n")
+    assert facts.torch is not None
+    assert facts.torch.report is not None
+    assert (facts.torch.version, facts.torch.report.available) == ("2.9.1+xpu", False)
+    assert read(f"$ {ask}\n2.9.1+xpu it works\n").torch is None
+
+
+def test_nomodeset_where_no_gpu_was_told_of() -> None:
+    dark = "$ cat /proc/cmdline\nroot=/dev/sda2 ro quiet nomodeset rd.luks=0\n"
+    gone = "ls: cannot access '/dev/dri': No such file or directory\n"
+    assert causes(dark + gone) == ["kmd.blacklisted"]
+    assert causes(dark) == []
+    assert causes(gone) == ["perm.dri_nodes"]
+
+
+def test_a_driver_that_is_loaded_and_has_nothing() -> None:
+    gone = "ls: cannot access '/dev/dri': No such file or directory\n"
+    assert "i915 is loaded" in findings(f"$ lsmod | grep i915\ni915   1691648  0\n{gone}")["perm.dri_nodes"].seen
+
+
+def test_a_probe_that_failed_before_one_that_did_not() -> None:
+    failed = "i915 0000:01:00.0: Device initialization failed (-5)\n"
+    well = "[drm] Initialized i915 1.6.0 20230929 for 0000:01:00.0 on minor 1\n"
+    assert causes(failed) == ["fw.gpu_wedged"]
+    assert causes(failed + well) == []
+    wedged = "i915 0000:01:00.0: [drm] *ERROR* Failed to initialize GPU, declaring it wedged!\n"
+    assert causes(wedged + well) == ["fw.gpu_wedged"]
+
+
+def test_packages_alone_are_no_proof_that_level_zero_fails() -> None:
+    text = f"$ dpkg -l | grep -E 'opencl|libze|level-zero'\n{LISTED}"
+    assert causes(text) == []
+    assert "umd.ze_intel_gpu" in warned(text)

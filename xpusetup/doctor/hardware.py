@@ -1,4 +1,4 @@
-"""Hardware: whether there is a GPU, whether the kernel's driver has it, and whether this user may open it."""
+"""Hardware: whether there is a GPU, what it can do, and whether the kernel's driver has it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,6 @@ from xpusetup.doctor.question import (
     of_family,
     package,
     unbound,
-    variable,
 )
 from xpusetup.doctor.userland import check_stock, newer_than
 from xpusetup.machine.facts import VGA_ALONE, lists_gpu
@@ -30,7 +29,7 @@ from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, Kernel, Node
+    from xpusetup.machine.facts import Gpu, Kernel
 
 
 # Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
@@ -157,136 +156,6 @@ def check_several_battlemage(question: Question) -> Answer | None:
     return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
 
 
-# Containers, WSL2 and permissions: whether this user, in this place, may open the device.
-
-
-FROM_WINDOWS = "In Windows: a current Intel driver, then wsl --update and wsl --shutdown."
-FROM_WSL = (
-    "Start the container with WSL's device and libraries: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl"
-    " -e LD_LIBRARY_PATH=/usr/lib/wsl/lib ..."
-)
-FREE_MEMORY = "doesn't support querying the available free memory"
-
-
-def check_container_device(question: Question) -> Answer | None:
-    """Look for a container that sees the GPU on the bus and has no node of it."""
-    container = question.facts.container
-    if container is None or container.kind in ("", "wsl2"):
-        return None
-    driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
-    if not driven:
-        return None
-    if not nodes(question):
-        return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})
-    return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
-
-
-def check_wsl(question: Question) -> Answer | None:
-    """Look for the way to Windows' driver."""
-    container = question.facts.container
-    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
-        return None
-    lacking = [path for path, state in container.details.items() if state != "there"]
-    if not lacking:
-        return Answer("ok", "/dev/dxg, libdxcore.so")
-    inside = container.kind != "wsl2"
-    seen = f"no {', '.join(lacking)}{f' in the {container.kind} container' if inside else ''}"
-    return Answer(weight(question), seen, {"mend": FROM_WSL if inside else FROM_WINDOWS})
-
-
-def check_wsl_driver(question: Question) -> Answer | None:
-    """Look for the abort of a guest driver that does not fit Windows' driver."""
-    userland = question.facts.userland
-    if not question.facts.in_wsl or userland is None or userland.sycl is None:
-        return None
-    ends = [line for line in userland.sycl if line.startswith("Abort was called")]
-    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
-
-
-def check_wsl_limit(question: Question) -> Answer | None:
-    """Say what is known of large allocations under WSL2."""
-    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
-
-
-def _applies(question: Question) -> bool:
-    return question.device.nodes == "render" and not question.facts.in_wsl
-
-
-def check_render_node(question: Question) -> Answer | None:
-    """Look for render nodes; the compute driver opens nothing else."""
-    if not _applies(question) or question.facts.hardware is None:
-        return None
-    found = nodes(question)
-    if not found:
-        drivers = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in gpus(question))
-        return Answer(weight(question), f"no /dev/dri/renderD* ({drivers or 'no GPU'})")
-    return Answer("ok", ", ".join(node.path for node in found))
-
-
-def _closed(question: Question) -> list[Node]:
-    return [node for node in nodes(question) if not node.openable] if _applies(question) else []
-
-
-def check_container_group(question: Question) -> Answer | None:
-    """Look for a node in a container whose group's number this user does not have."""
-    container, closed = question.facts.container, _closed(question)
-    if container is None or container.kind in ("", "wsl2") or not nodes(question):
-        return None
-    if not closed:
-        return Answer("ok", "the node's group is one of this user's")
-    group = _group(question, closed[0])
-    words = {"gid": group if group != "?" else f"$(stat -c %g {closed[0].path})", "container": container.kind}
-    return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
-
-
-def check_session(question: Question) -> Answer | None:
-    """Look for a group that the user has joined, but not this session."""
-    system, closed = question.facts.system, _closed(question)
-    if system is None or not closed:
-        return None
-    late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
-    if not late:
-        return None
-    return Answer(weight(question), f"{system.user} is in group {late[0].gid}; this session began before")
-
-
-def check_render_group(question: Question) -> Answer | None:
-    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
-    user = question.facts.system.user if question.facts.system else "$USER"
-    if _applies(question) and (alone := _root_alone(question)):
-        return Answer(weight(question), f"programs list {alone} to root and no GPU to this user", {"user": user})
-    if not _applies(question) or not nodes(question):
-        return None
-    closed = _closed(question)
-    if closed:
-        seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
-        return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
-    return Answer("ok", f"{user} may open it", {"user": user})
-
-
-def _root_alone(question: Question) -> str:
-    """Give a GPU that programs list to root and not to the user, where neither a group nor a variable tells why."""
-    userland, system = question.facts.userland, question.facts.system
-    joined = system is not None and system.named.get("render") in system.joined
-    found = userland.as_root if userland else []
-    return "" if joined or not found or variable(question, "OCL_ICD_VENDORS") else found[0]
-
-
-def _group(question: Question, node: Node) -> str:
-    """Give a node's group by its number, or by its name where the number was not told."""
-    named = {number: name for name, number in (question.facts.system.named if question.facts.system else {}).items()}
-    return named.get(node.gid, "?") if node.gid >= 1 << 31 else str(node.gid)
-
-
-def check_free_memory(question: Question) -> Answer | None:
-    """Look for torch's complaint that the driver does not tell how much memory is free."""
-    torch = question.facts.torch
-    if torch is None or torch.report is None:
-        return None
-    lines = [line for line in torch.report.messages if FREE_MEMORY in line]
-    return Answer("info", lines[0]) if lines else None
-
-
 # The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
 
 
@@ -303,6 +172,8 @@ WEDGED = (
     r"|GUC: load failed|GuC load failed|Unsupported GuC v|firmware production part check failure"
     r"|probe with driver (?:xe|i915) failed with error|Failed to initialize (?:GPU|uC)\b"
 )
+PROBE_FAILED = r"Device initialization failed|\b(?:i915|xe): probe of \S+ failed|probe with driver (?:xe|i915) failed"
+CAME_UP = r"\bInitialized (?:i915|xe) .* on minor"
 HANG = (
     r"GPU HANG|context reset due to GPU hang|Fence expiration time out|\b(?:Engine|GT) reset\b|Timedout job"
     r"|Engine memory CAT error|device coredump has been created|\bhang on [rcbv]cs\d|Resetting (?:chip|[rcbv]cs\d)"
@@ -371,11 +242,18 @@ def check_wedged(question: Question) -> Answer | None:
     kernel = _kernel(question)
     if kernel is None or kernel.messages is None:
         return None
-    lines = messages(question, WEDGED)
+    lines = _still_wedged(kernel.messages)
     if not lines:
         return Answer("ok", "none is given up")
     first = next((line for line in lines if "wedged" not in line), lines[0])
     return Answer("warn" if lists_gpu(question.facts) else "fail", first, {"kernel": kernel.release})
+
+
+def _still_wedged(said: list[str]) -> list[str]:
+    """Give what tells of a GPU that was given up, less the probes that failed before one that did not."""
+    came = max((place for place, line in enumerate(said) if re.search(CAME_UP, line)), default=-1)
+    found = [(place, line) for place, line in enumerate(said) if re.search(WEDGED, line)]
+    return [line for place, line in found if place > came or not re.search(PROBE_FAILED, line)]
 
 
 def check_hang(question: Question) -> Answer | None:
@@ -432,6 +310,8 @@ def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
 def check_blacklist(question: Question) -> Answer | None:
     """Look for drivers that were told not to load, where a GPU waits for one."""
     kernel, lost = _kernel(question), unbound(question)
+    if _dark(question):
+        return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
     if kernel is None or not lost:
         return None
     if kernel.blacklisted:
@@ -439,6 +319,14 @@ def check_blacklist(question: Question) -> Answer | None:
     if "nomodeset" in kernel.cmdline.split():
         return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
+
+
+def _dark(question: Question) -> bool:
+    """Say whether nomodeset and the lack of nodes were told, where nothing was told of the GPUs."""
+    facts = question.facts
+    untold = facts.is_told("hardware.nodes") and not facts.is_told("hardware.gpus") and facts.hardware is not None
+    cmdline = facts.kernel.cmdline if facts.kernel else ""
+    return untold and is_xpu(question) and not nodes(question) and "nomodeset" in cmdline.split()
 
 
 def check_bound(question: Question) -> Answer | None:

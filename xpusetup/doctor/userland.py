@@ -20,6 +20,7 @@ from xpusetup.machine.facts import lists_gpu
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
+    from xpusetup.base.model import Level
     from xpusetup.machine.facts import Gpu, LevelZero, Userland
 
 
@@ -82,7 +83,8 @@ def check_driver(question: Question) -> Answer | None:
     if userland is None:
         return None
     if userland.lacking and not lists_gpu(question.facts):
-        return Answer("fail", f"neither {' nor '.join(userland.lacking)} among the packages")
+        level: Level = "fail" if userland.level_zero is not None else "warn"
+        return Answer(level, f"neither {' nor '.join(userland.lacking)} among the packages")
     if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)

@@ -304,10 +304,26 @@ class Reader(KernelReader):
             self.got.distributions.setdefault("torch", found[1])
             return "torch.xpu"
         asked = lines.ASKED.findall(self.command)
+        if len(asked) > 1 and "print" in self.command and self._answers(asked, text.split()):
+            return "torch.xpu"
         if asked and (truth := lines.TRUTH.match(text)) and "xpu.is_available()" in asked:
             self.got.available = truth[1] == "True"
             return "torch.xpu"
         return "torch.xpu" if lines.COLLECTED in line else ""
+
+    def _answers(self, asked: list[str], words: list[str]) -> bool:
+        """Take what one print says of several things that were asked for, in their order."""
+        forms = {"__version__": r"\d+\.\d+\S*", "xpu.is_available()": "True|False", "xpu.device_count()": r"\d{1,3}"}
+        if len(asked) != len(words) or not all(re.fullmatch(forms[a], w) for a, w in zip(asked, words, strict=True)):
+            return False
+        said = dict(zip(asked, words, strict=True))
+        if version := said.get("__version__"):
+            self.got.distributions.setdefault("torch", version)
+        if truth := said.get("xpu.is_available()"):
+            self.got.available = truth == "True"
+        if count := said.get("xpu.device_count()"):
+            self.got.count = int(count)
+        return True
 
     def _variable(self, line: str) -> str:
         if lines.SETVARS.search(line):
