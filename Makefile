@@ -2,6 +2,7 @@
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
 # make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
+# make site   the pages of docs/ as a searchable site in .site/, with one for every check, failure and profile
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
@@ -23,7 +24,7 @@ TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -84,6 +85,9 @@ e2e-report: .venv/dev
 e2e-onednn: .venv/dev
 	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))
 
+site: .venv/dev
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
+
 containers: .venv/dev
 	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py
 
@@ -93,4 +97,4 @@ bench: .venv/dev
 # with what make demo left; XPUSETUP_ROOT as there
 clean:
 	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove --profile sim --yes || [ $$? -eq 3 ]; fi
-	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .site .mypy_cache .ruff_cache .pytest_cache

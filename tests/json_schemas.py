@@ -21,6 +21,7 @@ from pydantic import BaseModel
 
 from xpusetup import commands
 from xpusetup.base.document import key_of
+from xpusetup.commands.next_commands import NextCommand
 
 if TYPE_CHECKING:
     from pydantic.fields import FieldInfo
@@ -182,6 +183,9 @@ def render_schema() -> str:
 
 def _envelope(command: str, defs: dict[str, Any]) -> dict[str, Any]:
     kinds = [schema_of(kind, defs) for kind in types_of(command)]
+    for told in (defs[kind.__name__] for kind in types_of(command) if kind.__name__ in defs):
+        told["properties"]["next"] = {"type": "array", "items": schema_of(NextCommand, defs)}
+        told["required"] = [*dict.fromkeys((*told["required"], "next"))]
     return {
         "type": "object",
         "properties": {
@@ -227,7 +231,9 @@ HEAD = """\
 Every command writes one document on stdout: `{"schema": 1, "command": ..., "ok": ..., "result": ...}`, and on an error
 `"error": {"message", "fix", "code"}` in the place of `result`. Messages go to stderr. This page and
 [json-schema.json](json-schema.json) are made from the types that the commands return; keys are added with time, and
-one that is taken away or changes its meaning comes with a new `schema` number."""
+one that is taken away or changes its meaning comes with a new `schema` number.
+
+Each `result` ends with `next`: the whole commands that lead on from it, in their order (empty where nothing does)."""
 
 
 def _paragraph(kind: type) -> list[str]:

@@ -2,6 +2,7 @@
 
 import importlib
 import json
+import struct
 import sys
 from pathlib import Path
 from typing import Any
@@ -56,3 +57,21 @@ def test_it_counts_as_not_installed(
     assert capsys.readouterr().out == "half-1.0: an installation of it was cut off; it counts as not installed\n"
     forget.forget_cut_off()
     assert capsys.readouterr().out == ""
+
+
+def test_what_a_full_disk_cut_short_is_linked_again(tmp_path: Path) -> None:
+    """GNU ld 2.40 ends well where its last page finds no room, and ninja holds the library for made."""
+    fresh_build: Any = importlib.import_module("fresh_build")
+    sections = 2 * bytes(64)
+    whole = struct.pack("<16sHHIQQQIHHHHHH", b"\x7fELF\2\1\1", 3, 62, 1, 0, 0, 64, 0, 64, 56, 0, 64, 2, 1) + sections
+    build = tmp_path / "build"
+    for name in ("lib", "CMakeFiles/c10.dir"):
+        (build / name).mkdir(parents=True)
+    for name in ("lib/libwhole.so", "lib/libversioned.so.9", "CMakeFiles/c10.dir/whole.cpp.o"):
+        (build / name).write_bytes(whole)
+    cut = [build / name for name in ("lib/libcut.so", "lib/libcut.so.9.1", "CMakeFiles/c10.dir/cut.cpp.o")]
+    for path in cut:
+        path.write_bytes(whole[:-1])
+    (build / "lib/libscript.so").write_text("INPUT(-lwhole)")
+    (build / "lib/gone.so").symlink_to("nowhere")
+    assert sorted(fresh_build.find_cut_short(build)) == sorted(cut)

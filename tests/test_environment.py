@@ -19,6 +19,7 @@ from xpusetup.emit.script import render_scripts
 from xpusetup.plan.environment import built_pins, find_changes
 from xpusetup.run.workspace import Where, open_workspace, options_of
 
+make_environment: Any = importlib.import_module("make_environment")
 adopt_environment: Any = importlib.import_module("adopt_environment")
 
 CONDA = Layout(venv="/opt/conda/envs/x", adopted=True)
@@ -197,3 +198,16 @@ def test_what_the_step_says_and_writes(tmp_path: Path, capsys: pytest.CaptureFix
     adopt_environment.write(tmp_path / "results/environment.json", LOOK)
     document = json.loads((tmp_path / "results/environment.json").read_text())
     assert document == {"schema": 1, "prefix": "/opt/x", "kind": "venv", "python": "3.11"}
+
+
+def test_pip_comes_from_the_wheel_that_python_brings(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Debian keeps it elsewhere; where there is none, pip comes as venv itself gets it."""
+    debians = tmp_path / "pip-23.0.1-py3-none-any.whl"
+    debians.touch()
+    monkeypatch.setattr(make_environment.sysconfig, "get_config_var", {"WHEEL_PKG_DIR": str(tmp_path)}.get)
+    program, *words = make_environment.pip_first()
+    assert (program, words[0], words[-1]) == (f"{debians}/pip", "install", str(debians))
+    assert {"--no-index", "--no-compile"} <= set(words)
+    debians.unlink()
+    monkeypatch.setattr(make_environment, "find_spec", lambda _name: None)
+    assert make_environment.pip_first() == ("-m", "ensurepip", "--default-pip")

@@ -101,6 +101,13 @@ def test_what_launchers_and_loggers_put_before_lines(prefix: str) -> None:
     assert (unknown.first_error.line, unknown.first_error.sure) == (2, True)
 
 
+def test_the_line_is_what_was_raised_not_where() -> None:
+    """A traceback that begins within a frame, as people cut it."""
+    said = "AssertionError: Torch not compiled with CUDA enabled"
+    found = explained('[rank0]:     raise AssertionError("Torch not compiled with CUDA enabled")\n[rank0]: ' + said)
+    assert [cause.text for cause in found.causes] == [f"[rank0]: {said}"]
+
+
 def test_the_rank_is_shown() -> None:
     assert explained("[rank3]: ValueError: x\n").first_error.text == "[rank3]: ValueError: x"  # type: ignore[union-attr]
 

@@ -20,7 +20,7 @@ from xpusetup.commands.result import Result, make_document, make_error_document
 @pytest.mark.parametrize(("code", "ok"), [(0, True), (1, False)])
 def test_result(code: int, ok: bool) -> None:
     document = json.loads(make_document(Result("plan", {"steps": []}, code)))
-    assert document == {"schema": 1, "command": "plan", "ok": ok, "result": {"steps": []}}
+    assert document == {"schema": 1, "command": "plan", "ok": ok, "result": {"steps": [], "next": []}}
     assert list(document) == ["schema", "command", "ok", "result"]
 
 

@@ -427,7 +427,7 @@ LOCKED = LockedProfile(
         PinChange(name="sycl-tla", was="v0.9", now="v0.9", version="", source="torch-xpu-ops cmake/SYCLTLA.cmake"),
     ],
     notes=["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
-    next="xpusetup build --profile torch-2.14 --rev torch=main",
+    follows="xpusetup build --profile torch-2.14 --rev torch=main",
 )
 NEW_PROFILE = NewProfile(profile="mine", from_="torch-2.14", file="mine.toml")
 

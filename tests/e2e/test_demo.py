@@ -40,6 +40,17 @@ def test_second_build_does_nothing(demo: Demo) -> None:
     assert result["verified"] is True
 
 
+def test_what_leads_on_is_a_command_that_runs(demo: Demo) -> None:
+    for first in (demo.json(verb)["result"]["next"][0] for verb in ("plan", "status", "build")):
+        assert first["title"] == "use it"
+        program, *words = first["argv"]
+        path = f"{demo.clone}/.venv/bin:{demo.env['PATH']}"
+        done = subprocess.run(
+            (program, *words), env={**demo.env, "PATH": path}, check=False, capture_output=True, text=True
+        )
+        assert done.stdout.strip() == "2.13.0+cpu", done.stderr
+
+
 def test_its_environment_works_at_another_place(demo: Demo, tmp_path: Path) -> None:
     """The same files below another folder: torch, the device that it loads by itself, and torchrun."""
     moved = tmp_path / "torch"

@@ -42,7 +42,9 @@ def check_message(said: Said, disk: Disk) -> None:
         assert f"{disk.path} has " in document["error"]["message"]
         return
     assert said.code == 1
-    (full,) = document["result"]["failure"]["full"]
+    failure = document["result"]["failure"]
+    assert len(failure["full"]) == 1, json.dumps(failure, indent=1)
+    (full,) = failure["full"]
     assert full["path"] == str(disk.path)
     assert full["says"].startswith(f"{disk.path} has ")
 

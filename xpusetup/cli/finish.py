@@ -126,13 +126,13 @@ def finish(
             traceback.print_exception(caught)
     else:
         told = replace(result, data=complete_result(result.data, situation()))
-        _say(
-            lambda: (
-                sys.stdout.write(make_document(told) + "\n")
-                if json
-                else show_result(told, quiet=quiet, verbose=verbose)
-            )
-        )
+        if json:
+            from xpusetup.commands.next_commands import list_next
+
+            document = make_document(told, list_next(told.data, situation()))
+            _say(lambda: sys.stdout.write(document + "\n"))
+        else:
+            _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))

@@ -195,11 +195,11 @@ class CompileBackend:
 class DeviceList:
     """The accelerators and what is wrong with an environment's extensions; `checked`: each of them was loaded.
 
-    `environment` is None where none is active, `next` the command that loads them.
+    `environment` is None where none is active, `follows` the command that loads them.
     """
 
     environment: ExtendedEnvironment | None
-    next: str
+    follows: str
     checked: bool
     devices: list[AcceleratorRow]
     compile_backends: list[CompileBackend]
@@ -241,7 +241,7 @@ def describe(
     ]
     return DeviceList(
         environment=_environment(look, chosen_by) if look else None,
-        next="xpusetup devices check",
+        follows="xpusetup devices check",
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,

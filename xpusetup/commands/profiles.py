@@ -109,7 +109,7 @@ class NewProfile:
 class LockedProfile:
     """A profile whose revisions were found and pinned: in its root, or in a file that was named.
 
-    `revs` are the refs that were asked for by component, `next` is the command that builds it.
+    `revs` are the refs that were asked for by component, `follows` is the command that builds it.
     """
 
     profile: str
@@ -118,7 +118,7 @@ class LockedProfile:
     revs: dict[str, str]
     components: list[PinChange]
     notes: list[str]
-    next: str
+    follows: str
 
 
 def list_profiles() -> Result[ProfileList]:
@@ -370,11 +370,11 @@ def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) ->
         revs=revs,
         components=list(found.changes),
         notes=list(found.notes),
-        next=_next(workspace, revs, out),
+        follows=_follows(workspace, revs, out),
     )
 
 
-def _next(workspace: Workspace, revs: dict[str, str], out: str) -> str:
+def _follows(workspace: Workspace, revs: dict[str, str], out: str) -> str:
     if out:
         return f"xpusetup build --profile {out}"
     if workspace.revs:

@@ -54,7 +54,7 @@ TAKES: dict[str, tuple[str, ...]] = {
     "bundle create": (*PLACE, "--build-dir", "--python", "--rev"),
 }
 """The options of a situation that each command takes; a test holds them against the command line."""
-ADVICE = ("fix", "say", "commands", "next", "go_on")
+ADVICE = ("fix", "say", "commands", "follows", "go_on")
 """The keys of results that hold advice, wherever they stand."""
 COMMAND = re.compile(rf"\bxpusetup ({'|'.join(sorted(TAKES, key=len, reverse=True))})(?=$|[\s.,;:)'\"`])")
 END = re.compile(r"\n|;|\)|\. |, |\bxpusetup ")
@@ -125,9 +125,11 @@ class Result(Generic[T_co]):
     code: int = 0
 
 
-def make_document(result: AnyResult) -> str:
-    """Give a result as one JSON document."""
+def make_document(result: AnyResult, following: object = ()) -> str:
+    """Give a result, and the commands that lead on from it, as one JSON document."""
     data = to_json(result.data if result.command in AS_IT_IS else hide_all(result.data))
+    if isinstance(data, dict):
+        data["next"] = to_json(hide_all(following))
     return json.dumps({"schema": SCHEMA, "command": result.command, "ok": result.code == 0, "result": data}, indent=2)
 
 

@@ -132,7 +132,7 @@ class SetupGap:
 class SetupResult:
     """What to install here, in order, or what became of it: the steps in `ran`, and why it `stopped`.
 
-    `checks`, `next` and `apply` are commands; `collected` is the day of what is known of distributions.
+    `checks`, `follows` and `apply` are commands; `collected` is the day of what is known of distributions.
     """
 
     machine: str
@@ -142,7 +142,7 @@ class SetupResult:
     notes: list[SetupNote]
     left: list[SetupGap]
     checks: str
-    next: str
+    follows: str
     apply: str
     collected: str
     ran: list[str] = field(default_factory=list)
@@ -172,13 +172,13 @@ def _describe(prepared: Prepared) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        next=_next(prepared),
+        follows=_follows(prepared),
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )
 
 
-def _next(prepared: Prepared) -> str:
+def _follows(prepared: Prepared) -> str:
     """Give the command that follows: what was never published can only be built."""
     published = prepared.profile.published or prepared.profile.installer
     verb = "install" if prepared.goal == "run" and published else "build"

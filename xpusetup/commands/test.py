@@ -84,7 +84,7 @@ class SuiteList:
 
     list_: list[KnownSuite]
     published: list[PublishedResults]
-    next: str
+    follows: str
 
 
 @dataclass(frozen=True, order=True)
@@ -146,7 +146,7 @@ def list_suites() -> Result[SuiteList]:
     suites = [KnownSuite(one.name, one.title, [each.name for each in one.selection]) for one in known.suite]
     published = [PublishedResults(one.id, one.markdown.strip() + "\n", one.source) for one in known.published]
     command = f"xpusetup test {suites[0].name} --install"
-    return Result("test", SuiteList(list_=suites, published=published, next=command))
+    return Result("test", SuiteList(list_=suites, published=published, follows=command))
 
 
 def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult]:

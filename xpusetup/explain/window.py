@@ -127,7 +127,8 @@ WEAK = re.compile(
     r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: (?:build stopped|error|fatal)|collect2: |ld returned \d"
     r"|linker command failed|subprocess-exited-with-error|CalledProcessError"
     r"|exit(?:ed with)? (?:code|status):? ?-?[1-9]|returned non-zero|errored out"
-    r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed|errors? generated"
+    r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed"
+    r"|failed-wheel-build-for-install|errors? generated"
     r"|Failed to build (?:one or more|installable) wheels|^Aborted \(core dumped\)"
     r"|Traceback \(most recent|^Process \S+ failed|Failed with result '|Main process exited, code="
     r"|Sub-process \S*dpkg returned an error code|^E\S*: Sub-process|Errors were encountered while processing",
@@ -199,7 +200,7 @@ REACH = 3000
 
 FRAME = re.compile(r'^\s*(?:\|\s+)?File "[^"]+", line \d+')
 RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)")
-QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)")
+QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(

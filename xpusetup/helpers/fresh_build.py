@@ -2,21 +2,32 @@
 
 The whole folder when another compiler filled it: a patch of gcc or oneAPI lies where the one before it lay, and ninja
 sees new sources and new commands only. Always what setuptools is about to pack (build/lib.*): it links an extension
-again only where its own sources are newer, whatever became of torch, and packs modules that another commit had.
+again only where its own sources are newer, whatever became of torch, and packs modules that another commit had. And
+what a full disk cut short: where the last page finds no room, GNU ld (2.40) leaves the rest out and ends well, so that
+ninja holds a library for made that no later link can read.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+from helperlib.elf.file import ends_early
 from helperlib.output import write_text
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+LINKED = re.compile(r"\.(o|so(\.\d+)*)$")
 
 
 def main() -> None:
-    """Compare the compilers with those of the last time, which a file beside the tree names."""
+    """Compare the compilers with those of the last time, which a file beside the tree names; look for cut files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--tools", type=Path, required=True, help="the file that names them")
@@ -30,6 +41,17 @@ def main() -> None:
     write_text(options.tools, seen)
     for packed in options.build.glob("lib.*"):
         shutil.rmtree(packed)
+    for path in find_cut_short(options.build):
+        print(f"{path} ends before its end: a disk was full when it was written; it is made again")
+        path.unlink()
+
+
+def find_cut_short(build: Path) -> Iterator[Path]:
+    """Give the objects, libraries and programs below a folder that hold less than they say."""
+    for folder, _, names in os.walk(build):
+        for path in (Path(folder, name) for name in names):
+            if (LINKED.search(path.name) or os.access(path, os.X_OK)) and path.is_file() and ends_early(path):
+                yield path
 
 
 def identify(compiler: str) -> str:

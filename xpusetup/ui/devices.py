@@ -164,4 +164,4 @@ def _show_end(console: Console, data: DeviceList) -> None:
     elif data.checked:
         console.print("\n [green]✓[/] nothing breaks `import torch` here")
     elif data.environment and data.environment.torch and any(row.entry for row in data.devices):
-        console.print(f"\n what loads, and what breaks `import torch`: {escape(data.next)}")
+        console.print(f"\n what loads, and what breaks `import torch`: {escape(data.follows)}")

@@ -36,7 +36,7 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  
     if data.left:
         _show_left(console, data)
     elif not data.commands and not data.notes:
-        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.next)}\n")
+        console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
 
 
 def _show_left(console: Console, data: SetupResult) -> None:
@@ -79,7 +79,7 @@ def _show_end(console: Console, data: SetupResult) -> None:
         return
     if data.stopped == "login":
         console.print(" [yellow]![/] log out and in again: groups count from the next session on")
-    console.print(f"   next:  {escape(data.next)}\n")
+    console.print(f"   next:  {escape(data.follows)}\n")
 
 
 # The bare command's screen: this machine, the steps of the shortest way, and what else there is.

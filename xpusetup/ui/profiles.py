@@ -41,7 +41,7 @@ def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None: 
         console.print()
         prose(console, "   ", note, first=" ! ")
     written = f"written: {data.file} · " if data.file else ""
-    console.print(f"\n {escape(written)}build it: {escape(data.next)}")
+    console.print(f"\n {escape(written)}build it: {escape(data.follows)}")
 
 
 def _show_change(console: Console, change: PinChange) -> None:

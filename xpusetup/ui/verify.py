@@ -227,7 +227,7 @@ def show_suite_list(console: Console, data: SuiteList, *, verbose: bool) -> None
         if verbose:
             console.out(each.markdown.rstrip("\n"), highlight=False)
     tables = "" if verbose else "; the published tables: xpusetup test -v"
-    console.print(f"\n run one: {escape(data.next)}{tables}")
+    console.print(f"\n run one: {escape(data.follows)}{tables}")
 
 
 # The screen of verify: what passed by area, what failed with its limit, consequences folded into their cause.

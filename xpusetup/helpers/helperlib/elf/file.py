@@ -6,6 +6,7 @@ library that it needs (verneed).
 
 from __future__ import annotations
 
+import os
 import struct
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Union
@@ -13,6 +14,7 @@ from typing import TYPE_CHECKING, NamedTuple, Union
 if TYPE_CHECKING:
     import mmap
     from collections.abc import Iterator
+    from pathlib import Path
 
     Buffer = Union[bytes, mmap.mmap]
 
@@ -36,6 +38,17 @@ OWN = 2
 
 class NotElfError(ValueError):
     """The file is no ELF file of 64 bits, little-endian, or its tables point outside of it."""
+
+
+def ends_early(path: Path) -> bool:
+    """Say whether a file was cut short: ELF by its beginning, and the table of its sections lies beyond its end."""
+    with path.open("rb") as stream:
+        head = stream.read(HEADER.size)
+        size = stream.seek(0, os.SEEK_END)
+    if len(head) < HEADER.size or head[:6] != MAGIC + b"\2\1":
+        return False
+    shoff, shsize, shnum = (HEADER.unpack(head)[index] for index in (5, 10, 11))
+    return bool(size < shoff + shsize * shnum)
 
 
 class Section(NamedTuple):

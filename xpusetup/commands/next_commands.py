@@ -1,0 +1,215 @@
+"""The `next` of each result in JSON: the whole commands that lead on from it, in the order to run them.
+
+A result knows its own commands already (how to go on, verify, use); here they get titles, words and reasons. A program
+that runs the first of them, again and again, comes to a verified build or to a result whose `next` is empty.
+"""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from xpusetup.commands.result import complete
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from typing import Any, TypeAlias
+
+    from xpusetup.commands.build_result import BuildResult
+    from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
+    from xpusetup.commands.devices import DeviceList
+    from xpusetup.commands.doctor import Diagnosis
+    from xpusetup.commands.emit import Emitted
+    from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.plan import PlanResult
+    from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
+    from xpusetup.commands.recommend import Overview, Recommendation
+    from xpusetup.commands.remove import Removed
+    from xpusetup.commands.setup import SetupResult
+    from xpusetup.commands.status import BuildList, BuildStatus
+    from xpusetup.commands.test import SuiteList
+    from xpusetup.commands.verify import DeviceVerification
+
+    Lines: TypeAlias = Iterable[tuple[str, str, str]]
+    """Title, command and reason of each; one whose command is empty is left out."""
+
+
+@dataclass(frozen=True)
+class NextCommand:
+    """A command that leads on from a result: what it does, its words, and why it comes next."""
+
+    title: str
+    argv: list[str]
+    why: str
+
+
+SHELL = re.compile(r"[|&;<>$`~*]|^(?:source|unset|export|cd|eval|\.) ")
+"""What only a shell understands; such a line is given to one whole."""
+USE = "xpusetup run -- python -c 'import torch; print(torch.__version__)'"
+
+
+def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
+    """Give the commands that lead on from a result, with the options that this run was given."""
+    find = FINDERS.get(type(data).__name__, _none)
+    return [_whole(title, complete(line, situation), why) for title, line, why in find(data) if line.strip()]
+
+
+def _whole(title: str, line: str, why: str) -> NextCommand:
+    quoted = re.sub(r"'[^']*'|\"[^\"]*\"", "", line)
+    return NextCommand(title, ["bash", "-c", line] if SHELL.search(quoted) else shlex.split(line), why)
+
+
+def _none(_data: object) -> Lines:
+    return ()
+
+
+def _way(way: Recommendation) -> Iterator[tuple[str, str, str]]:
+    for step in way.steps:
+        for line in step.commands:
+            yield step.title, line, way.why
+    if not way.steps:
+        for line in way.commands:
+            yield "the shortest way here", line, way.why
+
+
+def _overview(data: Overview) -> Lines:
+    if data.way is None:
+        return (("see what is wrong here", "xpusetup doctor", data.error.message if data.error else ""),)
+    return _way(data.way)
+
+
+def _doctor(data: Diagnosis) -> Lines:
+    return _way(data.way)
+
+
+def _setup(data: SetupResult) -> Lines:
+    if data.stopped:
+        return (("go on after it", data.apply if data.stopped == "restart" else data.follows, f"{data.stopped} first"),)
+    if data.commands and not data.ran:
+        return (("install what is missing", data.apply, "this machine lacks it"),)
+    if data.left:
+        return (("see what no command mends", data.checks, data.left[0].seen),)
+    return ((f"{data.goal} it", data.follows, "nothing is missing for it"),)
+
+
+def _plan(data: PlanResult) -> Lines:
+    if data.missing:
+        return (("see what stops it", "xpusetup doctor --for build", data.fix.partition("\n")[0]),)
+    todo = sum(step.state != "done" for step in data.steps)
+    if todo:
+        return (("build it", "xpusetup build", f"{todo} of {len(data.steps)} steps are to be run"),)
+    return (("use it", USE, "every step is done"),)
+
+
+def _build(data: BuildResult) -> Lines:
+    if data.failure:
+        why = data.failure.causes[0].cause if data.failure.causes else f"{data.failure.step} failed"
+        yield "read why it failed", f"xpusetup explain {shlex.quote(data.failure.log)}", why
+        yield "go on from there, once that is mended", data.failure.go_on.command, f"{data.failure.step} failed"
+    elif data.left:
+        yield "build the rest", data.go_on, f"{len(data.left)} steps are to come"
+    elif data.verified:
+        yield "use it", USE, "it is verified on a device"
+    else:
+        yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
+        yield "verify it where one is", data.verify, "built is not verified"
+
+
+def _status(data: BuildStatus) -> Lines:
+    if data.at_work is not None:
+        return (("follow it", data.follow, "a build is at work"),)
+    if data.failed:
+        log = shlex.quote(f"{data.root}/logs/{data.failed}.log")
+        return (
+            ("read why it failed", f"xpusetup explain {log}", f"{data.failed} failed"),
+            ("go on from there", f"xpusetup {data.made_by or 'build'}", "what is done is not done again"),
+        )
+    if data.left or data.damaged or data.replaced:
+        return (("make it whole", f"xpusetup {data.made_by or 'build'}", "not all of it is there as it was made"),)
+    if data.verified:
+        return (("use it", USE, "it is verified on a device"),)
+    return (("verify it", data.verify, "nothing was computed on a device yet"),)
+
+
+def _builds(data: BuildList) -> Lines:
+    for row in data.builds:
+        root = shlex.quote(f"{data.root}/{row.name}")
+        line = f"xpusetup status --profile {shlex.quote(row.profile)} --root {root}"
+        yield f"look at {row.name}", line, f"{row.done} of {row.steps} steps are done"
+
+
+def _verify(data: DeviceVerification) -> Lines:
+    if data.verified:
+        return (("use it", USE, "it is verified on a device"),)
+    line = data.fix if data.fix.startswith("xpusetup ") and "\n" not in data.fix else "xpusetup doctor --for run"
+    return (("see what ails the device", line, "it is not verified"),)
+
+
+def _explain(data: ExplainResult) -> Lines:
+    cause = data.causes[0] if data.causes else None
+    return [(cause.fix.rstrip("."), line, cause.cause) for line in cause.commands] if cause else ()
+
+
+def _devices(data: DeviceList) -> Lines:
+    return () if data.checked else (("load each of them", data.follows, "it is seen what breaks `import torch`"),)
+
+
+def _created(data: CreatedBundle) -> Lines:
+    line = f"xpusetup bundle verify {shlex.quote(data.file)}"
+    return (("look whether it is whole", line, "on the machine without a network"),)
+
+
+def _verified(data: VerifiedBundle) -> Lines:
+    line = f"xpusetup build --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
+    return () if data.missing else (("build from it", line, "all of it is there"),)
+
+
+def _new(data: NewProfile) -> Lines:
+    return (("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand"),)
+
+
+def _checked(data: CheckedProfile) -> Lines:
+    return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.profile)}", "its form is right"),)
+
+
+def _lock(data: LockedProfile) -> Lines:
+    return (("build it", data.follows, "its revisions are pinned"),)
+
+
+def _emit(data: Emitted) -> Lines:
+    return (("start it", data.start, f"{len(data.files)} files are written"),)
+
+
+def _remove(data: Removed) -> Lines:
+    root = shlex.quote(data.root)
+    return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
+
+
+def _suites(data: SuiteList) -> Lines:
+    return (("run the first", data.follows, "it installs what the suite needs"),)
+
+
+FINDERS: dict[str, Callable[[Any], Lines]] = {
+    "Overview": _overview,
+    "Diagnosis": _doctor,
+    "SetupResult": _setup,
+    "PlanResult": _plan,
+    "BuildResult": _build,
+    "InstallResult": _build,
+    "BuildStatus": _status,
+    "BuildList": _builds,
+    "DeviceVerification": _verify,
+    "ExplainResult": _explain,
+    "DeviceList": _devices,
+    "CreatedBundle": _created,
+    "VerifiedBundle": _verified,
+    "NewProfile": _new,
+    "CheckedProfile": _checked,
+    "LockedProfile": _lock,
+    "Emitted": _emit,
+    "Removed": _remove,
+    "SuiteList": _suites,
+}
+"""What leads on from each type of result, by its name; from all others nothing does."""
