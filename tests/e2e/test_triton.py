@@ -85,7 +85,7 @@ def test_what_it_would_fetch_itself_ends_the_build(
     eras: Eras, root: Path, tmp_path: Path, name: str, old: str, said: str
 ) -> None:
     """Each thing that the profile does for this build is needed: without it the step asks for the network and fails."""
-    build(eras.stand(name), root / name)
+    assert build(eras.stand(name), root / name).result["failed"] is None
     stand = changed(eras.stand(name), tmp_path, old)
     shutil.rmtree(root / name / "src/triton/python/build")  # what was cloned before lies there
     failed = build(stand, root / name, "--set", "triton.BROKEN=1")

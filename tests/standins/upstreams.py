@@ -148,6 +148,7 @@ def _triton(release: Release, revs: Mapping[str, str]) -> Source:
     words |= {
         "TRITON_READ": release.triton_read,
         "TRITON_OFFLINE": "" if release.triton == "3.0.0" else "1",
+        "TRITON_EXTERNAL": "NO" if release.triton == "3.0.0" else "YES",
         "TRITON_PROFILER": f"    {PROFILER}" if release.triton == "3.0.0" else f"    {IF_PROTON}\n        {PROFILER}",
         "TRITON_REQUIRES": ", ".join(f'"{name}"' for name in release.triton_requires),
     }
