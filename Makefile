@@ -3,6 +3,7 @@
 # make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
 # make site   the pages of docs/ as a searchable site in .site/, with one for every check, failure and profile
+# make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
@@ -24,7 +25,7 @@ TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site bench clean
+.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site lowest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -88,6 +89,13 @@ e2e-onednn: .venv/dev
 site: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q
 
+lowest:
+	rm -rf .lowest && $(PYTHON) -m venv .lowest && .lowest/bin/python -m pip -q --disable-pip-version-check install uv
+	.lowest/bin/uv pip install -q --python .lowest/bin/python --resolution lowest-direct -e .
+	.lowest/bin/uv pip freeze -q --python .lowest/bin/python | grep -v '^-e' > .lowest/versions.txt
+	.lowest/bin/uv pip install -q --python .lowest/bin/python --group dev -c .lowest/versions.txt
+	.lowest/bin/python -m pytest -q -m 'not e2e' -n $(WORKERS) -p no:cacheprovider
+
 containers: .venv/dev
 	XPUSETUP_TEST_UPDATE=1 $(BIN)/pytest -q tests/test_containers.py
 
@@ -97,4 +105,4 @@ bench: .venv/dev
 # with what make demo left; XPUSETUP_ROOT as there
 clean:
 	@if [ -x $(BIN)/xpusetup ]; then $(BIN)/xpusetup remove --profile sim --yes || [ $$? -eq 3 ]; fi
-	rm -rf .venv .site .mypy_cache .ruff_cache .pytest_cache
+	rm -rf .venv .site .lowest .mypy_cache .ruff_cache .pytest_cache

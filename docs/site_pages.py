@@ -28,7 +28,13 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).parents[1]
 FAILURES = "data/signatures.toml"
-BESIDE = {"index.md": "README.md", "changelog.md": "CHANGELOG.md", "contributing.md": "CONTRIBUTING.md"}
+BESIDE = {
+    "index.md": "README.md",
+    "changelog.md": "CHANGELOG.md",
+    "contributing.md": "CONTRIBUTING.md",
+    "reporting.md": "SECURITY.md",
+}
+"""Pages of the site that are files beside this folder."""
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 UNFILLED = re.compile(r"(?:<\w+>[ ().]*)+")
 """What says something only of a machine."""
@@ -68,15 +74,20 @@ def on_page_markdown(markdown: str, **_told: object) -> str:
 
 def make_pages() -> dict[str, str]:
     """Give the text of each made page by its place."""
-    beside = {place: (CHECKOUT / name).read_text().replace("](docs/", "](") for place, name in BESIDE.items()}
     return {
-        **beside,
+        **{place: _moved((CHECKOUT / name).read_text()) for place, name in BESIDE.items()},
         **_by_kind("checks", ((one.area, one.id, _check(one)) for one in check_texts().values())),
         **_by_kind(
             "failures", ((one.phase, one.id, _failure(one)) for one in parse_signatures(package_text(FAILURES)))
         ),
         **{f"releases/{profile.name}.md": _profile(profile) for profile in shipped()},
     }
+
+
+def _moved(text: str) -> str:
+    """Let the links of a file beside this folder lead to where things are in the site."""
+    places = {name: place for place, name in BESIDE.items()}
+    return LINK.sub(lambda found: f"[{found[1]}]({places.get(found[2], found[2].removeprefix('docs/'))})", text)
 
 
 def _by_kind(folder: str, rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:

@@ -6,11 +6,15 @@ program would parse them, with profiles that ship.
 
 from __future__ import annotations
 
+import json
 import re
+from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from jsonschema import Draft7Validator
+from ruamel.yaml import YAML
 
 from pages import ALL, CHECKOUT, PAGES, Block, read_blocks
 from test_advice import parse
@@ -99,3 +103,18 @@ def test_a_command_of_a_page_is_one(where: str, command: str) -> None:
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+FORMS = sorted((CHECKOUT / ".github/ISSUE_TEMPLATE").glob("*.yml"))
+
+
+@pytest.mark.parametrize("form", FORMS, ids=lambda form: form.name)
+def test_a_form_of_issues_is_one_and_names_commands(form: Path) -> None:
+    place = find_spec("check_jsonschema")
+    assert place
+    assert place.origin
+    kept = Path(place.origin).parent / "builtin_schemas/vendor/github-issue-forms.json"
+    document = YAML(typ="safe").load(form.read_text())
+    assert list(Draft7Validator(json.loads(kept.read_text())).iter_errors(document)) == []
+    for text in re.findall(r"`(xpusetup [a-z][^`]+)`", form.read_text()):
+        parse(text.replace("LOG", "a.log"))

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from e2e.support import xpusetup
+from xpusetup.verify.record import parse_record
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,6 +50,16 @@ def test_what_leads_on_is_a_command_that_runs(demo: Demo) -> None:
             (program, *words), env={**demo.env, "PATH": path}, check=False, capture_output=True, text=True
         )
         assert done.stdout.strip() == "2.13.0+cpu", done.stderr
+
+
+def test_a_record_of_its_verification_names_nobody(demo: Demo, tmp_path: Path) -> None:
+    file = tmp_path / "record.json"
+    done = demo.json("verify", "--level", "quick", "--save", str(file))["result"]
+    record = parse_record(file.read_text(), file.name)
+    assert (done["saved"], record.verified, record.level) == (str(file), True, "quick")
+    assert [wheel.name for wheel in record.wheels] == ["torch", "simxpu"]
+    assert {check.id for check in record.checks} == {check["id"] for check in done["checks"]}
+    assert str(demo.root) not in file.read_text()
 
 
 def test_its_environment_works_at_another_place(demo: Demo, tmp_path: Path) -> None:

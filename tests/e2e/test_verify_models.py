@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from e2e.support import by_name
+
 if TYPE_CHECKING:
     from pathlib import Path
 
@@ -63,7 +65,7 @@ def test_the_models_and_the_ranks_pass_on_the_cpu(demo: Demo, tmp_path: Path) ->
             },
             "relative difference 5",
         ),
-        (
+        by_name(
             "amp-noop",
             {"models.infer_fp32": "ok", "models.infer_amp_bf16": "fail", "models.train_amp_fp16": "fail"},
             "in float32: autocast has no effect",

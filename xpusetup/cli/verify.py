@@ -132,6 +132,9 @@ def verify(
     junit: options.Junit = "",
     mode: Annotated[str, typer.Option("--mode", help="A mode of the device's, such as lazy.", metavar="NAME")] = "",
     throughput: Annotated[bool, typer.Option("--throughput", help="Also images a second.")] = False,
+    save: Annotated[
+        str, typer.Option("--save", help="Write a record of it that can be sent in; it names nobody.", metavar="FILE")
+    ] = "",
     fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
     release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
@@ -145,13 +148,10 @@ def verify(
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
             return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
         checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
-        return (
-            _list()
-            if listed
-            else _checks(
-                where.find(), **checks, junit=junit, patience=patience, throughput=throughput, quiet=told.silent
-            )
-        )
+        if listed:
+            return _list()
+        how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
+        return _checks(where.find(), **checks, **how, quiet=told.silent)
 
     told.finish("verify", work)
 

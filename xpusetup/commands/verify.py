@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from xpusetup.base.document import fields_of, read_as
+from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.config.devices import device_modes, find_mode, is_device_file, read_device
 from xpusetup.plan.verify import device_options, parse_variables
+from xpusetup.recommend.machine import find_cards
 from xpusetup.run.manifest import read_proof, record_verification
+from xpusetup.run.tables import known
 from xpusetup.run.workspace import describe_device, open_built
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder
@@ -30,6 +33,7 @@ from xpusetup.verify.fallbacks import (
     scan,
 )
 from xpusetup.verify.outcomes import Verification
+from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
 from xpusetup.verify.runner import ChosenDevice, Subject
 
 if TYPE_CHECKING:
@@ -37,6 +41,7 @@ if TYPE_CHECKING:
     from typing import TypeAlias
 
     from xpusetup.config.devices import Device
+    from xpusetup.machine.facts import Facts
     from xpusetup.run.workspace import Where
     from xpusetup.verify.fallbacks import Known, Table
     from xpusetup.verify.runner import DeviceCheck
@@ -64,6 +69,7 @@ class VerifyOptions:
     patience: float = 300
     throughput: bool = False
     mode: str = ""
+    save: str = ""
 
     @property
     def whole(self) -> bool:
@@ -87,12 +93,14 @@ class DeviceVerification(Verification):
     """A verification, who chose its device, whose environment it was made in, and the command that says what lacks.
 
     `not_recorded` says why the root's manifest does not have it; empty where it has, or there is no root of ours.
+    `saved`: the file that holds the record of it.
     """
 
     chosen_by: str
     environment: str
     fix: str
     not_recorded: str
+    saved: str | None = None
 
 
 def list_checks() -> Result[DeviceCheckList]:
@@ -127,7 +135,60 @@ def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerific
     told = DeviceVerification(
         **fields_of(found), chosen_by=chosen.why, environment=subject.whose, fix=LACKS, not_recorded=why
     )
+    if asked.save:
+        save_record(found, subject, Path(asked.save))
+        told = replace(told, saved=asked.save)
     return Result("verify", told, code=code)
+
+
+# verify --save: a record that an owner of hardware can send in.
+
+
+def save_record(seen: Verification, subject: Subject, path: Path) -> None:
+    """Write what was seen on what, by hashes and versions, without what names people and machines."""
+    from xpusetup.commands.doctor import redactor_of  # noqa: PLC0415 - all of this is asked for by few
+    from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - same
+    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
+    from xpusetup.system.files import write_text  # noqa: PLC0415 - same
+    from xpusetup.system.program import describe_version  # noqa: PLC0415 - same
+
+    facts = probe(("system", "hardware", "userland", "container"), Ask(imports=False))
+    built = read_document(subject.root / "manifest.json") if subject.root else {}
+    wheels = [
+        RecordedWheel(**{key: one[key] for key in ("name", "version", "sha256")}) for one in built.get("wheels", ())
+    ]
+    record = make_record(
+        seen,
+        record_machine(facts),
+        wheels,
+        taken=facts.taken[:10],
+        program=describe_version(),
+        profile=str(built.get("profile", "")),
+    )
+    told = redactor_of(facts).document(to_json(record))
+    write_text(path, json.dumps(told, indent=2) + "\n")
+
+
+def record_machine(facts: Facts) -> RecordedMachine:
+    """Give what of a machine belongs into a record."""
+    cards = find_cards(facts, known())
+    gpus = [
+        RecordedGpu(
+            id=f"{card.gpu.vendor}:{card.gpu.device}",
+            name=card.product.title(),
+            platform=card.platform.name if card.platform else "",
+            driver=card.gpu.driver,
+        )
+        for card in cards
+    ]
+    system, container, userland = facts.system, facts.container, facts.userland
+    return RecordedMachine(
+        system=system.name if system else "",
+        kernel=system.kernel if system else "",
+        container=container.kind if container else "",
+        gpus=gpus,
+        packages=dict(userland.packages or {}) if userland else {},
+    )
 
 
 def find_subject(where: Where, asked: VerifyOptions) -> Subject:

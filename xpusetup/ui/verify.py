@@ -330,6 +330,12 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
         _say_causes(console, data, failing)
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
+    if data.saved:
+        prose(
+            console,
+            "   ",
+            f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md",
+        )
     peaks = [check.peak_bytes for check in checks if check.peak_bytes]
     if verbose and peaks:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")

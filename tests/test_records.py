@@ -1,0 +1,103 @@
+"""Records of verifications that owners send in: what is in one, what is not, and the page that is made of them."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+
+from data import screens
+from data.machines import WORKSTATION
+from data.well import WELL
+from golden import hold_one
+from xpusetup.base.document import to_json
+from xpusetup.base.errors import UsageError
+from xpusetup.commands.verify import record_machine
+from xpusetup.machine.facts import Facts
+from xpusetup.run.tables import known, shipped
+from xpusetup.verify.record import Record, RecordedWheel, make_record, parse_record, render_table
+
+HERE = Path(__file__).parents[1] / "docs/records"
+HEAD = """\
+# What owners saw
+
+None of this hardware was at hand when the program was made. This table is made of records that owners sent in, and of
+nothing else: an empty cell says that nobody sent one.
+
+"""
+FOOT = """
+To send one: build or install, then
+
+<!-- not run: it needs the hardware -->
+
+    xpusetup verify --level full --save my-gpu.json
+
+Read the file: it has the versions, the GPU, the hashes of the wheels, and each check with the numbers that were seen;
+no name of a person or machine, no path, no address. Then add it to `docs/records/` in a pull request, under a name such
+as `torch-2.14-b580-ubuntu-24.04.json`. This page is made anew by `XPUSETUP_TEST_UPDATE=1 pytest tests/test_records.py`.
+"""
+
+
+def records() -> dict[str, Record]:
+    return {path.name: parse_record(path.read_text(), path.name) for path in sorted(HERE.glob("*.json"))}
+
+
+def render_page(there: dict[str, Record]) -> str:
+    platforms = [one.name for one in known().platforms.platform if one.release and not one.undocumented]
+    releases = [profile.name.removeprefix("torch-") for profile in shipped() if profile.name.startswith("torch-")]
+    newest = sorted(releases, key=lambda name: [int(part) for part in name.split(".")], reverse=True)
+    return HEAD + render_table(there, platforms, newest) + FOOT
+
+
+def record() -> Record:
+    facts = Facts.model_validate({**WORKSTATION, **WELL})
+    wheels = [RecordedWheel(name="torch", version="2.14.1", sha256="ab" * 32)]
+    return make_record(
+        screens.VERIFY,
+        record_machine(facts),
+        wheels,
+        taken="2026-11-23",
+        program="xpusetup 0.1.0",
+        profile="torch-2.14",
+    )
+
+
+def test_the_page_is_made_of_what_was_sent_in() -> None:
+    hold_one("../../docs/owners.md", render_page(records()))
+
+
+def test_what_a_record_holds() -> None:
+    document = to_json(record())
+    text = json.dumps(document)
+    assert parse_record(text, "x.json") == record()
+    (gpu,) = record().machine.gpus
+    assert (gpu.id, gpu.platform, gpu.driver) == ("8086:e20b", "Arc B series", "xe")
+    assert record().checks[0].id == screens.VERIFY.checks[0].id
+    for name in ("/home/", "renderD", "me@"):
+        assert name not in text
+
+
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"record": "facts"}', "[" * 9000])
+def test_what_is_none(text: str) -> None:
+    with pytest.raises(UsageError, match="no record"):
+        parse_record(text, "x.json")
+
+
+def test_one_of_another_program() -> None:
+    text = json.dumps(to_json(replace(record(), schema=2)))
+    with pytest.raises(UsageError, match="schema 2"):
+        parse_record(text, "x.json")
+
+
+def test_a_cell_says_what_was_seen_and_by_which_record() -> None:
+    torch = replace(record(), torch="2.14.1+xpu", verified=True, level="full")
+    wrong = replace(torch, verified=False, checks=[replace(torch.checks[0], id="numbers.matmul", level="fail")])
+    there = {"b580.json": torch, "b570.json": wrong, "other.json": replace(torch, torch="2.13.0+xpu")}
+    table = render_table(there, ["Arc A series", "Arc B series"], ["2.14", "2.13", "2.12"])
+    assert table.splitlines()[2:] == [
+        "| 2.14 |  | [numbers.matmul failed](records/b570.json), [verified (full)](records/b580.json) |",
+        "| 2.13 |  | [verified (full)](records/other.json) |",
+        "| 2.12 |  |  |",
+    ]
