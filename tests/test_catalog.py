@@ -29,6 +29,8 @@ GAPS = {
         "minor",
         "own",
         "mend",
+        "served",
+        "instead",
     ),
     *(
         "collected",

@@ -21,7 +21,7 @@ from xpusetup.commands.doctor import DoctorOptions, UpstreamReport, examine_mach
 from xpusetup.commands.paste import read_paste
 from xpusetup.doctor.known import FROM_ABSENCE, TELLS
 from xpusetup.doctor.registry import CHECKS
-from xpusetup.machine.facts import Facts
+from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts
 from xpusetup.machine.paste_lines import MOST_LINES, MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, facts_from_paste
 from xpusetup.machine.probe import TOLD
@@ -213,7 +213,17 @@ def test_the_order_and_the_files_change_nothing() -> None:
         (
             "xe 0000:03:00.0: Your graphics device 56a1 is not officially supported",
             "hardware.gpus",
-            [{"device": "56a1", "driver": None}],
+            [{"device": "56a1", "driver": SEEN_ELSEWHERE}],
+        ),
+        (
+            "i915 0000:03:00.0: Your graphics device 4908 is not properly supported by i915 in this",
+            "hardware.gpus",
+            [{"device": "4908", "driver": None}],
+        ),
+        (
+            "xe 0000:03:00.0: Your graphics device e20b is not officially supported",
+            "hardware.gpus",
+            [{"device": "e20b", "driver": None}],
         ),
         ("/dev/dri/renderD128 is not accessible (permission denied)", "hardware.nodes", [{"openable": False}]),
         ("AssertionError: Torch not compiled with XPU enabled", "torch.xpu", ""),
@@ -293,6 +303,12 @@ def test_errors_in_a_post_are_explained(tmp_path: Path) -> None:
     assert data.pasted.causes
     assert "Its errors" in screen(data)
     assert levels(data)["torch.import"] == "fail"
+
+
+def test_errors_are_shown_before_what_only_warns(tmp_path: Path) -> None:
+    driver = "ii  libze-intel-gpu1  24.39.31294.20  amd64  Level Zero\n"
+    shown = screen(judge(tmp_path, f"{driver}E: Unable to correct problems, you have held broken packages.\n"))
+    assert 0 < shown.index("pkg.unmet") < shown.index("they may bite")
 
 
 def test_what_was_not_recognised_is_shown(tmp_path: Path) -> None:

@@ -1,7 +1,8 @@
 """Posts of machines from public threads: what the doctor says of each against what ailed it, as it was labelled before.
 
 `half = "tuned"` were read while the reader was written; `half = "held"` were labelled and judged before anything was
-changed for them (docs/doctor.md has those figures), and hold what is read since.
+changed for them (docs/doctor.md has those figures), and hold what is read since. `half = "fresh"` are re-creations from
+the facts of threads, by someone who did not know the checks, of the half that was tuned to.
 An empty cause: the machine is well, or the lines do not tell; then no cause may be named.
 """
 
@@ -21,7 +22,7 @@ from xpusetup.run.workspace import Where
 
 HERE = Path(__file__).parent / "pastes"
 POSTS = {path.stem: tomli.loads(path.read_text()) for path in sorted(HERE.glob("*.toml"))}
-LEAST = {"tuned": 17, "held": 17}
+LEAST = {"tuned": 17, "held": 17, "fresh": 10}
 """Right of each half, at least; docs/doctor.md has the figures."""
 
 
@@ -70,5 +71,5 @@ def test_a_post_is_read_and_no_check_breaks(name: str, tmp_path: Path) -> None:
 def test_the_collection_is_of_two_halves() -> None:
     halves = [post["half"] for post in POSTS.values()]
     assert len(POSTS) >= 30
-    assert halves.count("held") >= len(POSTS) // 2
+    assert halves.count("held") >= halves.count("tuned") >= 17
     assert all(post["url"].startswith("https://github.com/") for post in POSTS.values())

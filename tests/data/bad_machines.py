@@ -287,6 +287,15 @@ ROWS: dict[str, tuple[list[str], str, str, str, Doc, Doc]] = {
     "ovms-on-26.18": (["64a0"], "xe", "7.0.0", "26.18.38308.1", {}, {"driver": "26.01.36711.4"}),
     "sycl-crash-on-30714": (["56a0"], "i915", "6.8.0", "1.3.30714", {}, {"driver": "1.3.30872"}),
     "detected-by-an-old-driver": (["9a60"], "xe", "6.8.0", "23.48.27912.11", {}, {"module": "i915"}),
+    "dg1-on-xe": (["4905"], "xe", "6.18.0", "26.05.37020.3", {}, {"module": "i915"}),
+    "backports-on-a-desktop": (
+        ["56a1"],
+        "i915",
+        "6.8.0-40-generic",
+        "24.39.31294.20",
+        {"said": "[drm] I915 BACKPORTED INIT"},
+        {"said": "[drm] Initialized i915 1.6.0 for 0000:03:00.0 on minor 0"},
+    ),
     "opencl-on-22.53": (["56a0"], "i915", "6.2.1-060201-generic", "22.53.25242.13", {}, {"driver": "22.49.25018.24"}),
 }
 """By the id of the combination."""
@@ -318,7 +327,7 @@ def make(ids: list[str], told: Doc) -> Facts:
         [f"{told['module']} 0000:03:00.0: [drm] GuC firmware xe/bmg_guc_70.bin version {told['guc']}"]
         if "guc" in told
         else []
-    )
+    ) + ([told["said"]] if "said" in told else [])
     kit = told.get("kit")
     root = {"root": "/opt/intel/oneapi", "compiler": "/opt/intel/oneapi/bin/icpx", "version": kit}
     torch = {"python": "/v/bin/python", "prefix": "/v", "kind": "venv", "distributions": told.get("dist", {})}

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
 
 
+JUDGED = ("kmd.force_probe",)
+"""Causes of which a line alone is no proof, and whose check of the same name knows better."""
+
+
 @dataclass(frozen=True)
 class Untold:
     """What to paste, and the checks that it would answer."""
@@ -67,7 +71,7 @@ class Paste:
             unread=report.unread,
             unread_lines=list(report.examples),
             cut=self.cut,
-            causes=list(self.causes),
+            causes=[cause for cause in self.causes if not _refuted(cause, findings)],
             unknown=_unknown(self.facts, findings),
         )
 
@@ -80,10 +84,16 @@ def read_paste(names: Sequence[str]) -> Paste:
     texts = [each.decode("utf-8", errors="replace") for each in data]
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
     facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD)
-    if not report.kinds:
+    causes = _causes(texts, facts)
+    if not report.kinds and not causes:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"
         raise UsageError(f"nothing in {', '.join(names)} is recognised", fix=fix)
-    return Paste(facts, report, _causes(texts, facts), any(len(each) >= MOST_TEXT for each in data))
+    return Paste(facts, report, causes, any(len(each) >= MOST_TEXT for each in data))
+
+
+def _refuted(cause: Cause, findings: Iterable[Finding]) -> bool:
+    """Say whether the check of the same line finds nothing amiss: xe may refuse what i915 has taken."""
+    return cause.id in JUDGED and any(each.id == cause.id and each.level in ("ok", "unknown") for each in findings)
 
 
 def _read(name: str) -> bytes:

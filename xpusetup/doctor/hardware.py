@@ -1,4 +1,4 @@
-"""Hardware: whether there is a GPU, whether the kernel's driver has it, and whether this user may open it."""
+"""Hardware: whether there is a GPU, what it can do, and whether the kernel's driver has it."""
 
 from __future__ import annotations
 
@@ -22,20 +22,28 @@ from xpusetup.doctor.question import (
     package,
     unbound,
 )
-from xpusetup.doctor.userland import check_stock
-from xpusetup.machine.facts import lists_gpu
-from xpusetup.machine.gpus import LEGACY
+from xpusetup.doctor.userland import check_stock, newer_than
+from xpusetup.machine.facts import VGA_ALONE, lists_gpu
+from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, Kernel, Node
+    from xpusetup.machine.facts import Gpu, Kernel
 
 
 # Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
 
 
 SMALL = 256 << 20
+SERVED_BEFORE = (
+    "Drivers since 24.35 serve Gen12 and newer alone. What is older needs the legacy packages, which have another"
+    " graphics compiler"
+)
+NEVER_SERVED = "The compute driver serves nothing before Gen8, and its legacy packages do not either"
+LEGACY_PACKAGES = (
+    " For OpenCL and Level Zero alone: intel-opencl-icd-legacy1 and intel-level-zero-gpu-legacy1, never beside libigc2."
+)
 GENERIC = (
     "For any other GPU they hold generic code (SPIR-V), from which the driver compiles a kernel when it is first used:"
     " minutes at the first run (327 seconds until the first tensor, in one report of Intel's extension), and what"
@@ -56,8 +64,10 @@ def check_gpu_present(question: Question) -> Answer | None:
         return Answer("info", "WSL2 hides it: Windows drives it")
     found = gpus(question)
     if not found:
-        title = question.device.title
-        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", {"device": title})
+        title, words = question.device.title, {"device": question.device.title}
+        if question.facts.notes.get("hardware.gpus") == VGA_ALONE:
+            return Answer("warn", f"no {title} among the VGA controllers{_beside(question)}", words)
+        return Answer(weight(question), f"no {title} on the PCI bus{_beside(question)}", words)
     return Answer("ok", named(question, found))
 
 
@@ -75,18 +85,24 @@ def _unknown(question: Question) -> list[Gpu]:
 
 def check_legacy(question: Question) -> Answer | None:
     """Look for graphics that only the legacy packages of the driver serve."""
-    old = [gpu for gpu in _unknown(question) if gpu.device.startswith(LEGACY)]
+    old = [gpu for gpu in intel_gpus(question) if _age(question, gpu)]
     if not old:
         return None
     alone = len(old) == len(intel_gpus(question))
-    return Answer("fail" if alone else "info", named(question, old))
+    oldest = all(_age(question, gpu) == "oldest" for gpu in old)
+    words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
+    return Answer("fail" if alone else "info", named(question, old), words)
+
+
+def _age(question: Question, gpu: Gpu) -> str:
+    return age_of(gpu.device, gpu.name) if question.gpus and family(question, gpu) is None else ""
 
 
 def check_supported(question: Question) -> Answer | None:
     """Look the ids up in the table of the compute driver."""
     if question.gpus is None or not intel_gpus(question):
         return None
-    unknown = [gpu for gpu in _unknown(question) if not gpu.device.startswith(LEGACY)]
+    unknown = [gpu for gpu in _unknown(question) if not _age(question, gpu)]
     if not unknown:
         return Answer("ok", "in the driver's table")
     words = {"collected": str(question.gpus.collected)}
@@ -140,116 +156,6 @@ def check_several_battlemage(question: Question) -> Answer | None:
     return Answer("ok" if seen >= len(cards) else "warn", f"{seen} of {len(cards)} are listed by Level Zero")
 
 
-# Containers, WSL2 and permissions: whether this user, in this place, may open the device.
-
-
-FREE_MEMORY = "doesn't support querying the available free memory"
-
-
-def check_container_device(question: Question) -> Answer | None:
-    """Look for a container that sees the GPU on the bus and has no node of it."""
-    container = question.facts.container
-    if container is None or container.kind in ("", "wsl2"):
-        return None
-    driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
-    if not driven:
-        return None
-    if not nodes(question):
-        return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})
-    return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
-
-
-def check_wsl(question: Question) -> Answer | None:
-    """Look for the way to Windows' driver."""
-    container = question.facts.container
-    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
-        return None
-    lacking = [path for path, state in container.details.items() if state != "there"]
-    return Answer(weight(question), f"no {', '.join(lacking)}") if lacking else Answer("ok", "/dev/dxg, libdxcore.so")
-
-
-def check_wsl_driver(question: Question) -> Answer | None:
-    """Look for the abort of a guest driver that does not fit Windows' driver."""
-    userland = question.facts.userland
-    if not question.facts.in_wsl or userland is None or userland.sycl is None:
-        return None
-    ends = [line for line in userland.sycl if line.startswith("Abort was called")]
-    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
-
-
-def check_wsl_limit(question: Question) -> Answer | None:
-    """Say what is known of large allocations under WSL2."""
-    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
-
-
-def _applies(question: Question) -> bool:
-    return question.device.nodes == "render" and not question.facts.in_wsl
-
-
-def check_render_node(question: Question) -> Answer | None:
-    """Look for render nodes; the compute driver opens nothing else."""
-    if not _applies(question) or question.facts.hardware is None:
-        return None
-    found = nodes(question)
-    if not found:
-        drivers = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in gpus(question))
-        return Answer(weight(question), f"no /dev/dri/renderD* ({drivers or 'no GPU'})")
-    return Answer("ok", ", ".join(node.path for node in found))
-
-
-def _closed(question: Question) -> list[Node]:
-    return [node for node in nodes(question) if not node.openable] if _applies(question) else []
-
-
-def check_container_group(question: Question) -> Answer | None:
-    """Look for a node in a container whose group's number this user does not have."""
-    container, closed = question.facts.container, _closed(question)
-    if container is None or container.kind in ("", "wsl2") or not nodes(question):
-        return None
-    if not closed:
-        return Answer("ok", "the node's group is one of this user's")
-    words = {"gid": str(closed[0].gid), "container": container.kind}
-    return Answer(weight(question), f"{closed[0].path} belongs to group {closed[0].gid} of the host", words)
-
-
-def check_session(question: Question) -> Answer | None:
-    """Look for a group that the user has joined, but not this session."""
-    system, closed = question.facts.system, _closed(question)
-    if system is None or not closed:
-        return None
-    late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
-    if not late:
-        return None
-    return Answer(weight(question), f"{system.user} is in group {late[0].gid}; this session began before")
-
-
-def check_render_group(question: Question) -> Answer | None:
-    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
-    if not _applies(question) or not nodes(question):
-        return None
-    closed = _closed(question)
-    user = question.facts.system.user if question.facts.system else "$USER"
-    if closed:
-        seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
-        return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
-    return Answer("ok", f"{user} may open it", {"user": user})
-
-
-def _group(question: Question, node: Node) -> str:
-    """Give a node's group by its number, or by its name where the number was not told."""
-    named = {number: name for name, number in (question.facts.system.named if question.facts.system else {}).items()}
-    return named.get(node.gid, "?") if node.gid >= 1 << 31 else str(node.gid)
-
-
-def check_free_memory(question: Question) -> Answer | None:
-    """Look for torch's complaint that the driver does not tell how much memory is free."""
-    torch = question.facts.torch
-    if torch is None or torch.report is None:
-        return None
-    lines = [line for line in torch.report.messages if FREE_MEMORY in line]
-    return Answer("info", lines[0]) if lines else None
-
-
 # The kernel's drivers and their firmware: whether a driver has taken the GPU, and what keeps it from that.
 
 
@@ -257,18 +163,41 @@ REFUSED = r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) su
 NO_FIRMWARE = (
     r"fetch failed (?:with error )?-(?:ENOENT|2)\b|Failed to initialize uC"
     r"|Direct firmware load for .* failed with error -2"
+    r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
 GUC = r"(?i)\bguc\b|/\w+_guc_"
 WEDGED = (
-    r"(?i)declar\w+ (?:it|device \S+(?: as)?) wedged|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
+    r"(?i)declar\w+ (?:it |device \S+ (?:as )?)?wedged|Device initialization failed"
+    r"|\b(?:i915|xe): probe of \S+ failed|GuC initiali[sz]ation failed|GuC init failed|Enabling uc failed"
     r"|GUC: load failed|GuC load failed|Unsupported GuC v|firmware production part check failure"
     r"|probe with driver (?:xe|i915) failed with error|Failed to initialize (?:GPU|uC)\b"
 )
-HANG = r"GPU HANG|context reset due to GPU hang|Fence expiration time out"
+PROBE_FAILED = r"Device initialization failed|\b(?:i915|xe): probe of \S+ failed|probe with driver (?:xe|i915) failed"
+CAME_UP = r"\bInitialized (?:i915|xe) .* on minor"
+HANG = (
+    r"GPU HANG|context reset due to GPU hang|Fence expiration time out|\b(?:Engine|GT) reset\b|Timedout job"
+    r"|Engine memory CAT error|device coredump has been created|\bhang on [rcbv]cs\d|Resetting (?:chip|[rcbv]cs\d)"
+)
 FIRMWARE = {"bmg": "xe/bmg_guc", "dg2": "i915/dg2_guc", "pvc": "i915/pvc_guc", "mtl": "i915/mtl_guc"}
 """Which firmware a family needs, as its file below the firmware folder begins."""
-AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (((6, 18), 34666, "warn"), ((6, 11), 28202, "warn"))
-"""Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023."""
+AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
+    ((6, 18), 34666, "warn"),
+    ((6, 11), 28202, "warn"),
+    ((6, 8), 27641, "warn"),
+)
+"""Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023, 27642 of 23.43,
+which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
+FIRST_KERNELS = {
+    "tgl": (5, 9),
+    "rkl": (5, 11),
+    "adl": (5, 16),
+    "dg2": (6, 2),
+    "mtl": (6, 7),
+    "bmg": (6, 12),
+    "lnl": (6, 12),
+}
+"""The first kernel that drives a family without being told to, by how the family's id begins (openvino#8003 for
+Rocket Lake, platforms.toml for cards). Asked only of a GPU that no driver has."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 XE_ON_ALCHEMIST = (6, 9)
@@ -313,11 +242,18 @@ def check_wedged(question: Question) -> Answer | None:
     kernel = _kernel(question)
     if kernel is None or kernel.messages is None:
         return None
-    lines = messages(question, WEDGED)
+    lines = _still_wedged(kernel.messages)
     if not lines:
         return Answer("ok", "none is given up")
     first = next((line for line in lines if "wedged" not in line), lines[0])
     return Answer("warn" if lists_gpu(question.facts) else "fail", first, {"kernel": kernel.release})
+
+
+def _still_wedged(said: list[str]) -> list[str]:
+    """Give what tells of a GPU that was given up, less the probes that failed before one that did not."""
+    came = max((place for place, line in enumerate(said) if re.search(CAME_UP, line)), default=-1)
+    found = [(place, line) for place, line in enumerate(said) if re.search(WEDGED, line)]
+    return [line for place, line in found if place > came or not re.search(PROBE_FAILED, line)]
 
 
 def check_hang(question: Question) -> Answer | None:
@@ -357,12 +293,25 @@ def check_known(question: Question) -> Answer | None:
     if unclaimed:
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
         return Answer("fail", seen, _words(kernel, unclaimed))
+    late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
+    if late and kernel.claims is None:
+        seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
+        return Answer("fail", seen, _words(kernel, late))
     return None
+
+
+def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
+    """Say whether a kernel is older than the first that drives a GPU by itself."""
+    kind, running = family(question, gpu), numbers(kernel.release)
+    first = next((first for name, first in FIRST_KERNELS.items() if kind and kind.id.startswith(name)), (0, 0))
+    return (0, 0) < running < first
 
 
 def check_blacklist(question: Question) -> Answer | None:
     """Look for drivers that were told not to load, where a GPU waits for one."""
     kernel, lost = _kernel(question), unbound(question)
+    if _dark(question):
+        return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
     if kernel is None or not lost:
         return None
     if kernel.blacklisted:
@@ -370,6 +319,14 @@ def check_blacklist(question: Question) -> Answer | None:
     if "nomodeset" in kernel.cmdline.split():
         return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
+
+
+def _dark(question: Question) -> bool:
+    """Say whether nomodeset and the lack of nodes were told, where nothing was told of the GPUs."""
+    facts = question.facts
+    untold = facts.is_told("hardware.nodes") and not facts.is_told("hardware.gpus") and facts.hardware is not None
+    cmdline = facts.kernel.cmdline if facts.kernel else ""
+    return untold and is_xpu(question) and not nodes(question) and "nomodeset" in cmdline.split()
 
 
 def check_bound(question: Question) -> Answer | None:
@@ -403,15 +360,20 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
 
 
 def check_driver_age(question: Question) -> Answer | None:
-    """Hold the age of the user-mode driver against that of the kernel."""
+    """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
     kernel, build = _kernel(question), driver_build(question.facts)
-    if kernel is None or build is None:
+    if build is None or question.facts.in_wsl:
         return None
-    seen = f"{package(question, *DRIVER_PACKAGES) or f'build {build}'} on Linux {kernel.release}"
+    said = package(question, *DRIVER_PACKAGES) or f"build {build}"
+    seen = f"{said} on Linux {kernel.release}" if kernel else said
     if check_stock(question) is not None:
-        return Answer("info", seen)
+        return Answer("info", seen) if kernel else None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
-    if on_xe and build <= FIRST_WITH_XE:
+    if kernel and on_xe and build <= FIRST_WITH_XE:
         return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
+    if (newer := newer_than(question, build)) and not lists_gpu(question.facts):
+        return Answer("fail", f"{said} is older than {named(question, newer)}")
+    if kernel is None:
+        return None
     late = [level for first, last, level in AGES if numbers(kernel.release) >= first and build <= last]
     return Answer(late[0] if late else "ok", seen)

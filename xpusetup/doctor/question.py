@@ -121,7 +121,7 @@ def name(question: Question, gpu: Gpu) -> str:
     if product:
         return product.title()
     if not gpu.device:
-        return f"{MAKERS.get(gpu.vendor, 'Intel')} GPU"
+        return gpu.name.removeprefix("Intel Corporation ") or f"{MAKERS.get(gpu.vendor, 'Intel')} GPU"
     return (
         f"{MAKERS[gpu.vendor]} GPU {gpu.vendor}:{gpu.device}" if gpu.vendor in MAKERS else f"{gpu.vendor}:{gpu.device}"
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
-from xpusetup.doctor import combinations, extensions, hardware, pytorch, resources, toolkit, userland
+from xpusetup.doctor import access, combinations, extensions, hardware, pytorch, resources, toolkit, userland
 from xpusetup.doctor.known import judge_untold
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.machine.facts import Section
@@ -37,15 +37,15 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "kmd.compute_runtime_vs_kernel", hardware.check_driver_age, ("hardware", "kernel", "container", "userland"), RUN
     ),
-    Check("container.no_device", hardware.check_container_device, ("hardware", "container"), RUN),
-    Check("wsl.dxg", hardware.check_wsl, ("container",), RUN),
-    Check("wsl.neo_old", hardware.check_wsl_driver, ("container", "userland"), RUN),
-    Check("wsl.alloc_limit", hardware.check_wsl_limit, ("container",), RUN),
-    Check("perm.dri_nodes", hardware.check_render_node, ("hardware", "container")),
-    Check("perm.container_gid", hardware.check_container_group, ("hardware", "container"), RUN),
-    Check("perm.session", hardware.check_session, ("system", "hardware", "container"), RUN),
-    Check("perm.render_group", hardware.check_render_group, ("system", "hardware", "container")),
-    Check("perm.sysman_perfmon", hardware.check_free_memory, ("torch",), RUN),
+    Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
+    Check("wsl.dxg", access.check_wsl, ("container",), RUN),
+    Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
+    Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
+    Check("perm.dri_nodes", access.check_render_node, ("hardware", "container")),
+    Check("perm.container_gid", access.check_container_group, ("hardware", "container"), RUN),
+    Check("perm.session", access.check_session, ("system", "hardware", "container"), RUN),
+    Check("perm.render_group", access.check_render_group, ("system", "hardware", "container")),
+    Check("perm.sysman_perfmon", access.check_free_memory, ("torch",), RUN),
     Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
     Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),

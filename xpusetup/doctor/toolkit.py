@@ -310,7 +310,9 @@ def check_setvars(question: Question) -> Answer | None:
     if question.profile.toolkit is None or environment is None:
         return None
     if environment.get("SETVARS_COMPLETED") == "1":
-        return Answer("warn" if question.goal == "run" else "info", "setvars.sh was sourced in this shell")
+        about_torch = question.facts.torch is not None or question.facts.is_told("torch")
+        level: Level = "warn" if question.goal == "run" and about_torch else "info"
+        return Answer(level, "setvars.sh was sourced in this shell")
     return Answer("ok", "not sourced in this shell")
 
 

@@ -17,9 +17,11 @@ from xpusetup.doctor.question import (
     variable,
 )
 from xpusetup.machine.facts import lists_gpu
+from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
-    from xpusetup.machine.facts import LevelZero, Userland
+    from xpusetup.base.model import Level
+    from xpusetup.machine.facts import Gpu, LevelZero, Userland
 
 
 LOADER, DRIVER = "libze_loader.so.1", "libze_intel_gpu.so.1"
@@ -36,6 +38,8 @@ CODES = {
     0x7FFFFFFE: "UNKNOWN",
 }
 DEPENDENCY = 0x70020000
+COMPILER_LOST = re.compile(r"/(?:built_ins|compiler_interface)\.cpp\b")
+"""The places in compute-runtime that give up where libigdfcl or libigc cannot be loaded (compute-runtime#161)."""
 FAMILIES = (
     ("intel-level-zero-gpu", "libze-intel-gpu1"),
     ("libigc1", "libigc2"),
@@ -43,8 +47,16 @@ FAMILIES = (
     ("level-zero", "libze1"),
 )
 """Packages that bring the same files under two names."""
-AFTER_2023 = ("bmg", "lnl", "ptl", "arl", "nvl", "cri", "wcl")
-"""Families that came after the driver in Ubuntu 24.04's archive."""
+FIRST_BUILDS = {
+    **dict.fromkeys(("bmg", "lnl", "arl", "nvl", "cri", "wcl"), 28203),
+    "ptl": 32224,
+    "mtl": 25593,
+    "dg2": 22597,
+}
+"""Builds of compute-runtime below which one certainly does not know a family: 22597 is of 22.10, 25593 of 23.05, 28203
+after those of 2023, 32224 of 24.52."""
+STOCK_BUILD = 27642
+"""The driver of Ubuntu 24.04's own archive, 23.43."""
 
 
 def _userland(question: Question) -> Userland | None:
@@ -68,9 +80,16 @@ def check_loader(question: Question) -> Answer | None:
 def check_driver(question: Question) -> Answer | None:
     """Look for Intel's driver below the loader."""
     userland = _userland(question)
-    if userland is None or userland.libraries is None:
+    if userland is None:
+        return None
+    if userland.lacking and not lists_gpu(question.facts):
+        level: Level = "fail" if userland.level_zero is not None else "warn"
+        return Answer(level, f"neither {' nor '.join(userland.lacking)} among the packages")
+    if userland.libraries is None:
         return None
     path = userland.libraries.get(DRIVER)
+    if not path and not question.facts.is_told("userland.libraries"):
+        return None
     return Answer("ok", path) if path else Answer("fail", f"no {DRIVER} on the library path")
 
 
@@ -79,10 +98,15 @@ def check_stock(question: Question) -> Answer | None:
     version = package(question, "libze-intel-gpu1")
     if not is_xpu(question) or not version.startswith("23.43.27642"):
         return None
-    late = of_family(question, *AFTER_2023)
+    late = newer_than(question, STOCK_BUILD)
     if late:
         return Answer("fail", f"{version} is older than {named(question, late)}")
     return Answer("warn", f"{version}, of 2023")
+
+
+def newer_than(question: Question, build: int) -> list[Gpu]:
+    """Give the GPUs that a build of the driver certainly does not know."""
+    return [gpu for name, first in FIRST_BUILDS.items() if build < first for gpu in of_family(question, name)]
 
 
 def check_mixed(question: Question) -> Answer | None:
@@ -104,11 +128,16 @@ def check_mixed(question: Question) -> Answer | None:
 def check_graphics_compiler(question: Question) -> Answer | None:
     """Look for the graphics compiler that the driver loads."""
     userland, ladder = _userland(question), _ladder(question)
+    ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
+    if ended and not lists_gpu(question.facts):
+        return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]
     if ladder is not None and ladder.init == DEPENDENCY:
         return Answer("fail", f"zeInit: {describe(DEPENDENCY)}, with {' and '.join(found) or 'no libigc'}")
+    if not found and not question.facts.is_told("userland.libraries"):
+        return None
     return Answer("ok", ", ".join(found)) if found else Answer("fail", "no libigc.so on the library path")
 
 
@@ -149,6 +178,8 @@ def check_opencl(question: Question) -> Answer | None:
     place = variable(question, "OCL_ICD_VENDORS")
     if place and not place.startswith("/etc/"):
         return Answer("warn", f"OCL_ICD_VENDORS={place}: the drivers of /etc/OpenCL/vendors are not looked at")
+    if userland.clinfo == [] and not userland.opencl and not lists_gpu(question.facts):
+        return Answer("warn", "OpenCL lists no platform: no driver is registered, or none of them sees a GPU")
     ours = [file for file, library in userland.opencl.items() if "igdrcl" in library]
     others = ", ".join(userland.opencl) or "none"
     return Answer("ok", ours[0]) if ours else Answer("info", f"registered: {others}")
@@ -162,7 +193,9 @@ def check_only_opencl(question: Question) -> Answer | None:
     kinds = {line.partition("]")[0].lstrip("[") for line in userland.sycl}
     kinds = {re.sub(r"^ext_oneapi_", "", kind) for kind in kinds}
     if "opencl:gpu" in kinds and "level_zero:gpu" not in kinds:
-        return Answer("fail", "sycl-ls lists opencl:gpu and no level_zero:gpu")
+        there = package(question, *DRIVER_PACKAGES) if _ladder(question) is None else ""
+        told = f", though its driver {there} is installed: what was told does not say why" if there else ""
+        return Answer("warn" if there else "fail", f"sycl-ls lists opencl:gpu and no level_zero:gpu{told}")
     return Answer("ok", ", ".join(sorted(kinds)))
 
 

@@ -217,7 +217,8 @@ class Gpu(Fact):
     """A display or compute device on the PCI bus; ids as four hexadecimal digits.
 
     `bar` is the window in bytes through which the processor sees the device's memory, `boot_vga` whether the firmware
-    shows its screen on it, `subsystem` the maker of the board as "vendor:device".
+    shows its screen on it, `subsystem` the maker of the board as "vendor:device". `name` is what lspci calls a device
+    of which no id was told.
     """
 
     address: str
@@ -228,6 +229,7 @@ class Gpu(Fact):
     bar: int | None = None
     boot_vga: bool | None = None
     subsystem: str | None = None
+    name: str = ""
 
 
 class Node(Fact):
@@ -355,7 +357,8 @@ class Userland(Fact):
 
     `packages` are the watched ones {name: version} of dpkg or rpm, `broken` those that are neither installed nor gone;
     `libraries` {soname: path} is what the dynamic linker would take. `opencl` holds the registered OpenCL drivers
-    {file: library}, `sycl` and `clinfo` the lines of these programs; None where they are not there.
+    {file: library}, `sycl` and `clinfo` the lines of these programs; None where they are not there. `as_root` are GPUs
+    that these list to root and not to the user, `lacking` packages that a list would name if they were there.
     """
 
     packages: dict[str, str] | None = None
@@ -366,6 +369,8 @@ class Userland(Fact):
     sycl: list[str] | None = None
     clinfo: list[str] | None = None
     headers: list[str] = []
+    as_root: list[str] = []
+    lacking: list[str] = []
 
 
 class Cache(Fact):
@@ -411,6 +416,8 @@ class Ascend(Fact):
 
 NOT_TOLD = "not told"
 """The note of a part that nobody looked at, or told of: nothing follows from its being empty."""
+VGA_ALONE = "of the display devices those of class VGA were listed"
+"""The note of GPUs where a list holds one class of them: a GPU of another class may be there."""
 SEEN_ELSEWHERE = "?"
 """The kernel driver of a GPU that something lists, where nothing says which driver it is."""
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
+import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from packaging.version import Version
 from pydantic import Field
@@ -139,9 +140,32 @@ def what_works(profile: Profile) -> str:
 T = TypeVar("T")
 LEGACY = ("16", "19", "31", "3e", "45", "4e", "59", "5a", "87", "8a", "9b")
 """How Intel's ids of Gen8, Gen9 and Gen11 graphics begin (Broadwell to Jasper Lake)."""
+OLDEST = ("0042", "0046", "01", "04", "0a", "0d", "0f", "22b")
+"""How ids of what is older begin (Ironlake to Haswell, Bay Trail, Braswell), which no compute-runtime ever served."""
+LEGACY_TITLES = re.compile(
+    r"(?i)\b(?:broadwell|sky ?lake|kaby ?lake|coffee ?lake|whiskey ?lake|comet ?lake|amber ?lake|apollo ?lake|broxton"
+    r"|gemini ?lake|ice ?lake|jasper ?lake|elkhart ?lake|HD Graphics [56]\d\d\d?\b|HD Graphics P5[35]0"
+    r"|U?HD Graphics (?:P?6[0-35]\d)\b|Iris Plus Graphics|Iris (?:Pro )?(?:Graphics )?(?:5[458]0|6100|6200|P6300))"
+)
+OLDEST_TITLES = re.compile(
+    r"(?i)\b(?:haswell|ivy ?bridge|sandy ?bridge|ironlake|bay ?trail|cherry ?(?:trail|view)|braswell|valley ?view)"
+    r"|\bZ3[67]xxx|\bx5-(?:E|Z)8|\b(?:2nd|3rd|4th) Gen(?:eration)? Core|\bE3-1200 v[23]\b"
+    r"|\bHD Graphics (?:[234]\d00|P4[06]00)\b"
+)
+"""What lspci calls such graphics, for lists without ids."""
 MAKERS = {"10de": "NVIDIA", "1002": "AMD"}
 """Whose GPUs are named though no release here is made for them."""
 PciId = Annotated[str, Field(pattern=r"^[0-9a-f]{4}$")]
+
+
+def age_of(device: str, name: str = "") -> Literal["", "legacy", "oldest"]:
+    """Say whether Intel graphics are before Gen12 ("legacy"), or before all that compute-runtime knew ("oldest").
+
+    `device` is the PCI id; where it is empty, `name` is what lspci calls it.
+    """
+    if device:
+        return "oldest" if device.startswith(OLDEST) else "legacy" if device.startswith(LEGACY) else ""
+    return "oldest" if OLDEST_TITLES.search(name) else "legacy" if LEGACY_TITLES.search(name) else ""
 
 
 class Family(Sourced):

@@ -38,8 +38,8 @@ class When(Strict):
 
     `families` are those of the GPU table by how their ids begin, `least` how many such GPUs there are at least.
     `driver` is held against the build of compute-runtime, `guc` against the firmware that the kernel names, `release`
-    is a part of the kernel's whole name, `bundle` says whether the toolkit is PyTorch's own. `environment` are
-    variables that are set so, `unless` those that help.
+    is a part of the kernel's whole name, `messages` a pattern for a line of what it says, `bundle` says whether the
+    toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     """
 
     families: list[Name] = []
@@ -48,6 +48,7 @@ class When(Strict):
     module: Name | None = None
     kernel: Specifiers | None = None
     release: Text | None = None
+    messages: Text | None = None
     driver: Specifiers | None = None
     compiler: Specifiers | None = None
     loader: Specifiers | None = None
@@ -138,6 +139,7 @@ class Situation:
         return (
             _fits(_numbers(kernel), when.kernel)
             and (when.release is None or when.release in kernel)
+            and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
         )
 
@@ -155,9 +157,11 @@ class Situation:
             and (when.bundle is None or (kit is not None and _is_bundle(kit) == when.bundle))
         )
 
+    def _messages(self) -> list[str]:
+        return (self.facts.kernel.messages or []) if self.facts.kernel else []
+
     def _guc(self) -> str:
-        lines = (self.facts.kernel.messages or []) if self.facts.kernel else []
-        found = [match[1] or match[2] for line in lines if (match := GUC.search(line))]
+        found = [match[1] or match[2] for line in self._messages() if (match := GUC.search(line))]
         return found[-1] if found else ""
 
     def _shell(self, when: When) -> bool:

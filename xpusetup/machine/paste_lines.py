@@ -27,15 +27,24 @@ FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:details|summary|pre|code)\b)")
 QUOTE = re.compile(r"^(?:> ?){1,5}(?!>)")
 PYTHON = ">>> "
 TYPED = re.compile(
-    r"^(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:\[?[\w.+-]{1,40}@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%]{0,160})?[$#%]"
+    r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:"
+    r"\[?(?P<user>[\w.+-]{1,40})@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%]{0,160})?[$#%]"
     r"|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
 )
+CONTAINER = re.compile(r"[0-9a-f]{12}")
+"""The name of a host that Docker gave: that of a container."""
 ROOT = re.compile(r"^#\s+(?P<command>\S.*)$")
 TOOLS = (
     *("sycl-ls", "clinfo", "xpu-smi", "xpumcli", "lspci", "dmesg", "journalctl", "dpkg", "apt", "rpm", "pacman", "ls"),
     *("id", "groups", "uname", "cat", "lsb_release", "pip", "pip3", "uv", "conda", "vulkaninfo", "printenv", "env"),
-    *("python", "python3", "lsmod", "ldconfig", "icpx", "dnf", "zypper", "hostnamectl"),
+    *("python", "python3", "lsmod", "ldconfig", "icpx", "dnf", "zypper", "hostnamectl", "lshw", "docker", "podman"),
+    *("vainfo", "whoami", "strace"),
 )
+BARE = re.compile(
+    r"^(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg)(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
+    r"(?: ?\|.{1,200}|$))"
+)
+"""A command that stands on a line of its own, without a prompt."""
 
 
 def clean_lines(text: str) -> Iterator[str]:
@@ -80,14 +89,22 @@ NO_NODES = re.compile(r"(?:cannot access|No such file or directory).{0,40}/dev/d
 SAID = re.compile(
     r"^(?:<\d+>)?(?:\[\s*\d+\.\d+\]|\[\w{3} \w{3}\s.{10,20}\]|\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:)"
 )
-DRIVER_SAID = re.compile(r"^\s*(?:kernel: )?(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: ")
+DRIVER_SAID = re.compile(
+    r"^\s*(?:kernel: )?(?:(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: |(?:i915|xe): probe of \d"
+    r"|\[drm\] Initialized (?:i915|xe) )"
+)
 TIMED = re.compile(r"^\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:\s*")
 FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
-NARROW = re.compile(r"Small BAR device|Using a reduced BAR size of 256MiB|Small BAR detected for device (\S{7,12}\.\d)")
-CLOSED = re.compile(
-    r"(?i)(/dev/dri/renderD\d{1,4})\b.{0,60}permission denied|permission denied.{0,60}(/dev/dri/renderD\d{1,4})\b"
+NARROW = re.compile(
+    r"Small BAR device|Failed to resize BAR|Using a reduced BAR size of 256MiB"
+    r"|Small BAR detected for device \S{7,12}\.\d"
 )
+RENDER = r"/dev/dri/(?:by-path/\S{7,20}-render\b|renderD\d{1,4})"
+DENIED = r"(?:permission denied|EACCES\b|errno[ =:]{1,3}13\b)"
+CLOSED = re.compile(rf"(?i)({RENDER})\b.{{0,60}}{DENIED}|{DENIED}.{{0,60}}?({RENDER})\b")
 REFUSED = re.compile(r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported")
+TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d) on minor")
+"""What a driver says that has a GPU."""
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
@@ -107,6 +124,7 @@ RPM = re.compile(
 LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S+ \w+ \[installed)")
 VARIABLE = re.compile(r"^\s{0,8}(?:export\s+|set\s+|ENV\s+)?([A-Z_][A-Z0-9_]{1,60})=([^\n]*)$")
 LIBRARY = re.compile(r"^\s*lib\S+ \(libc6[^)]*\) => /")
+NO_PLATFORM = re.compile(r"Number of platforms\s+0\b|clGetPlatformIDs\b.{0,80}-1001\b|PLATFORM_NOT_FOUND_KHR")
 OPENCL = re.compile(
     r"^\s*(?:Platform #\d+: |[`'-]+ ?Device #\d+: |Number of (?:platforms|devices)\s+\d|(?:Platform|Device) Name\s{2,})"
 )
@@ -126,7 +144,7 @@ ERROR = re.compile(
     r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning): \S"
     r"|^\S{0,200}: UserWarning: \S|^OSError: "
 )
-TRUTH = re.compile(r"^(True|False)$")
+TRUTH = re.compile(r"^\(?(True|False)(?:, \d{1,3}\))?$")
 WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
 ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
 ANSWERED = re.compile(
@@ -171,10 +189,18 @@ WHOLE_BUS = 8
 """So many devices are a whole bus."""
 WHOLE_LOG = 150
 """So many lines of the kernel are no excerpt."""
+CONTROLLER = r"VGA compatible|3D|Display|Processing acc"
+"""Devices that may be GPUs, as lspci names their class."""
 STARTED = re.compile(r"\[drm\] Initialized (?:xe|i915) |GuC firmware loaded")
 """What the kernel says once a GPU is up: what would have failed before it is told then."""
 LISTS = re.compile(r"^(?:uv )?pip3? (?:list|freeze)[^|]*$|^conda list[^|]*$|^python\S* -m pip (?:list|freeze)[^|]*$")
 """Commands that list all of an environment."""
+
+
+INXI = re.compile(r"^\s*Device-\d: ((?:Intel|NVIDIA|AMD|Advanced).*?)(?: vendor: .*?)? driver: (\S+)")
+LSHW = re.compile(r"^\s*\*-display(?::\d)?(?P<lost> UNCLAIMED)?\s*$")
+PLACE = re.compile(r"^\s+bus info: pci@([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d)\s*$")
+PART = re.compile(r"^\s+(product|vendor|configuration): (.*)$")
 
 
 @dataclass
@@ -189,6 +215,7 @@ class PastedGpu:
     driver: str | None = None
     bar: int | None = None
     detailed: bool = False
+    refused: str = ""
 
 
 @dataclass
@@ -204,7 +231,11 @@ class PastedNode:
 
 @dataclass
 class Pasted:
-    """All that was read. `told` are the parts of facts of which something is known, `kinds` how many lines of each."""
+    """All that was read. `told` are the parts of facts of which something is known, `kinds` how many lines of each.
+
+    `as_root`: what was listed to root and not to the user, `lacks`: packages that a list would show if they were there,
+    `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class.
+    """
 
     kinds: Counter[str] = field(default_factory=Counter)
     told: set[str] = field(default_factory=set)
@@ -230,6 +261,11 @@ class Pasted:
     libraries: dict[str, str] = field(default_factory=dict)
     sycl: list[str] = field(default_factory=list)
     clinfo: list[str] = field(default_factory=list)
+    no_platform: bool = False
+    as_root: list[str] = field(default_factory=list)
+    lacks: list[str] = field(default_factory=list)
+    handed: tuple[str, ...] | None = None
+    displays: str = ""
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)
     named: list[str] = field(default_factory=list)

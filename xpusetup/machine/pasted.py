@@ -11,43 +11,40 @@ from typing import TYPE_CHECKING
 
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import (
-    ABOUT,
     DISTRIBUTIONS,
     PACKAGES,
-    SECRET,
     parse_clinfo,
     parse_ldconfig,
-    parse_messages,
     parse_sycl_ls,
 )
-from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, PastedNode, clean_lines
+from xpusetup.machine.paste_commands import handed_over, level_zero_shown
+from xpusetup.machine.paste_kernel import KernelReader
+from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-SMALL = 256 << 20
-"""Bytes of the window that cards have without Resizable BAR."""
-
-
-class Reader:
+class Reader(KernelReader):
     """Reads lines one after the other; what it has read is in `got`."""
 
     def __init__(self, watched: Collection[str]) -> None:
         """Begin. `watched` are the variables of the environment that may be kept."""
-        self.got = Pasted()
+        super().__init__()
         self.watched = frozenset(watched)
-        self.command = ""
-        self.gpu: PastedGpu | None = None
-        self.clinfo: list[str] = []
+        self.users, self.prompts = set[str](), set[str]()
+        self.by_root = False
+        self.shown_to: dict[bool, list[str]] = {False: [], True: []}
+        self.sycl_of_root: list[str] = []
+        self.no_platform: set[bool] = set()
+        self.expected: tuple[str, ...] = ()
         self.after = ""
-        self.bus = 0
-        self.said = 0
+        self.before = 0
         self.shown: set[str] = set()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
-        self.command, self.gpu, self.after = "", None, ""
+        self.command, self.gpu, self.after, self.by_root = "", None, "", False
         for line in clean_lines(text):
             if not line.strip():
                 continue
@@ -60,19 +57,40 @@ class Reader:
                 self._keep(self.got.unread, line.strip()[:160], 40)
         self._end()
 
-    def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
-        if len(those) < most and value not in those:
-            those.append(value)
-
     def _end(self) -> None:
         """Take over what is only known once all lines are read."""
-        if self.clinfo:
-            self.got.clinfo.extend(each for each in parse_clinfo("\n".join(self.clinfo)) if each not in self.got.clinfo)
-            self.clinfo = []
+        self._end_command()
+        self._take_listed()
+        if self.got.uid is None and self.users == {"root"}:
+            self.got.uid = 0
         if self.bus >= lines.WHOLE_BUS:
             self.got.told.add("hardware.gpus")
         if self.got.listed >= lines.WHOLE_LIST:
             self.got.told.add("userland.packages")
+
+    def _take_listed(self) -> None:
+        """Take what OpenCL lists to this user, and apart from it what it lists to root alone."""
+        own, roots = (parse_clinfo("\n".join(self.shown_to[who])) for who in (False, True))
+        blind = bool(self.got.sycl) and not any(":gpu]" in line for line in self.got.sycl)
+        seen = [line.rpartition("] ")[2] for line in self.sycl_of_root if ":gpu]" in line]
+        if blind and seen:
+            self.got.as_root = seen
+        else:
+            self.got.sycl.extend(each for each in self.sycl_of_root if each not in self.got.sycl)
+        if False in self.no_platform and not own:
+            self.got.as_root.extend(name.rpartition(": ")[2] for name in roots)
+        elif own or roots:
+            self.no_platform.clear()
+        for each in own if self.got.as_root else (*own, *roots):
+            self._keep(self.got.clinfo, each)
+        self.got.no_platform = bool(self.no_platform)
+
+    def _end_command(self) -> None:
+        """Take what the end of a command's output tells: which of the packages that it would show are not there."""
+        listed = self.expected and self.got.listed > self.before
+        if listed and not any(name in self.got.packages for name in self.expected):
+            self.got.lacks.extend(self.expected)
+        self.expected = ()
 
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
@@ -91,7 +109,8 @@ class Reader:
             self.got.said_driver = self.got.said_driver or found[1]
 
     def _read_line(self, line: str) -> str:
-        if len(line) < lines.PROSE:
+        slot = lines.SLOT.match(line)
+        if len(line) < lines.PROSE and (slot is None or self._is_display(slot)):
             self._note_names(line)
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
@@ -106,19 +125,47 @@ class Reader:
         if line.startswith(lines.PYTHON):
             self.command = line[len(lines.PYTHON) :]
             return "python"
-        found = lines.TYPED.match(line) or lines.ROOT.match(line)
+        found = lines.TYPED.match(line) or lines.ROOT.match(line) or lines.BARE.match(line)
         if found is None:
             return ""
-        words = found["command"].removeprefix("sudo ").split()
-        if "host" not in found.groupdict() and (not words or words[0] not in lines.TOOLS):
+        words, named = found["command"].removeprefix("sudo ").split(), found.groupdict()
+        if "host" not in named and (not words or words[0] not in lines.TOOLS):
             return ""
-        self.command, self.gpu, self.after = " ".join(words), None, ""
-        self.got.host = found.groupdict().get("host") or self.got.host
-        if words and words[0] in ("env", "printenv") and len(words) == 1:
-            self.got.told.add("environment")
-        if words and words[0] == "sycl-ls":
-            self.got.told.add("userland.sycl")
+        self._end_command()
+        self._note_place(named.get("user") or "", named.get("host") or "", found["command"])
+        self._begin(" ".join(words))
         return "commands"
+
+    def _note_place(self, user: str, host: str, command: str) -> None:
+        """Note who types where: what stood before the prompt of a container is not about that container."""
+        if lines.CONTAINER.fullmatch(host) and host != self.got.host:
+            self._forget()
+        self.by_root = command.startswith("sudo ") or (user == "root" and host in self.prompts)
+        self.users |= {user} if user else set()
+        self.prompts |= {host} if host and user != "root" else set()
+        self.got.host = self.got.host if lines.CONTAINER.fullmatch(self.got.host) else host or self.got.host
+
+    def _forget(self) -> None:
+        """Forget what was told of the machine around a container, as far as the container has it of its own."""
+        for lists in (self.got.sycl, self.sycl_of_root, *self.shown_to.values()):
+            lists.clear()
+        for named in (self.got.packages, self.got.nodes, self.got.groups):
+            named.clear()
+        self.no_platform.clear()
+        self.users.clear()
+        self.got.uid, self.got.init = None, ""
+        self.got.told -= {"userland.sycl", "userland.clinfo", "userland.opencl", "hardware.nodes", "hardware.access"}
+        self.got.told.discard("system.groups")
+
+    def _begin(self, command: str) -> None:
+        """Begin the output of a command: some of them tell by what they do not show."""
+        self.command, self.gpu, self.after = command, None, ""
+        if command in ("env", "printenv"):
+            self.got.told.add("environment")
+        if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
+            self.got.told.add("userland.sycl")
+        self.expected, self.before = level_zero_shown(command), self.got.listed
+        self.got.handed = handed_over(command) or self.got.handed
 
     # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
 
@@ -127,12 +174,17 @@ class Reader:
         if found is not None:
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
             for each in parse_sycl_ls(told):
-                self._keep(self.got.sycl, each)
+                self._keep(self.sycl_of_root if self.by_root else self.got.sycl, each)
             self.got.told.add("userland.sycl")
             return "sycl-ls"
-        if lines.ABORT.search(line):
-            self._keep(self.got.sycl, line[lines.ABORT.search(line).start() :].strip())  # type: ignore[union-attr]
+        if found := lines.ABORT.search(line):
+            self._keep(self.got.sycl, line[found.start() :].strip())
             self.got.told.add("userland.sycl")
+            self.after = "abort" if line.endswith("in file:") else ""
+            return "aborts"
+        if self.after == "abort" and self.got.sycl:
+            self.got.sycl[-1] += f" {line.strip()}"
+            self.after = ""
             return "aborts"
         if found := lines.CODE.search(line):
             self.got.init = found[1] or "ZE_RESULT_ERROR_UNINITIALIZED"
@@ -151,14 +203,17 @@ class Reader:
         return "torch.xpu"
 
     def _opencl(self, line: str) -> str:
-        if not lines.OPENCL.match(line):
+        if lines.NO_PLATFORM.search(line):
+            self.no_platform.add(self.by_root)
+        elif not lines.OPENCL.match(line):
             return ""
         self.got.told.update(("userland.clinfo", "userland.opencl"))
         name, _, value = line.strip().partition("  ")
         if name in ("Platform Name", "Device Name") and value.strip():
             line = f"{name.split()[0]} #0: {value.strip()}"
-        if "#" in line and len(self.clinfo) < lines.MOST:
-            self.clinfo.append(line.lstrip(" `'-"))
+        shown = self.shown_to[self.by_root]
+        if "#" in line and len(shown) < lines.MOST:
+            shown.append(line.lstrip(" `'-+"))
         return "clinfo"
 
     def _smi(self, line: str) -> str:
@@ -184,122 +239,6 @@ class Reader:
             self._keep(self.got.onboard, f"[{found[2].lower()}]")
         return "vulkaninfo"
 
-    # What the kernel shows: devices, nodes, messages, modules.
-
-    def _pci(self, line: str) -> str:
-        if found := lines.OWN.match(line):
-            window = int(found[5]) << 20 if found[5] else None
-            driver = None if found[4] == "none" else found[4]
-            kind = "030000" if found[2] == "8086" else "120000"
-            self.got.gpus.append(PastedGpu(found[1], found[2], found[3], "", kind, driver, window, detailed=True))
-            return "lspci"
-        found = lines.SLOT.match(line)
-        if found is not None:
-            self.bus += 1
-            self.gpu = self._make_gpu(found) if self._is_display(found) else None
-            return "lspci"
-        if self.gpu is None:
-            return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
-        return self._detail(self.gpu, line)
-
-    def _is_display(self, found: re.Match[str]) -> bool:
-        return bool(re.match(r"VGA|3D|Display|Processing acc", found[3]))
-
-    def _make_gpu(self, found: re.Match[str]) -> PastedGpu:
-        ids = lines.IDS.findall(found[5].lower())
-        intel = "Intel" in found[5]
-        vendor, device = ids[-1] if ids else ("8086" if intel else "0000", "")
-        kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
-        address = f"{found[1] or '0000'}:{found[2]}"
-        gpu = PastedGpu(address, vendor, device, found[5], kind)
-        if all(each.address != address for each in self.got.gpus) and len(self.got.gpus) < lines.MOST:
-            self.got.gpus.append(gpu)
-        return next((each for each in self.got.gpus if each.address == address), gpu)
-
-    def _detail(self, gpu: PastedGpu, line: str) -> str:
-        if found := lines.DRIVES.match(line):
-            gpu.driver, gpu.detailed = found[1], True
-        elif lines.MODULES.match(line):
-            gpu.detailed = True
-        elif found := lines.WINDOW.search(line):
-            gpu.bar = max(gpu.bar or 0, int(found[1]) * lines.UNITS[found[2]])
-        elif not re.match(r"^\s+(?:Subsystem|DeviceName|Flags|Capabilities|Memory|Region|Expansion|Physical)", line):
-            return ""
-        return "lspci"
-
-    def _node(self, line: str) -> str:
-        if found := lines.CLOSED.search(line):
-            path = found[1] or found[2]
-            self.got.nodes.setdefault(path, PastedNode(path)).closed = True
-            self.got.told.update(("hardware.nodes", "hardware.access"))
-            return "/dev/dri"
-        if lines.NO_NODES.search(line):
-            self.got.told.add("hardware.nodes")
-            return "/dev/dri"
-        if found := lines.NODE.match(line):
-            self.got.told.add("hardware.nodes")
-            if found[6].startswith("renderD"):
-                path = f"/dev/dri/{found[6]}"
-                self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
-            return "/dev/dri"
-        if found := lines.BY_PATH.search(line):
-            path = f"/dev/dri/{found[2]}"
-            self.got.nodes.setdefault(path, PastedNode(path)).address = found[1]
-            return "/dev/dri"
-        if (
-            self.command.startswith("ls")
-            and "/dev/dri" in self.command
-            and re.match(r"^(?:by-path|card\d|renderD\d|total \d)", line)
-        ):
-            self.got.told.add("hardware.nodes")
-            for name in re.findall(r"\brenderD\d{1,4}\b", line):
-                self.got.nodes.setdefault(f"/dev/dri/{name}", PastedNode(f"/dev/dri/{name}"))
-            return "/dev/dri"
-        return ""
-
-    def _kernel_said(self, line: str) -> str:
-        if found := lines.CMDLINE.search(line):
-            self.got.cmdline = self.got.cmdline or SECRET.sub(r"\1=***", next(filter(None, found.groups()), found[0]))
-            self.got.told.add("kernel.cmdline")
-            return "kernel"
-        if not lines.SAID.match(line) and not lines.DRIVER_SAID.match(line):
-            return ""
-        if ABOUT.search(line):
-            for each in parse_messages(lines.TIMED.sub("", line)):
-                self._keep(self.got.messages, each)
-        self.said += 1
-        if self.said >= lines.WHOLE_LOG or lines.STARTED.search(line):
-            self.got.told.add("kernel.messages")
-        if found := lines.SPEAKS.search(line):
-            self._found("", found[1], "")
-            self._note_words(line, found[1])
-        if found := lines.FOUND.search(line):
-            self._found(found[1], found[2], found[3])
-        return "dmesg"
-
-    def _note_words(self, line: str, address: str) -> None:
-        """Take what drivers say of a GPU: a small window to its memory, or that they do not take it."""
-        gpu = next((each for each in self.got.gpus if each.address == address), PastedGpu())
-        gpu.bar = SMALL if lines.NARROW.search(line) else gpu.bar
-        if refused := lines.REFUSED.search(line):
-            gpu.device, gpu.detailed = gpu.device or refused[1], True
-
-    def _found(self, driver: str, address: str, device: str) -> None:
-        gpu = next((each for each in self.got.gpus if each.address == address), None)
-        if gpu is None:
-            gpu = PastedGpu(address, device=device)
-            self.got.gpus.append(gpu)
-        gpu.device = gpu.device or device
-        gpu.driver = gpu.driver or driver or None
-
-    def _loaded(self, line: str) -> str:
-        found = lines.LOADED.match(line)
-        if found is None:
-            return ""
-        self.got.modules[found[1]] = None
-        self.got.told.add("kernel.modules")
-        return "lsmod"
-
     # The system and who asks.
 
     def _identity(self, line: str) -> str:
@@ -309,6 +248,9 @@ class Reader:
             pairs = re.findall(r"(\d+)\(([^)]*)\)", found[3] or "")
             self.got.groups.update({name: int(number) for number, name in pairs})
             self.got.told.add("system.groups")
+            return "id"
+        if self.command == "whoami" and line.strip() == "root":
+            self.got.uid = 0
             return "id"
         if self.command.partition(" ")[0] in ("groups", "id") and re.fullmatch(r"[\w .:()-]{3,400}", line.strip()):
             names = line.rpartition(":")[2].split()
@@ -362,10 +304,26 @@ class Reader:
             self.got.distributions.setdefault("torch", found[1])
             return "torch.xpu"
         asked = lines.ASKED.findall(self.command)
-        if asked and lines.TRUTH.match(text) and "xpu.is_available()" in asked:
-            self.got.available = text == "True"
+        if len(asked) > 1 and "print" in self.command and self._answers(asked, text.split()):
+            return "torch.xpu"
+        if asked and (truth := lines.TRUTH.match(text)) and "xpu.is_available()" in asked:
+            self.got.available = truth[1] == "True"
             return "torch.xpu"
         return "torch.xpu" if lines.COLLECTED in line else ""
+
+    def _answers(self, asked: list[str], words: list[str]) -> bool:
+        """Take what one print says of several things that were asked for, in their order."""
+        forms = {"__version__": r"\d+\.\d+\S*", "xpu.is_available()": "True|False", "xpu.device_count()": r"\d{1,3}"}
+        if len(asked) != len(words) or not all(re.fullmatch(forms[a], w) for a, w in zip(asked, words, strict=True)):
+            return False
+        said = dict(zip(asked, words, strict=True))
+        if version := said.get("__version__"):
+            self.got.distributions.setdefault("torch", version)
+        if truth := said.get("xpu.is_available()"):
+            self.got.available = truth == "True"
+        if count := said.get("xpu.device_count()"):
+            self.got.count = int(count)
+        return True
 
     def _variable(self, line: str) -> str:
         if lines.SETVARS.search(line):

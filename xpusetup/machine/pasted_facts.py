@@ -6,8 +6,8 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, Facts
-from xpusetup.machine.paste_lines import FAMILIES
+from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
+from xpusetup.machine.paste_lines import CONTAINER, FAMILIES
 from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
@@ -57,9 +57,12 @@ PARTS: dict[str, str] = {
 }
 """The parts of facts that can be told or not, and what to paste so that they are."""
 HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
-DOCKER = re.compile(r"[0-9a-f]{12}")
 NEW = ("e2", "b0", "d7", "64", "7d")
 """How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
+ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
+"""Packages of Level Zero's driver alone; others bring OpenCL's with it."""
+ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
+"""Families that i915 never drove."""
 NOT_BUILT = "not compiled with XPU"
 NOT_NAMED = "of a version that was not told"
 UNKNOWN_GROUP = 1 << 31
@@ -104,6 +107,8 @@ def facts_from_paste(
     }
     told = got.told | _implied(got, sections)
     notes = {part: NOT_TOLD for part in PARTS if part not in told}
+    if "hardware.gpus" in told and got.displays == "vga" and all(gpu.vendor != "8086" for gpu in got.gpus):
+        notes["hardware.gpus"] = VGA_ALONE
     facts = Facts.model_validate({"schema": 1, "taken": taken, **sections, "notes": notes})
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
@@ -163,7 +168,8 @@ def _system(got: Pasted) -> dict[str, Any] | None:
 
 def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
     named = list(dict.fromkeys(find_devices(got.named, table)))
-    gpus = [_gpu(each, table) for each in got.gpus]
+    placed = {each.vendor for each in got.gpus if ":" in each.address}
+    gpus = [_gpu(each, got, table) for each in got.gpus if ":" in each.address or each.vendor not in placed]
     if len(named) == 1 and len(gpus) == 1 and not gpus[0]["device"]:
         gpus[0]["device"] = named[0]
     names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
@@ -206,16 +212,29 @@ def _products(table: GpuTable) -> list[tuple[str, str]]:
     return [(device, name) for device, name in pairs if re.search(r"\d", name)]
 
 
-def _gpu(each: PastedGpu, table: GpuTable) -> dict[str, Any]:
+def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
     device = each.device or find_device(each.name, table)
     return {
         "address": each.address,
         "vendor": each.vendor,
         "device": device,
         "pci_class": each.kind,
-        "driver": each.driver or (None if each.detailed else SEEN_ELSEWHERE),
+        "driver": each.driver or (None if _is_free(each, device, got, table) else SEEN_ELSEWHERE),
         "bar": each.bar,
+        "name": "" if device else each.name,
     }
+
+
+def _is_free(each: PastedGpu, device: str, got: Pasted, table: GpuTable) -> bool:
+    """Say whether it was told that no driver has a GPU.
+
+    That xe does not take by itself what i915 drives is usual, and says nothing of i915.
+    """
+    if each.detailed or each.refused != "xe":
+        return each.detailed or bool(each.refused)
+    product = table.find("8086", device)
+    asked = re.search(rf"\bxe\.force_probe=\S*{re.escape(device)}", got.cmdline)
+    return bool(asked) or (product is not None and product.family.id.startswith(ONLY_XE))
 
 
 def _plain_gpu(device: str, place: int, module: str) -> dict[str, Any]:
@@ -230,10 +249,9 @@ def _plain_gpu(device: str, place: int, module: str) -> dict[str, Any]:
 
 def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str, Any]:
     vendor = next((gpu["vendor"] for gpu in gpus if gpu["address"] == each.address), None)
-    others = [node.group for node in got.nodes.values() if node.group and node.group not in got.groups]
-    gid = got.groups.get(
-        each.group, UNKNOWN_GROUP + list(dict.fromkeys(others)).index(each.group) if each.group in others else 0
-    )
+    others = list(dict.fromkeys(n.group for n in got.nodes.values() if n.group and n.group not in got.groups))
+    unknown = others.index(each.group) if each.group in others else len(others)
+    gid = got.groups.get(each.group, UNKNOWN_GROUP + unknown)
     return {"path": each.path, "vendor": vendor, "gid": gid, "openable": opens(each, got), "address": each.address}
 
 
@@ -274,6 +292,8 @@ def _userland(got: Pasted) -> dict[str, Any] | None:
         got.clinfo,
         got.seen,
         got.init,
+        got.no_platform,
+        got.lacks,
         got.told & {"userland.sycl"},
     )
     if not any(there) and _loader_error(got) == "" and got.available is None:
@@ -284,8 +304,10 @@ def _userland(got: Pasted) -> dict[str, Any] | None:
         "libraries": got.libraries or None,
         "level_zero": _ladder(got),
         "sycl": got.sycl if "userland.sycl" in got.told else None,
-        "clinfo": got.clinfo or None,
+        "clinfo": got.clinfo or ([] if got.no_platform else None),
         "opencl": {},
+        "as_root": got.as_root,
+        "lacking": got.lacks,
     }
 
 
@@ -308,15 +330,22 @@ def _ladder(got: Pasted) -> dict[str, Any] | None:
     aborts = [line for line in got.sycl if not line.startswith("[")]
     if aborts:
         return {"error": f"a program that uses the driver ends with: {aborts[0]}"}
-    if "userland.sycl" in got.told:
+    if "userland.sycl" in got.told and not _is_riddle(got):
         return {"error": "sycl-ls lists no GPU of Level Zero"}
     return None
 
 
+def _is_riddle(got: Pasted) -> bool:
+    """Say whether OpenCL lists a GPU and Level Zero's driver is installed too: what it lacks is not told then."""
+    return any("opencl:gpu]" in line for line in got.sycl) and any(name in got.packages for name in ZE_DRIVERS)
+
+
 def _container(got: Pasted) -> dict[str, Any] | None:
-    if DOCKER.fullmatch(got.host):
-        return {"kind": "docker"}
-    return {"kind": "wsl2"} if "microsoft" in got.kernel.lower() else None
+    wsl = "microsoft" in got.kernel.lower()
+    if CONTAINER.fullmatch(got.host):
+        lost = wsl and got.handed is not None and not any(path.startswith("/dev/dxg") for path in got.handed)
+        return {"kind": "docker", "details": {"/dev/dxg": "not handed over"} if lost else {}}
+    return {"kind": "wsl2"} if wsl else None
 
 
 def _torch(got: Pasted) -> dict[str, Any] | None:

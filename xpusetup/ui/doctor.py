@@ -201,14 +201,18 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 
 
-def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
-    """Say from what was judged, what the errors in it mean, and what to paste to know more."""
+def _show_errors(console: Console, pasted: PasteSummary) -> None:
+    """Say what the error lines mean."""
     for cause in pasted.causes:
         console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
         prose(console, "     ", cause.cause)
         for command in cause.commands:
             console.print(f"       [cyan]{escape(command)}[/]")
         prose(console, "     ", cause.fix)
+
+
+def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
+    """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
     prose(
         console,
@@ -267,6 +271,8 @@ def _show_causes(console: Console, data: Diagnosis) -> None:
             if finding.id in stops and finding.id not in shown:
                 shown.add(finding.id)
                 _show_cause(console, len(shown), finding)
+    if data.pasted:
+        _show_errors(console, data.pasted)
     warnings = [finding for finding in data.findings if finding.level == "warn"]
     if warnings:
         console.print("\n Nothing stops for these, and they may bite")

@@ -1,0 +1,141 @@
+"""Containers, WSL2 and permissions: whether this user, in this place, may open the device."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.hardware import weight
+from xpusetup.doctor.question import DRIVERS, Answer, Question, gpus, intel_gpus, is_xpu, nodes, variable
+
+if TYPE_CHECKING:
+    from xpusetup.machine.facts import Node
+
+
+FROM_WINDOWS = "In Windows: a current Intel driver, then wsl --update and wsl --shutdown."
+FROM_WSL = (
+    "Start the container with WSL's device and libraries: docker run --device /dev/dxg -v /usr/lib/wsl:/usr/lib/wsl"
+    " -e LD_LIBRARY_PATH=/usr/lib/wsl/lib ..."
+)
+FREE_MEMORY = "doesn't support querying the available free memory"
+
+
+def check_container_device(question: Question) -> Answer | None:
+    """Look for a container that sees the GPU on the bus and has no node of it."""
+    container = question.facts.container
+    if container is None or container.kind in ("", "wsl2"):
+        return None
+    driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
+    if not driven:
+        return None
+    if not nodes(question):
+        return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})
+    return Answer("ok", f"{container.kind} with {len(nodes(question))} node(s)")
+
+
+def check_wsl(question: Question) -> Answer | None:
+    """Look for the way to Windows' driver."""
+    container = question.facts.container
+    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
+        return None
+    lacking = [path for path, state in container.details.items() if state != "there"]
+    if not lacking:
+        return Answer("ok", "/dev/dxg, libdxcore.so")
+    inside = container.kind != "wsl2"
+    seen = f"no {', '.join(lacking)}{f' in the {container.kind} container' if inside else ''}"
+    return Answer(weight(question), seen, {"mend": FROM_WSL if inside else FROM_WINDOWS})
+
+
+def check_wsl_driver(question: Question) -> Answer | None:
+    """Look for the abort of a guest driver that does not fit Windows' driver."""
+    userland = question.facts.userland
+    if not question.facts.in_wsl or userland is None or userland.sycl is None:
+        return None
+    ends = [line for line in userland.sycl if line.startswith("Abort was called")]
+    return Answer("fail", ends[0]) if ends else Answer("ok", "sycl-ls runs")
+
+
+def check_wsl_limit(question: Question) -> Answer | None:
+    """Say what is known of large allocations under WSL2."""
+    return Answer("info", "WSL2") if question.facts.in_wsl and is_xpu(question) else None
+
+
+def _applies(question: Question) -> bool:
+    return question.device.nodes == "render" and not question.facts.in_wsl
+
+
+def check_render_node(question: Question) -> Answer | None:
+    """Look for render nodes; the compute driver opens nothing else."""
+    if not _applies(question) or question.facts.hardware is None:
+        return None
+    found = nodes(question)
+    if not found:
+        drivers = ", ".join(f"{gpu.address}: {gpu.driver or 'no driver'}" for gpu in gpus(question))
+        kernel = question.facts.kernel
+        idle = [name for name in DRIVERS if kernel and not gpus(question) and name in kernel.modules]
+        drivers = drivers or (f"{idle[0]} is loaded and has taken no GPU" if idle else "no GPU")
+        return Answer(weight(question), f"no /dev/dri/renderD* ({drivers})")
+    return Answer("ok", ", ".join(node.path for node in found))
+
+
+def _closed(question: Question) -> list[Node]:
+    return [node for node in nodes(question) if not node.openable] if _applies(question) else []
+
+
+def check_container_group(question: Question) -> Answer | None:
+    """Look for a node in a container whose group's number this user does not have."""
+    container, closed = question.facts.container, _closed(question)
+    if container is None or container.kind in ("", "wsl2") or not nodes(question):
+        return None
+    if not closed:
+        return Answer("ok", "the node's group is one of this user's")
+    group = _group(question, closed[0])
+    words = {"gid": group if group != "?" else f"$(stat -c %g {closed[0].path})", "container": container.kind}
+    return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
+
+
+def check_session(question: Question) -> Answer | None:
+    """Look for a group that the user has joined, but not this session."""
+    system, closed = question.facts.system, _closed(question)
+    if system is None or not closed:
+        return None
+    late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
+    if not late:
+        return None
+    return Answer(weight(question), f"{system.user} is in group {late[0].gid}; this session began before")
+
+
+def check_render_group(question: Question) -> Answer | None:
+    """Try the nodes; a group that was joined counts only in sessions that began afterwards."""
+    user = question.facts.system.user if question.facts.system else "$USER"
+    if _applies(question) and (alone := _root_alone(question)):
+        return Answer(weight(question), f"programs list {alone} to root and no GPU to this user", {"user": user})
+    if not _applies(question) or not nodes(question):
+        return None
+    closed = _closed(question)
+    if closed:
+        seen = ", ".join(f"{node.path} belongs to group {_group(question, node)}" for node in closed)
+        return Answer(weight(question), f"{user} may not open it: {seen}", {"user": user})
+    return Answer("ok", f"{user} may open it", {"user": user})
+
+
+def _root_alone(question: Question) -> str:
+    """Give a GPU that programs list to root and not to the user, where neither a group nor a variable tells why."""
+    userland, system = question.facts.userland, question.facts.system
+    joined = system is not None and system.named.get("render") in system.joined
+    found = userland.as_root if userland else []
+    return "" if joined or not found or variable(question, "OCL_ICD_VENDORS") else found[0]
+
+
+def _group(question: Question, node: Node) -> str:
+    """Give a node's group by its number, or by its name where the number was not told."""
+    named = {number: name for name, number in (question.facts.system.named if question.facts.system else {}).items()}
+    return named.get(node.gid, "?") if node.gid >= 1 << 31 else str(node.gid)
+
+
+def check_free_memory(question: Question) -> Answer | None:
+    """Look for torch's complaint that the driver does not tell how much memory is free."""
+    torch = question.facts.torch
+    if torch is None or torch.report is None:
+        return None
+    lines = [line for line in torch.report.messages if FREE_MEMORY in line]
+    return Answer("info", lines[0]) if lines else None

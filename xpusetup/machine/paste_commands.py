@@ -1,0 +1,92 @@
+"""The commands that people type into what they paste: what their filters let through, and who typed them. Pure."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+
+PLAIN = re.compile(r"[\w .:+/-]+")
+"""A part of a pattern that stands for itself."""
+HARMLESS = ("cat", "sort", "uniq", "less", "more", "tee")
+"""Programs in a pipe that drop no kind of line."""
+DISPLAYS = (
+    "00:02.0 VGA compatible controller [0300]: Intel Corporation",
+    "00:02.0 Display controller [0380]: Intel Corporation",
+    "00:02.0 3D controller [0302]: Intel Corporation",
+)
+"""How lspci begins the line of a GPU."""
+LISTS = re.compile(r"^(?:dpkg (?:-l|--list)|apt list --installed|rpm -qa|pacman -Q|dnf list (?:--)?installed)\b")
+"""Commands that list the packages of a system."""
+LEVEL_ZERO_DRIVERS = {
+    "dpkg": ("libze-intel-gpu1", "intel-level-zero-gpu"),
+    "apt": ("libze-intel-gpu1", "intel-level-zero-gpu"),
+    "rpm": ("intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime"),
+    "dnf": ("intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime"),
+    "pacman": ("intel-compute-runtime",),
+}
+"""The packages of which one brings Level Zero's driver, by the program that lists them."""
+HANDED = re.compile(r"(?:--device[= ]|-\s*[\"']?)(/dev/(?:dri|dxg)\b[^\s:\"']*)")
+STARTS = re.compile(r"^(?:docker|podman)\b.*\b(?:run|create)\b")
+
+
+def _pipe(command: str) -> list[list[str]]:
+    """Give the words of each program of a pipe; nothing where quotes do not fit."""
+    lexer = shlex.shlex(command, posix=True, punctuation_chars="|")
+    lexer.whitespace_split, lexer.commenters = True, ""
+    try:
+        words = list(lexer)
+    except ValueError:
+        return []
+    parts: list[list[str]] = [[]]
+    for word in words:
+        if word == "|":
+            parts.append([])
+        else:
+            parts[-1].append(word)
+    return parts
+
+
+def _lets_through(words: Sequence[str], lines: Iterable[str]) -> bool:
+    """Say whether one program of a pipe keeps all of these lines, as far as its pattern is plain words."""
+    if not words or words[0] in HARMLESS:
+        return bool(words)
+    flags = [word for word in words[1:] if re.match(r"-[A-Za-z]", word)]
+    if words[0] not in ("grep", "egrep") or any("v" in flag for flag in flags if not flag.startswith("-e")):
+        return False
+    patterns = [word for word in words[1:] if not re.match(r"-|\d{1,3}$|2?>", word)]
+    wanted = [each.strip("()") for pattern in patterns for each in re.split(r"\\?\|", pattern)]
+    plain = [each.lower() for each in wanted if PLAIN.fullmatch(each)]
+    return all(any(each in line.lower() for each in plain) for line in lines)
+
+
+def shows(command: str, lines: Iterable[str]) -> bool:
+    """Say whether the filters behind a command let all of these lines through; False where that cannot be said."""
+    parts, wanted = _pipe(command), tuple(lines)
+    return bool(parts) and all(_lets_through(words, wanted) for words in parts[1:])
+
+
+def lists_displays(command: str) -> str:
+    """Say which display devices an lspci lists: "all" of them, "vga" for the commonest class, or "" for some."""
+    parts = _pipe(command)
+    chosen = any(word.startswith(("-s", "-d")) for word in (parts[0] if parts else ()))
+    if not parts or parts[0][:1] != ["lspci"] or chosen or len(parts) == 1:
+        return ""
+    return "all" if shows(command, DISPLAYS) else "vga" if shows(command, DISPLAYS[:1]) else ""
+
+
+def level_zero_shown(command: str) -> tuple[str, ...]:
+    """Give the packages of Level Zero's driver, of which one has to be in what a command lists if it is installed."""
+    names = LEVEL_ZERO_DRIVERS.get(command.partition(" ")[0], ()) if LISTS.match(command) else ()
+    return names if names and "|" in command and shows(command, (f"ii  {name} " for name in names)) else ()
+
+
+def handed_over(command: str) -> tuple[str, ...] | None:
+    """Give the GPU devices that a command hands to the container it starts; None for another command."""
+    if not STARTS.match(command):
+        return None
+    return ("/dev/dri", "/dev/dxg") if "--privileged" in command else tuple(HANDED.findall(command))

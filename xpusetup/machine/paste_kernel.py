@@ -1,0 +1,199 @@
+"""What the kernel and the bus tell in what people paste: devices, nodes, messages, modules, line by line. Pure."""
+
+from __future__ import annotations
+
+import re
+
+from xpusetup.machine import paste_lines as lines
+from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
+from xpusetup.machine.paste_commands import lists_displays
+from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
+
+SMALL = 256 << 20
+"""Bytes of the window that cards have without Resizable BAR."""
+DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
+VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
+
+
+def _vendor(name: str) -> str:
+    """Give a maker's id by what lspci or lshw calls it."""
+    return next((number for title, number in VENDORS.items() if title in name), "0000")
+
+
+class KernelReader:
+    """Reads what the kernel shows; what it has read is in `got`.
+
+    `command` is what was typed last, `gpu` the device of which lspci has the details; `block` is what lshw says of
+    one, and `shelf` that device once its place is known.
+    """
+
+    def __init__(self) -> None:
+        """Begin with nothing read."""
+        self.got = Pasted()
+        self.command = ""
+        self.gpu: PastedGpu | None = None
+        self.block: dict[str, str] | None = None
+        self.shelf: PastedGpu | None = None
+        self.bus = 0
+        self.said = 0
+
+    def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
+        if len(those) < most and value not in those:
+            those.append(value)
+
+    def _pci(self, line: str) -> str:
+        if kind := self._lshw(line) or self._inxi(line):
+            return kind
+        if found := lines.OWN.match(line):
+            window = int(found[5]) << 20 if found[5] else None
+            driver = None if found[4] == "none" else found[4]
+            kind = "030000" if found[2] == "8086" else "120000"
+            self.got.gpus.append(PastedGpu(found[1], found[2], found[3], "", kind, driver, window, detailed=True))
+            return "lspci"
+        found = lines.SLOT.match(line)
+        if found is not None:
+            self.bus += 1
+            if (listed := lists_displays(self.command)) and self._is_display(found):
+                self.got.displays = self.got.displays if self.got.displays == "all" else listed
+                self.got.told.add("hardware.gpus")
+            self.gpu = self._make_gpu(found) if self._is_display(found) else None
+            return "lspci"
+        if self.gpu is None:
+            return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
+        return self._detail(self.gpu, line)
+
+    def _lshw(self, line: str) -> str:
+        """Read a display device as lshw has it: which it is is told by its place on the bus alone."""
+        if found := lines.LSHW.match(line):
+            self.block, self.gpu, self.shelf = {"lost": found["lost"] or ""}, None, None
+        elif self.block is None or not line[:1].isspace():
+            self.block = None
+            return ""
+        elif found := lines.PART.match(line):
+            self.block[found[1]] = found[2]
+            if self.shelf and (driver := re.search(r"\bdriver=(\w+)", found[2])):
+                self.shelf.driver = driver[1]
+        elif found := lines.PLACE.match(line):
+            self._place(found[1], self.block)
+        return "lshw"
+
+    def _inxi(self, line: str) -> str:
+        """Read a graphics device as inxi has it; a sound device or camera has another driver."""
+        found = lines.INXI.match(line)
+        if found is None or not (found[2] == "N/A" or found[2] in DRIVERS):
+            return ""
+        place = f"GPU {len(self.got.gpus)}"
+        if all(each.name != found[1] for each in self.got.gpus):
+            driver = None if found[2] == "N/A" else found[2]
+            self.got.gpus.append(PastedGpu(place, _vendor(found[1]), "", found[1], driver=driver, detailed=True))
+        return "inxi"
+
+    def _place(self, address: str, block: dict[str, str]) -> None:
+        vendor = _vendor(block.get("vendor", ""))
+        self._found("", address, "")
+        self.shelf = next(each for each in self.got.gpus if each.address == address)
+        self.shelf.vendor, self.shelf.name = vendor, self.shelf.name or block.get("product", "")
+        self.shelf.detailed = self.shelf.detailed or bool(block["lost"])
+
+    def _is_display(self, found: re.Match[str]) -> bool:
+        return bool(re.match(lines.CONTROLLER, found[3])) and not re.search(r"\b[NV]PU\b|Neural", found[5])
+
+    def _make_gpu(self, found: re.Match[str]) -> PastedGpu:
+        ids = lines.IDS.findall(found[5].lower())
+        vendor, device = ids[-1] if ids else (_vendor(found[5]), "")
+        kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
+        address = f"{found[1] or '0000'}:{found[2]}"
+        gpu = PastedGpu(address, vendor, device, found[5], kind)
+        if all(each.address != address for each in self.got.gpus) and len(self.got.gpus) < lines.MOST:
+            self.got.gpus.append(gpu)
+        return next((each for each in self.got.gpus if each.address == address), gpu)
+
+    def _detail(self, gpu: PastedGpu, line: str) -> str:
+        if found := lines.DRIVES.match(line):
+            gpu.driver, gpu.detailed = found[1], True
+        elif lines.MODULES.match(line):
+            gpu.detailed = True
+        elif found := lines.WINDOW.search(line):
+            gpu.bar = max(gpu.bar or 0, int(found[1]) * lines.UNITS[found[2]])
+        elif not re.match(r"^\s+(?:Subsystem|DeviceName|Flags|Capabilities|Memory|Region|Expansion|Physical)", line):
+            return ""
+        return "lspci"
+
+    def _node(self, line: str) -> str:
+        if found := lines.CLOSED.search(line):
+            path = found[1] or found[2]
+            place = re.search(r"pci-(\S+)-render", path)
+            node = self.got.nodes.setdefault(path, PastedNode(path, address=place[1] if place else None))
+            node.closed = True
+            self.got.told.update(("hardware.nodes", "hardware.access"))
+            return "/dev/dri"
+        if lines.NO_NODES.search(line):
+            self.got.told.add("hardware.nodes")
+            return "/dev/dri"
+        if found := lines.NODE.match(line):
+            self.got.told.add("hardware.nodes")
+            if found[6].startswith("renderD"):
+                path = f"/dev/dri/{found[6]}"
+                self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
+            return "/dev/dri"
+        if found := lines.BY_PATH.search(line):
+            path = f"/dev/dri/{found[2]}"
+            self.got.nodes.setdefault(path, PastedNode(path)).address = found[1]
+            return "/dev/dri"
+        if (
+            self.command.startswith("ls")
+            and "/dev/dri" in self.command
+            and re.match(r"^(?:by-path|card\d|renderD\d|total \d)", line)
+        ):
+            self.got.told.add("hardware.nodes")
+            for name in re.findall(r"\brenderD\d{1,4}\b", line):
+                self.got.nodes.setdefault(f"/dev/dri/{name}", PastedNode(f"/dev/dri/{name}"))
+            return "/dev/dri"
+        return ""
+
+    def _kernel_said(self, line: str) -> str:
+        typed = re.match(r"cat /(?:proc|etc/kernel)/cmdline", self.command)
+        if found := lines.CMDLINE.search(line) or (re.match(r"[\w.]+=\S* .*=", line) if typed else None):
+            self.got.cmdline = self.got.cmdline or SECRET.sub(r"\1=***", next(filter(None, found.groups()), found[0]))
+            self.got.told.add("kernel.cmdline")
+            return "kernel"
+        if not lines.SAID.match(line) and not lines.DRIVER_SAID.match(line):
+            return ""
+        if ABOUT.search(line):
+            for each in parse_messages(lines.TIMED.sub("", line)):
+                self._keep(self.got.messages, each)
+        self.said += 1
+        if self.said >= lines.WHOLE_LOG or lines.STARTED.search(line):
+            self.got.told.add("kernel.messages")
+        if found := lines.SPEAKS.search(line):
+            self._found("", found[1], "")
+            self._note_words(line, found[1])
+        if found := lines.FOUND.search(line):
+            self._found(found[1], found[2], found[3])
+        if found := lines.TAKEN.search(line):
+            self._found(found[1], found[2], "")
+        return "dmesg"
+
+    def _note_words(self, line: str, address: str) -> None:
+        """Take what drivers say of a GPU: a small window to its memory, or that they do not take it."""
+        gpu = next((each for each in self.got.gpus if each.address == address), PastedGpu())
+        gpu.bar = SMALL if lines.NARROW.search(line) else gpu.bar
+        if refused := lines.REFUSED.search(line):
+            gpu.device = gpu.device or refused[1]
+            gpu.refused = gpu.refused or ("xe" if re.search(rf"\bxe {re.escape(address)}", line) else "i915")
+
+    def _found(self, driver: str, address: str, device: str) -> None:
+        gpu = next((each for each in self.got.gpus if each.address == address), None)
+        if gpu is None:
+            gpu = PastedGpu(address, device=device)
+            self.got.gpus.append(gpu)
+        gpu.device = gpu.device or device
+        gpu.driver = gpu.driver or driver or None
+
+    def _loaded(self, line: str) -> str:
+        found = lines.LOADED.match(line)
+        if found is None:
+            return ""
+        self.got.modules[found[1]] = None
+        self.got.told.add("kernel.modules")
+        return "lsmod"
