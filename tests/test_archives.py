@@ -20,7 +20,7 @@ from xpusetup.emit.script import kept_patterns
 from xpusetup.plan.steps import find_unverified, make_plan
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from xpusetup.base.model import Plan, Step
@@ -106,11 +106,11 @@ def fetch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Path
     """Call the helper for an archive in the place that the variable names; gives the folder that it becomes."""
     monkeypatch.setenv("XPUSETUP_ARCHIVES", str(tmp_path / "place"))
 
-    def called(sha256: str = "", store: str = "store") -> Path:
+    def called(sha256: str = "", store: str = "store", told: Sequence[str] = ()) -> Path:
         into = tmp_path / "src" / "audio.llvm"
         into.parent.mkdir(exist_ok=True)
         words = ["--url", URL, "--store", str(tmp_path / store), "--record", str(tmp_path / "origins")]
-        words += ["--into", str(into), *(("--sha256", sha256) if sha256 else ())]
+        words += ["--into", str(into), *(("--sha256", sha256) if sha256 else ()), *told]
         monkeypatch.setattr("sys.argv", ["fetch_archive.py", *words])
         fetch_archive.main()
         return into
@@ -175,6 +175,31 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, fetch: Callable[..., P
             tar.addfile(link)
     with pytest.raises(SystemExit):
         fetch()
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("10dc3a8e916d73291269e5e2b82dd22681489aa1\n", ""),
+        ("ce80c80dca45c7b4636a3e143973e2c6cbdb2884\n", "--set audio.LLVM_SYSPATH=DIR"),
+        ("10dc3a8e\n", "names no commit"),
+        (None, "cannot read"),
+    ],
+)
+def test_a_tree_that_was_made_for_another_one(
+    tmp_path: Path, fetch: Callable[..., Path], capsys: pytest.CaptureFixture[str], text: str | None, words: str
+) -> None:
+    pack(tmp_path / "place" / NAME, one="1")
+    if text is not None:
+        (tmp_path / "llvm-hash.txt").write_text(text)
+    told = ("--pin-file", str(tmp_path / "llvm-hash.txt"), "--setting", "audio.LLVM_SYSPATH")
+    if not words:
+        assert (fetch(told=told) / "one").exists()
+        return
+    with pytest.raises(SystemExit):
+        fetch(told=told)
+    assert words in capsys.readouterr().err
+    assert not (tmp_path / "store").exists()
 
 
 @pytest.mark.parametrize("content", [b"no archive", b""])

@@ -32,7 +32,7 @@ def offered(*words: str) -> list[str]:
         (("build", "--profile", "torch-2.5"), ["torch-2.5"]),
         (("build", "-p", "si"), ["sim"]),
         (("profiles", "show", "si"), ["sim"]),
-        (("build", "--profile", "torch-2.5", "--only", ""), ["torch", "vision", "audio"]),
+        (("build", "--profile", "torch-2.5", "--only", ""), ["torch", "triton", "vision", "audio"]),
         (("plan", "--profile", "torch-2.14", "--until", "tri"), ["triton.fetch", "triton.install"]),
         (
             ("plan", "--profile", "torch-2.5", "--until", "vision."),

@@ -62,6 +62,15 @@ def test_an_entry_says_what_it_must(each: KnownBad) -> None:
         assert len(narrow) >= 2 or each.when.driver or each.when.distributions
 
 
+def test_pytorchs_own_bundle_is_no_base_toolkit() -> None:
+    """Triton 3.0 and 3.1 were made for it: torch-2.4 and torch-2.5 on their own toolkit are no alarm."""
+    facts = machine_of("triton-with-basekit-2024")
+    assert facts.toolkits is not None
+    kits = [kit.model_copy(update={"scripts": ["pytorch-gpu-dev-0.5/oneapi-vars.sh"]}) for kit in facts.toolkits.found]
+    bundle = facts.model_copy(update={"toolkits": facts.toolkits.model_copy(update={"found": kits})})
+    assert "triton-with-basekit-2024" not in has(bundle)
+
+
 def test_what_was_not_looked_at_is_no_alarm() -> None:
     bare = Facts(taken="2026-11-22")
     assert has(bare) == []

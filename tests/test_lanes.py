@@ -97,4 +97,4 @@ def test_a_release_hides_a_download_behind_its_build() -> None:
     steps = plan_for("torch-2.5").steps
     done = {"venv", "requirements", "torch.fetch", "torch.configure"}
     found = [one.id for one in make_startable(steps, done=done, running=())]
-    assert found == ["torch.build", "vision.fetch"]
+    assert found == ["torch.build", "triton.fetch"]

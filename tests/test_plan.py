@@ -16,6 +16,7 @@ from xpusetup.plan.steps import make_plan
 OLD_STEPS = [
     *("venv", "requirements"),
     *("torch.fetch", "torch.configure", "torch.build", "torch.inspect", "torch.install"),
+    *("triton.fetch", "triton.build", "triton.inspect", "triton.install"),
     *("vision.fetch", "vision.build", "vision.inspect", "vision.install"),
     *("audio.fetch", "audio.build", "audio.inspect", "audio.install"),
     *("guard", "verify.smoke"),
@@ -63,8 +64,8 @@ def test_steps_come_after_what_they_follow(name: str) -> None:
         ("torch-2.5", {"until": "torch.fetch"}, ["torch.fetch"]),
         ("torch-2.5", {"until": "torch.configure"}, OLD_STEPS[:4]),
         ("torch-2.5", {"only": ("torch",)}, OLD_STEPS[:7]),
-        ("torch-2.5", {"only": ("vision",)}, OLD_STEPS[:11]),
-        ("torch-2.5", {"only": ("vision", "torch")}, OLD_STEPS[:11]),
+        ("torch-2.5", {"only": ("vision",)}, [*OLD_STEPS[:7], *OLD_STEPS[11:15]]),
+        ("torch-2.5", {"only": ("vision", "torch")}, [*OLD_STEPS[:7], *OLD_STEPS[11:15]]),
         ("torch-2.5", {"only": ("torch",), "until": "torch.build"}, OLD_STEPS[:5]),
         ("sim", {"only": ("torch",)}, SIM_STEPS[:4]),
     ],
@@ -77,7 +78,12 @@ def test_selection(name: str, asked: dict[str, Any], wanted: list[str]) -> None:
     ("name", "asked", "message", "fix"),
     [
         ("sim", {"only": ("trch",)}, "this profile has no component 'trch'", "it has: simxpu, torch"),
-        ("torch-2.5", {"only": ("triton",)}, "this profile has no component 'triton'", "it has: audio, torch, vision"),
+        (
+            "torch-2.5",
+            {"only": ("mkl",)},
+            "this profile has no component 'mkl'",
+            "it has: audio, torch, triton, vision",
+        ),
         ("sim", {"until": "torch"}, "this profile has no step 'torch'", f"it has: {', '.join(SIM_STEPS)}"),
         (
             "sim",

@@ -64,7 +64,6 @@ def triton_of(name: str) -> tuple[str, str, str] | None:
     triton = component("triton", name)
     if isinstance(triton, SkippedComponent):
         return None
-    assert isinstance(triton, WheelComponent)
     return triton.distribution, triton.version, triton.confidence
 
 
@@ -111,7 +110,8 @@ def test_a_release_hangs_together(name: str) -> None:
     torch = source("torch", name)
     assert torch.tag == f"v{Version(torch.version).public}"
     assert torch.version.startswith(f"{name.removeprefix('torch-')}.")
-    assert {part.version.endswith("+xpu") for part in profile.components if part.kind == "source"} == {True}
+    sources = [part for part in profile.components if part.kind == "source" and part.name != "triton"]
+    assert {part.version.endswith("+xpu") for part in sources} == {True}
     assert torch.inspect.xpu
     assert torch.inspect.abi == 1
     assert SpecifierSet(profile.python).contains("3.11.9")

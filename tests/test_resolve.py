@@ -73,6 +73,16 @@ def test_which_files_are_read() -> None:
     assert set(FILES) | others == set(files_to_read(profile, "torch"))
 
 
+def test_the_tree_of_any_component_names_what_is_vendored_in_it() -> None:
+    """A Triton of another commit is locked with the translator that its own tree names, by a file of nothing else."""
+    base, rev, path = shipped("torch-2.5"), "c" * 40, "lib/Target/SPIRV/spirv-llvm-translator.conf"
+    assert path in files_to_read(base, "triton")
+    tree = Tree(FoundRef("d" * 40, "refs/heads/release/3.1.x"), "release/3.1.x", {path: f"{rev}\n"})
+    triton = source(make_lock(base, {"triton": tree}, "x").profile, "triton")
+    assert {item.name: item.rev for item in triton.vendored}["spirv-llvm-translator"] == rev
+    assert (triton.rev, triton.version) == ("d" * 40, "3.1.0")
+
+
 def test_a_branch_brings_its_own_parts() -> None:
     found = lock().profile
     torch, vision = source(found, "torch"), source(found, "vision")

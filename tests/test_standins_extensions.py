@@ -69,16 +69,24 @@ def test_vision_names_itself_alpha_wants_pkg_resources_and_refuses_cuda(
     assert only_wheel(tree).name.startswith(f"torchvision-0.20.1a0+{old.revs['torchvision'][:7]}-")
 
 
-@pytest.mark.parametrize("era", ["old", "new"])
-def test_triton_is_named_by_the_environment(
-    era: str, shop: Workshop, request: pytest.FixtureRequest, tmp_path: Path
-) -> None:
-    upstreams: Upstreams = request.getfixturevalue(era)
-    fetch(shop, upstreams, "triton", TRITON, tmp_path / "tree")
-    folder, name, version = {
-        "old": ("tree/python", "pytorch_triton_xpu", "3.1.0"),
-        "new": ("tree", "triton_xpu", "3.8.0"),
-    }[era]
-    done = bdist_wheel(shop, tmp_path / folder, "", TRITON_WHEEL_NAME=name.replace("_", "-"))
+def test_triton_is_named_by_the_environment(shop: Workshop, new: Upstreams, tmp_path: Path) -> None:
+    fetch(shop, new, "triton", TRITON, tmp_path / "tree")
+    done = bdist_wheel(shop, tmp_path / "tree", "", TRITON_WHEEL_NAME="triton-xpu")
     assert done.returncode == 0, done.stdout
-    assert only_wheel(tmp_path / folder).name.startswith(f"{name}-{version}-cp")
+    assert only_wheel(tmp_path / "tree").name.startswith("triton_xpu-3.8.0-cp")
+
+
+@pytest.mark.parametrize(
+    ("told", "said"),
+    [
+        ({}, "downloading and extracting cuda-ptxas.tar.bz2"),
+        ({"TRITON_OFFLINE_BUILD": "1"}, "Requested an offline build but PYBIND11_SYSPATH is not set"),
+        ({"TRITON_OFFLINE_BUILD": "1", "PYBIND11_SYSPATH": "p"}, "Requested an offline build but LLVM_SYSPATH"),
+    ],
+)
+def test_the_triton_that_is_built_fetches_what_nobody_names(
+    shop: Workshop, old: Upstreams, tmp_path: Path, told: dict[str, str], said: str
+) -> None:
+    """As its real setup.py; what CMake clones is provoked through the product (e2e/test_triton.py)."""
+    fetch(shop, old, "triton", TRITON, tmp_path / "tree")
+    assert said in refusal(bdist_wheel(shop, tmp_path / "tree/python", "", **told))

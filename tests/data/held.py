@@ -28,9 +28,10 @@ OWN = {
     "CMAKE_PREFIX_PATH",
     "CMAKE_BUILD_RPATH_USE_ORIGIN",
     "CMAKE_PROJECT_TOP_LEVEL_INCLUDES",
+    "CMAKE_TOOLCHAIN_FILE",
     "TORCH_DEVICE_BACKEND_AUTOLOAD",
 }
-"""Variables of our own: compilers, the same bytes everywhere, pools of heavy edges, a torch that loads no device."""
+"""Variables of our own: compilers, the same bytes, what CMake is told, pools of heavy edges, a torch without device."""
 LEADING_GIT = "GIT_CONFIG_"
 """Settings that lead git to what is vendored and cloned by the build: its row is that of what is vendored."""
 PYTHONS = [f"3.{minor}" for minor in range(8, 20)]
@@ -204,7 +205,8 @@ def told(rows: list[LedgerRow], of: str, verb: str) -> set[str]:
 def unexplained(held: Held, rows: list[LedgerRow]) -> list[str]:
     """Give what is in the plan because of upstream and no row explains."""
     of_torch = any(row.of == "torch" for row in rows)
-    return [*_strange_variables(held, rows), *(_strange_of_torch(held, rows) if of_torch else ())]
+    found = (*_strange_variables(held, rows), *_strange_sources(held, rows))
+    return [*found, *(_strange_of_torch(held, rows) if of_torch else ())]
 
 
 def _strange_variables(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
@@ -214,10 +216,15 @@ def _strange_variables(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
         yield from (f"{of}: variable {name}" for name in sorted(names - OWN - shared - told(rows, of, "env")))
 
 
+def _strange_sources(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
+    """Give what is vendored or taken ready made; the row of an archive names the variable that tells of it."""
+    for of in sorted({row.of for row in rows}):
+        parts = {item.name for item in held.source(of).vendored}
+        yield from (f"vendored {name}" for name in sorted(parts - told(rows, of, "vendored")))
+
+
 def _strange_of_torch(held: Held, rows: list[LedgerRow]) -> Iterator[str]:
     scripts = {script_of(name) for name in told(rows, "torch", "sources")}
     yield from (f"script {script}" for script in held.scripts if script not in scripts)
     brought = {Requirement(each).name for each in held.brought}
     yield from (f"requires {name}" for name in sorted(brought - told(rows, "torch", "brings")))
-    parts = {item.name for item in held.source("torch").vendored}
-    yield from (f"vendored {name}" for name in sorted(parts - told(rows, "torch", "vendored")))

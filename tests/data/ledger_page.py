@@ -14,12 +14,18 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PAGE = TOP / "docs/ledger.md"
-TITLES = {"torch": "torch, built for Intel GPUs", "vision": "torchvision", "audio": "torchaudio"}
+TITLES = {
+    "torch": "torch, built for Intel GPUs",
+    "vision": "torchvision",
+    "audio": "torchaudio",
+    "triton": "Triton for XPU",
+}
 HEAD = f"""\
 # What upstream's files say
 
-What PyTorch, torch-xpu-ops, torchvision and torchaudio decide in their own files about a build for Intel GPUs: one rule
-a row, where it was read, and what of ours follows it. `xpusetup profiles show NAME -v` says the rows of one profile.
+What PyTorch, torch-xpu-ops, torchvision, torchaudio and Triton decide in their own files about a build for Intel
+GPUs: one rule a row, where it was read, and what of ours follows it. `xpusetup profiles show NAME -v` says the rows of
+one profile.
 
 This page is made of [{ORIGIN}](../xpusetup/{ORIGIN}). A test holds every shipped profile's real plan to the rows: it
 fails where the plan lacks what a row says of ours, and where it has a variable, a script, a requirement or a download

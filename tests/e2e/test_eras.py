@@ -15,7 +15,12 @@ old, new = pytest.mark.parametrize("name", [OLD]), pytest.mark.parametrize("name
 both = pytest.mark.parametrize("name", [OLD, NEW])
 
 VERSIONS = {
-    "torch-2.5": {"torch": "2.5.1+xpu", "torchvision": "0.20.1+xpu", "torchaudio": "2.5.1+xpu"},
+    "torch-2.5": {
+        "torch": "2.5.1+xpu",
+        "pytorch-triton-xpu": "3.1.0",
+        "torchvision": "0.20.1+xpu",
+        "torchaudio": "2.5.1+xpu",
+    },
     "torch-2.14": {
         "torch": "2.14.1+xpu",
         "triton-xpu": triton_of("torch-2.14"),

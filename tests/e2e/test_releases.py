@@ -67,7 +67,7 @@ def test_a_release_becomes_its_wheels(eras: Eras, name: str) -> None:
     ours = {name: version for name, version in wheels.items() if "triton" not in name}
     assert ours == {name: f"{version}+xpu" for name, version in expected.items()}
     triton = {version for name, version in wheels.items() if "triton" in name}
-    assert triton == (set() if name == "torch-2.4" else {triton_of(name)})
+    assert triton == {triton_of(name)}
     inspected = built.read("results/torch.inspect.json")
     levels = {check["id"]: check["level"] for check in inspected["checks"]}
     assert {levels[f"wheel.{check}"] for check in ("version", "tags", "xpu", "abi", "arch", "rpath")} == {"ok"}
@@ -169,23 +169,25 @@ def with_triton(eras: Eras, name: str, folder: Path, directory: str) -> Stand:
     return replace(stand, profile=folder / stand.profile.name)
 
 
-@pytest.mark.parametrize(
-    ("name", "right", "wrong"),
-    [
-        pytest.param("torch-2.4", "python", ".", marks=group("torch-2.4")),
-        pytest.param("torch-2.8", ".", "python", marks=group("torch-2.8")),
-    ],
-)
-def test_triton_is_set_up_in_python_and_then_at_the_root(
-    eras: Eras, tmp_path: Path, name: str, right: str, wrong: str
-) -> None:
-    root, only = eras.built(name).root, ("--only", "triton")
-    refused = with_triton(eras, name, tmp_path / "wrong", wrong).build(root, *only)
+def refuse_setup(stand: Stand, root: Path) -> None:
+    refused = stand.build(root, "--only", "triton")
     assert refused.document["result"]["failed"] == "triton.build"
-    built = with_triton(eras, name, tmp_path / "right", right).build(root, *only).result
-    assert "triton.build" in built["ran"]
+
+
+@group("torch-2.8")
+def test_triton_is_set_up_at_the_root(eras: Eras, tmp_path: Path) -> None:
+    name = "torch-2.8"
+    root = eras.built(name).root
+    refuse_setup(with_triton(eras, name, tmp_path / "wrong", "python"), root)
+    built = with_triton(eras, name, tmp_path / "right", ".").build(root, "--only", "triton").result
     found = {wheel["name"]: wheel["version"] for wheel in built["wheels"]}
-    assert found["pytorch-triton-xpu"] == rules_of(name).triton
+    assert ("triton.build" in built["ran"], found["pytorch-triton-xpu"]) == (True, rules_of(name).triton)
+
+
+@group("torch-2.4")
+def test_triton_is_set_up_in_python_before(eras: Eras, tmp_path: Path) -> None:
+    stand = changed(eras, "torch-2.4", tmp_path, ('directory = "python"', 'directory = "."'))
+    refuse_setup(stand, eras.built("torch-2.4").root)
 
 
 def test_the_moving_profile_is_pinned_with_the_parts_that_torch_names(eras: Eras, tmp_path: Path) -> None:

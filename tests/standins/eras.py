@@ -17,7 +17,8 @@ from typing import Any
 
 from packaging.requirements import Requirement
 
-from standins.hashes import with_hashes
+from standins.archives import make_archives
+from standins.hashes import hash_of, with_hashes
 from standins.oneapi import make_oneapi, make_runtime_wheel
 from standins.releases import RELEASES, Release
 from standins.repository import write_text
@@ -73,7 +74,12 @@ class Stand:
         config = self.base / "config" / (str(abs(hash(site))) if site else "none")
         write_text(config / "xpusetup/site.toml", site)
         links = f"{self.base}/links {os.environ.get('PIP_FIND_LINKS', '')}".strip()
-        place = {"XDG_CONFIG_HOME": str(config), "PIP_FIND_LINKS": links, "ONEAPI_ROOT": str(self.oneapi)}
+        place = {
+            "XDG_CONFIG_HOME": str(config),
+            "PIP_FIND_LINKS": links,
+            "ONEAPI_ROOT": str(self.oneapi),
+            "XPUSETUP_ARCHIVES": f"{self.base}/archives",
+        }
         given = os.environ | LEAKS | _traps(self.base / "traps") | git_environment(self.upstreams) | place | more
         return given | _held(self.base / "held", given["PATH"])
 
@@ -138,8 +144,9 @@ def runtime_of(name: str) -> str:
 
 
 def triton_of(name: str) -> str:
-    """Give the version of Triton, which no index has either."""
-    return f"{rules_of(name).triton}+standin"
+    """Give the version of Triton: a ready wheel's is one that no index has either."""
+    rules = rules_of(name)
+    return rules.triton if rules.llvm else f"{rules.triton}+standin"
 
 
 class Eras:
@@ -174,6 +181,8 @@ def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
     for distribution in ("triton-xpu", "pytorch-triton-xpu"):
         pack_wheel(base / "links", distribution, triton_of(name), {"triton/__init__.py": b"backend = 'xpu'\n"})
     text = repin((PROFILES / f"{name}.toml").read_text(), name, upstreams)
+    for archive, path in make_archives(base / "archives", rules_of(name)).items():
+        text = re.sub(rf'(name = "{archive}"\n(?:\w.*\n|#.*\n)*?sha256 = ")\w+', rf"\g<1>{hash_of(path)}", text)
     write_text(base / f"{name}.toml", with_hashes(text, base / "links"))
     return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=rules_of(name).oneapi))
 
@@ -189,7 +198,8 @@ def repin(text: str, name: str, upstreams: Upstreams) -> str:
     for rev, repo in pins:
         if rev is not None:
             text = text.replace(rev, _rev(repo, upstreams))
-    text = text.replace(f'version = "{rules_of(name).triton}"', f'version = "{triton_of(name)}"')
+    if not rules_of(name).llvm:
+        text = text.replace(f'version = "{rules_of(name).triton}"', f'version = "{triton_of(name)}"')
     runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)
     text = runtime.sub(rf'\1"intel-sycl-rt=={runtime_of(name)}"]', text)
     text = re.sub(r"\[\[gcc_faults\]\]\n(?:\w.*\n)+\n", "", text).replace("plain_path = true\n", "")
@@ -198,7 +208,12 @@ def repin(text: str, name: str, upstreams: Upstreams) -> str:
 
 def _rev(url: str, upstreams: Upstreams) -> str:
     """Give the pinned commit of a stand-in by its real address."""
-    component = {"pytorch/vision": "torchvision", "pytorch/audio": "torchaudio", "pytorch/pytorch": "torch"}
+    component = {
+        "pytorch/vision": "torchvision",
+        "pytorch/audio": "torchaudio",
+        "pytorch/pytorch": "torch",
+        "intel/intel-xpu-backend-for-triton": "triton",
+    }
     name = url.split("/", 3)[3].removesuffix(".git")
     return upstreams.revs[component.get(name, name.rpartition("/")[2])]
 

@@ -35,7 +35,8 @@ class Release:
     `oneapi` is the compiler it is tried with, `requirements` the file that names its build requirements, `setuptools`
     what that asks of it. `onednn` is the tag that its build clones, of
     `onednn_owner`; empty where a submodule of a submodule is the source. `triton_named` is the version that the torch
-    tree names, where that is not plainly `triton`.
+    tree names, where that is not plainly `triton`. Where the profile builds it, `triton_read` is the commit whose files
+    its stand-in was written after, `llvm` and `pybind11` are what these name.
     """
 
     torch: str
@@ -45,6 +46,10 @@ class Release:
     oneapi: str
     triton_under: str = "python"
     triton_named: str = ""
+    triton_read: str = ""
+    triton_requires: tuple[str, ...] = ()
+    llvm: str = ""
+    pybind11: str = ""
     era: Era = "setup.py"
     new_abi: bool = False
     arch_source: str = "$ENV{TORCH_XPU_ARCH_LIST}"
@@ -72,11 +77,41 @@ class Release:
         return self.oneapi.rpartition(".")[0]
 
 
-V2_5 = Release("2.5.1", "0.20.1", "2.5.1", "3.1.0", "2024.1.4")
-V2_4 = replace(
-    V2_5, torch="2.4.1", vision="0.19.1", audio="2.4.1", triton="3.0.0", new_abi=True, arch_default="pvc,xe-lpg"
+V2_5 = Release(
+    "2.5.1",
+    "0.20.1",
+    "2.5.1",
+    "3.1.0",
+    "2024.1.4",
+    triton_read="91b14bf5593cf58a8541f3e6b9125600a867d4ef",
+    triton_requires=("packaging",),
+    llvm="ce80c80dca45c7b4636a3e143973e2c6cbdb2884",
+    pybind11="2.13.1",
 )
-V2_6 = replace(V2_5, torch="2.6.0", vision="0.21.0", audio="2.6.0", triton="3.2.0", oneapi="2025.0.2")
+V2_4 = replace(
+    V2_5,
+    torch="2.4.1",
+    vision="0.19.1",
+    audio="2.4.1",
+    triton="3.0.0",
+    new_abi=True,
+    arch_default="pvc,xe-lpg",
+    triton_read="1b2f15840e0d70eec50d84c7a0575cb835524def",
+    triton_requires=("filelock", "llnl-hatchet"),
+    llvm="10dc3a8e916d73291269e5e2b82dd22681489aa1",
+    pybind11="2.11.1",
+)
+V2_6 = replace(
+    V2_5,
+    torch="2.6.0",
+    vision="0.21.0",
+    audio="2.6.0",
+    triton="3.2.0",
+    oneapi="2025.0.2",
+    triton_read="",
+    llvm="",
+    pybind11="",
+)
 V2_7 = replace(
     V2_6,
     torch="2.7.1",

@@ -25,6 +25,11 @@ SYCL_TLA = f"{GITHUB}intel/sycl-tla"
 IDEEP = f"{GITHUB}intel/ideep"
 MKL_DNN = f"{GITHUB}intel/mkl-dnn"
 ONEDNN = f"{GITHUB}uxlfoundation/oneDNN"
+TRANSLATOR = f"{GITHUB}KhronosGroup/SPIRV-LLVM-Translator"
+SPIRV_HEADERS = f"{GITHUB}KhronosGroup/SPIRV-Headers"
+IF_PROTON = 'if check_env_flag("TRITON_BUILD_PROTON", "ON"):  # Default ON'
+PROFILER = 'packages += ["triton/profiler"]'
+"""Lines of Triton's setup.py, which a patch of a profile names: 3.0 lists the profiler also where it was left out."""
 
 
 @dataclass(frozen=True)
@@ -59,6 +64,11 @@ def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Ups
         add(component, source)
     add("fbgemm", Source(FBGEMM, ("fbgemm",), submodules=(Submodule("external/asmjit", ASMJIT, revs["asmjit"]),)))
     add("ideep", Source(IDEEP, ("ideep",), submodules=(Submodule("mkl-dnn", MKL_DNN, revs["mkl-dnn"]),)))
+    if rules.llvm:
+        add("SPIRV-Headers", Source(SPIRV_HEADERS, ("spirv-headers",)))
+        tag = {"spirv-headers-tag.conf": f"{revs['SPIRV-Headers']}\n"}
+        add("SPIRV-LLVM-Translator", Source(TRANSLATOR, ("spirv-llvm-translator",), files=tag))
+    add("triton", _triton(rules, revs))
     add("torch", _torch(rules, revs))
     return Upstreams(base, repos, revs, tags, refuse_sha)
 
@@ -99,7 +109,6 @@ def _libraries(release: Release) -> tuple[tuple[str, Source], ...]:
         *((("oneDNN", _onednn(release, ONEDNN)),) if release.onednn else ()),
         ("torchvision", _extension(release, VISION)),
         ("torchaudio", _extension(release, AUDIO)),
-        ("triton", _triton(release)),
     )
 
 
@@ -131,9 +140,24 @@ def _extension(release: Release, url: str) -> Source:
     return Source(url, templates, words=words, files={"version.txt": f"{version}a0\n"}, tag=f"v{version}")
 
 
-def _triton(release: Release) -> Source:
+def _triton(release: Release, revs: Mapping[str, str]) -> Source:
+    """Give Triton: where the profile builds it, with all that its real build asks for."""
     words = {"TRITON_VERSION": release.triton}
-    return Source(TRITON, ("triton",), release.triton_under, words, tag=f"v{release.triton}")
+    if not release.llvm:
+        return Source(TRITON, ("triton",), release.triton_under, words, tag=f"v{release.triton}")
+    words |= {
+        "TRITON_READ": release.triton_read,
+        "TRITON_OFFLINE": "" if release.triton == "3.0.0" else "1",
+        "TRITON_EXTERNAL": "NO" if release.triton == "3.0.0" else "YES",
+        "TRITON_PROFILER": f"    {PROFILER}" if release.triton == "3.0.0" else f"    {IF_PROTON}\n        {PROFILER}",
+        "TRITON_REQUIRES": ", ".join(f'"{name}"' for name in release.triton_requires),
+    }
+    files = {
+        "cmake/llvm-hash.txt": f"{release.llvm}\n",
+        "cmake/pybind11-version.txt": release.pybind11,
+        "lib/Target/SPIRV/spirv-llvm-translator.conf": f"{revs['SPIRV-LLVM-Translator']}\n",
+    }
+    return Source(TRITON, ("triton-cmake",), "", words, files, tag=f"v{release.triton}")
 
 
 def _torch(release: Release, revs: Mapping[str, str]) -> Source:

@@ -16,6 +16,7 @@ TOKEN = re.compile(
     r'|"(?P<quoted>(?:[^"\\]|\\.)*)"|(?P<bracket>[()])|(?P<word>[^\s()#"]+)',
     re.DOTALL,
 )
+COMMIT = re.compile(r"[0-9a-f]{40}")
 DECLARING = {"fetchcontent_declare", "fetchcontent_populate", "externalproject_add", "cpmaddpackage"}
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
@@ -30,8 +31,11 @@ class Command(NamedTuple):
 def find_tag(text: str, addresses: Sequence[str]) -> str:
     """Give the tag, branch or commit at which a file clones one of these addresses; empty where it clones none.
 
+    A file that holds a commit and nothing else names that: CMake's `file(READ ...)` has it from there.
     helpers/helperlib/git/tree.py reads the same in a step, which imports nothing of ours; a test holds them together.
     """
+    if COMMIT.fullmatch(text.strip()):
+        return text.strip()
     known: dict[str, str] = {}
     wanted = {_plain(address) for address in addresses}
     for command in _commands(text):

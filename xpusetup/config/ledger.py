@@ -85,6 +85,7 @@ class _File(Strict):
     torch: list[Rule]
     vision: list[Rule]
     audio: list[Rule]
+    triton: list[Rule]
 
 
 @dataclass(frozen=True)
@@ -113,7 +114,7 @@ def short(commit: str) -> str:
 def parse_ledger(text: str) -> list[LedgerRow]:
     """Read the ledger: every rule once for each release that it holds for, in the order of the file."""
     file = _File.model_validate(parse_toml(text))
-    sources = {"torch": file.torch, "vision": file.vision, "audio": file.audio}
+    sources = {"torch": file.torch, "vision": file.vision, "audio": file.audio, "triton": file.triton}
     return [
         _row(file, of, rule, release) for of, rules in sources.items() for rule in rules for release in rule.releases
     ]

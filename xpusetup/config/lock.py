@@ -141,11 +141,11 @@ def check_names(profile: Profile, asked: Mapping[str, str]) -> None:
 def files_to_read(profile: Profile, name: str) -> tuple[str, ...]:
     """Give the paths that a lock reads in a component's tree; that of torch names the other parts."""
     part = next(each for each in _sources(profile) if each.name == name)
+    vendored = [item.pin_file for item in part.vendored if item.pin_file]
     if name != "torch":
-        return (part.version_file,)
+        return (part.version_file, *vendored)
     others = (each for each in profile.components if each.kind != "skip" and each.name != name)
     named = [path for each in others for path in (each.pin_file, each.version_file) if path and each.pin_file]
-    vendored = [item.pin_file for item in part.vendored if item.pin_file]
     return tuple(dict.fromkeys((part.version_file, *vendored, *named, *FILES)))
 
 

@@ -192,7 +192,8 @@ class Vendored(Patched):
 
     `pin_file` is where the tree itself names the commit, `define` the CMake variable that says where the source lies.
     Where no variable can say it, because the build clones with git by itself, `clones` are the addresses that it
-    clones: git is led from them to what was fetched, and the pin file is the CMake file that names the clone.
+    clones: git is led from them to what was fetched, and the pin file is the CMake file that names the clone, or the
+    one that holds its commit.
     """
 
     name: Name
@@ -224,12 +225,14 @@ class Archive(Sourced):
     """A tar archive that the build takes ready made, as Triton its LLVM; `variable` tells the build its folder.
 
     Without `sha256`, because nobody published it, the one of first use is held to, and a `reason` says so. Where a user
-    sets the variable to a folder of their own, nothing is fetched.
+    sets the variable to a folder of their own, nothing is fetched. `pin_file` is where the tree itself names the commit
+    that the archive was made of: the address has its first eight digits, and a tree that names another is refused.
     """
 
     name: Name
     url: Repository
     variable: Variable
+    pin_file: Inside | None = None
     sha256: Sha256 | None = None
     reason: Text = ""
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import os
+import re
 import shutil
 import tarfile
 import urllib.error
@@ -15,11 +16,14 @@ import urllib.request
 from pathlib import Path, PurePosixPath
 
 from helperlib.env.pins import hash_file, write_sums
-from helperlib.output import fail, render_size, say_summary, whole, write_text
+from helperlib.output import fail, render_size, whole, write_text
 
 TIMEOUT_S = 60
 """Seconds without a byte."""
 PLACE = "XPUSETUP_ARCHIVES"
+COMMIT = re.compile(r"[0-9a-f]{40}")
+DIGITS = 8
+"""How many of a commit's stand in the names of archives that were made of it."""
 STAMP = ".archive"
 """The file in the unpacked folder that holds the archive's hash."""
 
@@ -32,7 +36,11 @@ def main() -> None:
     parser.add_argument("--record", type=Path, required=True, help="where the hashes of first use lie")
     parser.add_argument("--sha256", default="", help="the one that was published")
     parser.add_argument("--into", type=Path, required=True, help="the folder that it becomes")
+    parser.add_argument("--setting", default="", help="by which a user names a folder of their own instead")
+    parser.add_argument("--pin-file", type=Path, help="the file of the tree that names the commit which it was made of")
     options = parser.parse_args()
+    if options.pin_file:
+        refuse_another(options.pin_file, options.url, options.setting)
     name = options.url.rpartition("/")[2]
     archive = find(options.url, options.store / name, options.sha256)
     record = options.record / "archives" / name
@@ -42,8 +50,23 @@ def main() -> None:
         unpack(archive, options.into, digest)
     if not options.sha256 and not record.exists():
         write_sums(record, [(digest, name)])
-    print(f"{name} is unpacked in {options.into}")
-    say_summary(name, render_size(archive.stat().st_size), "" if options.sha256 else "unverified origin")
+    origin = "" if options.sha256 else ", of unverified origin: held to this first use"
+    print(f"{name}, {render_size(archive.stat().st_size)}{origin}, is unpacked in {options.into}")
+
+
+def refuse_another(file: Path, url: str, setting: str) -> None:
+    """End where the tree was made for an archive of another commit: a build with this one would fail hours later."""
+    try:
+        named = file.read_text(encoding="utf-8").split()[:1]
+    except OSError as error:
+        fail(f"cannot read {file}: {error.strerror}", "the tree is another one than the profile was made for")
+    if not (named and COMMIT.fullmatch(named[0])):
+        fail(f"{file} names no commit", "the tree is another one than the profile was made for")
+    if named[0][:DIGITS] not in url:
+        fail(
+            f"{file} names {named[0]}, and the profile's archive is of another commit: {url}",
+            f"build or find one of that commit, and name its folder: --set {setting}=DIR",
+        )
 
 
 def find(url: str, path: Path, wanted: str) -> Path:

@@ -159,7 +159,8 @@ hold_git() { # FOLDER...
     printf '#!/usr/bin/env bash\ncase $(pwd -P) in\n'
     for place in "$@"; do
       place=$(readlink -f -- "$place")
-      printf '%q/build/*) ;;\n%q | %q/*) own=1 ;;\n' "$place" "$place" "$place" # what a build clones there is its own
+      # what a build clones there is its own; Triton's is in python/build
+      printf '%q/build/* | %q/python/build/*) ;;\n%q | %q/*) own=1 ;;\n' "$place" "$place" "$place" "$place"
     done
     printf 'esac\ncase "${own-} ${1-}" in\n'
     printf '"1 fetch" | "1 checkout" | "1 reset" | "1 clean" | "1 pull")\n'

@@ -24,7 +24,7 @@ from xpusetup.machine.versions import COMPILERS, LOADERS, driver_build, first_pa
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.machine.facts import Facts
+    from xpusetup.machine.facts import Facts, ToolkitSeen
     from xpusetup.machine.gpus import GpuTable
 
 
@@ -38,8 +38,8 @@ class When(Strict):
 
     `families` are those of the GPU table by how their ids begin, `least` how many such GPUs there are at least.
     `driver` is held against the build of compute-runtime, `guc` against the firmware that the kernel names, `release`
-    is a part of the kernel's whole name, `messages` a pattern for a line of what it says. `environment` are
-    variables that are set so, `unless` those that help.
+    is a part of the kernel's whole name, `messages` a pattern for a line of what it says, `bundle` says whether the
+    toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
     """
 
     families: list[Name] = []
@@ -54,6 +54,7 @@ class When(Strict):
     loader: Specifiers | None = None
     guc: Specifiers | None = None
     toolkit: Specifiers | None = None
+    bundle: bool | None = None
     distributions: dict[Name, Specifiers] = {}
     environment: dict[Text, Text] = {}
     unless: dict[Text, Text] = {}
@@ -145,13 +146,15 @@ class Situation:
     def _versions(self, when: When) -> bool:
         build = driver_build(self.facts)
         kits = self.facts.toolkits
-        toolkit = self.toolkit or next((kit.version for kit in (kits.found if kits else []) if kit.version), "")
+        kit = next((kit for kit in (kits.found if kits else []) if kit.version), None)
+        toolkit = self.toolkit or (kit.version if kit else "")
         return (
             _fits(str(build) if build else "", when.driver)
             and _fits(first_package(self.facts, COMPILERS), when.compiler)
             and _fits(first_package(self.facts, LOADERS), when.loader)
             and _fits(self._guc(), when.guc)
             and _fits(toolkit, when.toolkit)
+            and (when.bundle is None or (kit is not None and _is_bundle(kit) == when.bundle))
         )
 
     def _messages(self) -> list[str]:
@@ -165,6 +168,11 @@ class Situation:
         there = self.facts.environment or {}
         helped = any(there.get(name) == value for name, value in when.unless.items())
         return not helped and all(there.get(name) == value for name, value in when.environment.items())
+
+
+def _is_bundle(kit: ToolkitSeen) -> bool:
+    """Say whether a toolkit is the bundle that PyTorch's own guides of 2.4 and 2.5 name."""
+    return any("pytorch-gpu-dev" in path for path in (kit.root, kit.compiler, *kit.scripts))
 
 
 def _numbers(version: str) -> str:

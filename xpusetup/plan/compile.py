@@ -204,12 +204,13 @@ def compile_folder(context: Context, part: SourceComponent) -> str:
 
 
 def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
-    """Switch the toolkit on for what compiles with it, and for what imports a torch that has no runtime of its own.
+    """Switch the toolkit on for what compiles with it, and for what is built on a torch without a runtime of its own.
 
     Anything else sees only the run-time libraries in the environment: two SYCL runtimes must not meet.
     """
     kit = context.target.toolkit
-    return ("compiler", "toolkit") if kit and (part.inspect.xpu or kit.at_run_time) else ("compiler",)
+    imports = kit is not None and kit.at_run_time and "torch" in part.after
+    return ("compiler", "toolkit") if kit and (part.inspect.xpu or imports) else ("compiler",)
 
 
 def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:

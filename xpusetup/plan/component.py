@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Request
-    from xpusetup.config.profile import Profile, Vendored, WheelComponent
+    from xpusetup.config.profile import Archive, Profile, Vendored, WheelComponent
     from xpusetup.plan.context import Context
 
 
@@ -88,14 +88,22 @@ def _unpack(context: Context, part: SourceComponent) -> list[tuple[str, ...]]:
             "fetch_archive.py",
             *("--url", each.url, "--store", ARCHIVES, "--record", RECORD),
             *(("--sha256", each.sha256) if each.sha256 else ()),
+            *_held_to(context, part, each),
             *("--into", folder),
         )
         for folder, each in context.archives(part).items()
     ]
 
 
+def _held_to(context: Context, part: SourceComponent, archive: Archive) -> tuple[str, ...]:
+    """Name the file of the tree that says which archive belongs to it, and how a user takes another."""
+    if archive.pin_file is None:
+        return ()
+    return ("--pin-file", f"{context.tree(part)}/{archive.pin_file}", "--setting", f"{part.name}.{archive.variable}")
+
+
 def _title(context: Context, part: SourceComponent) -> str:
-    named = f"{part.name} {part.tag} {(part.rev or '')[:9]}".rstrip()
+    named = " ".join(word for word in (part.name, part.tag, (part.rev or "")[:9]) if word)
     count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
     return f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named
 

@@ -229,6 +229,29 @@ def prose(console: Console, indent: str, text: str, *, style: str = "", first: s
 # Tables; where the terminal is too narrow for the words of one, a few lines for each row instead.
 
 
+def _widths(console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]]) -> list[int | None]:
+    """Give the widths of columns that do not fit as they are: as even as can be, and none below its longest word."""
+    from rich.measure import Measurement  # noqa: PLC0415 - few screens have a table
+
+    measured = [
+        [Measurement.get(console, console.options, cell) for cell in each] for each in zip(heads, *rows, strict=True)
+    ]
+    least = [max(cell.minimum for cell in each) for each in measured]
+    most = [max(cell.maximum for cell in each) for each in measured]
+    room = console.width - PADDING * len(heads)
+    if sum(most) <= room or sum(least) > room:
+        return [None] * len(heads)
+    found = list(least)
+    for _ in range(room - sum(least)):
+        growing = [place for place, width in enumerate(found) if width < most[place]]
+        found[min(growing, key=lambda place: found[place])] += 1
+    return [*found]
+
+
+PADDING = 2
+"""Around each column of a table."""
+
+
 def show_table(
     console: Console, heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[str] = ()
 ) -> None:
@@ -237,8 +260,8 @@ def show_table(
     from rich.table import Table  # noqa: PLC0415
 
     table = Table(box=None, pad_edge=True, show_edge=False, header_style="dim")
-    for head in heads:
-        table.add_column(head, overflow="fold", justify="right" if head in right else "left")
+    for head, width in zip(heads, _widths(console, heads, rows), strict=True):
+        table.add_column(head, overflow="fold", justify="right" if head in right else "left", width=width)
     for row in rows:
         table.add_row(*row)
     if Measurement.get(console, console.options, table).minimum <= console.width:

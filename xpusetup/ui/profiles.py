@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     )
     from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.lock import PinChange
-    from xpusetup.config.profile import Component, Installer, Patched, Vendored
+    from xpusetup.config.profile import Archive, Component, Installer, Patched, Vendored
 
 
 # Locks on the screen: what each part is pinned to now, and where that is known from.
@@ -163,6 +163,8 @@ def _show_component(console: Console, part: Component) -> None:
         _show_patches(console, part)
         for item in part.vendored:
             _show_vendored(console, item)
+        for archive in part.archives:
+            _show_archive(console, archive)
 
 
 def _show_vendored(console: Console, item: Vendored) -> None:
@@ -170,6 +172,13 @@ def _show_vendored(console: Console, item: Vendored) -> None:
     console.print(f"   {CONFIDENCE[item.confidence]} with {item.name} {which}")
     prose(console, "     ", f"{item.confidence}: {item.reason or item.source}", style="dim")
     _show_patches(console, item)
+
+
+def _show_archive(console: Console, archive: Archive) -> None:
+    console.print(f"   {CONFIDENCE[archive.confidence]} with {archive.name}, ready made, in {archive.variable}")
+    console.print(f"     {escape(archive.url)}")
+    known = "; ".join(text for text in (archive.reason, archive.source) if text)
+    prose(console, "     ", f"{archive.confidence}: {known}", style="dim")
 
 
 def _show_patches(console: Console, source: Patched) -> None:

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# simxpu.fetch: simxpu  14920a327
+# simxpu.fetch: simxpu 14920a327
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash simxpu.fetch.sh
 set -eu
 STEP=simxpu.fetch

@@ -28,6 +28,7 @@ step() { # ID TITLE
 step venv 'Python 3.11 environment'
 step requirements '41 pinned build requirements'
 step torch.fetch 'torch v2.5.1 a8d6afb51'
+step triton.fetch 'triton 91b14bf55'
 step vision.fetch 'vision v0.20.1 3ac97aa91'
 step audio.fetch 'audio v2.5.1 1661daf10'
 sha256sum <fetch.sh >fetched

@@ -13,8 +13,11 @@ begin
 
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
-run "$ROOT"/venv/bin/python "$ROOT"/helpers/guard_environment.py --pin torch --pin torchvision --pin torchaudio \
-  --conflict torch 'it is compiled for another torch, and this one has XPU support of its own' \
-  intel-extension-for-pytorch intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch \
-  --constraints "$ROOT"/venv/xpusetup-constraints.txt --out "$ROOT"/results/guard.json
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/guard_environment.py --pin torch --pin pytorch-triton-xpu --pin \
+  torchvision --pin torchaudio --conflict torch \
+  'it is compiled for another torch, and this one has XPU support of its own' intel-extension-for-pytorch \
+  intel-extension-for-deepspeed oneccl-bind-pt oneccl-bindings-for-pytorch --conflict pytorch-triton-xpu \
+  'it owns the package folder triton, as pytorch-triton-xpu does' triton triton-xpu pytorch-triton \
+  pytorch-triton-rocm triton-rocm --constraints "$ROOT"/venv/xpusetup-constraints.txt --out \
+  "$ROOT"/results/guard.json
 finish

@@ -4,7 +4,7 @@
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash vision.install.sh
 set -eu
 STEP=vision.install
-AFTER='vision.inspect torch.install'
+AFTER='vision.inspect triton.install'
 NEEDS=''
 KEEP='HOME PATH LANG TMPDIR TERM'
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"

@@ -236,14 +236,18 @@ WORDS = re.compile(
     re.DOTALL,
 )
 CLONING = {"externalproject_add", "fetchcontent_declare", "fetchcontent_populate"}
+COMMIT = re.compile(r"[0-9a-f]{40}")
 VARIABLE = re.compile(r"\$\{(\w+)\}")
 
 
 def find_tag(text: str, addresses: Sequence[str]) -> str:
     """Give the tag, branch or commit at which a file clones one of these addresses; empty where it clones none.
 
-    Variables are filled in where the file sets them, to one word or several; any other stays as it is written.
+    Variables are filled in where the file sets them, to one word or several; any other stays as it is written. A file
+    that holds a commit and nothing else names that: CMake's `file(READ ...)` has it from there.
     """
+    if COMMIT.fullmatch(text.strip()):
+        return text.strip()
     known: dict[str, str] = {}
     wanted = {plain(address) for address in addresses}
     for name, arguments in commands(text):

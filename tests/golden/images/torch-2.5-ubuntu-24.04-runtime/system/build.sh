@@ -6,7 +6,7 @@ rm -f /etc/apt/apt.conf.d/docker-clean # it empties the cache that a build mount
 apt-get update
 
 # image.system: Ubuntu 24.04 with Python 3.12
-apt-get install -y --no-install-recommends python3.12 g++ git ccache ca-certificates procps xz-utils
+apt-get install -y --no-install-recommends python3.12 g++ git ccache ca-certificates procps xz-utils zlib1g-dev
 
 # setup.toolchain: what a build needs
 apt-get install -y --no-install-recommends python3.12-dev python3.12-venv

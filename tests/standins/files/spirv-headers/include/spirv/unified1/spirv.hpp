@@ -1,0 +1,1 @@
+#define SPIRV_VERSION "1.6"

@@ -1,0 +1,1 @@
+"""Stand-in for the driver of the back end for intel."""

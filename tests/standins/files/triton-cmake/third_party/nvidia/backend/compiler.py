@@ -1,0 +1,1 @@
+"""Stand-in for the compiler of the back end for nvidia."""
