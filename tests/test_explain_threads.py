@@ -108,6 +108,13 @@ def test_the_line_is_what_was_raised_not_where() -> None:
     assert [cause.text for cause in found.causes] == [f"[rank0]: {said}"]
 
 
+def test_a_reader_that_had_enough_is_no_error() -> None:
+    """A wrapper of a compiler, asked for its version by one who reads a line of it."""
+    pipe = "/opt/bin/icpx: line 12: echo: write error: Broken pipe"
+    told = "Not compiling with XPU. The host compiler on Linux must be GCC"
+    assert ids(explained(f"{pipe}\n-- x\n{told}\n")) == ["configure.wrong_host_cxx"]
+
+
 def test_the_rank_is_shown() -> None:
     assert explained("[rank3]: ValueError: x\n").first_error.text == "[rank3]: ValueError: x"  # type: ignore[union-attr]
 

@@ -208,6 +208,7 @@ HARMLESS = re.compile(
     r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
+    r"|: write error: Broken pipe$"
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
 )
 """What reads like an error and is none: notes of git and pip, a program's help, what every kernel says."""

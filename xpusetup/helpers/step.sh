@@ -41,7 +41,7 @@ lock_root() {
 
 identity() { # NEED
   case $1 in
-    compiler) printf '%s %s\n' "$(command -v "$CXX")" "$("$CXX" --version | head -n 1)" ;;
+    compiler) printf '%s %s\n' "$(command -v "$CXX")" "$("$CXX" --version | sed -n 1p)" ;; # read to its end: no pipe breaks
     toolkit) stat -L -c '%n %s %Y' -- "$(readlink -f -- "$TOOLKIT")" ;;
   esac
 }
