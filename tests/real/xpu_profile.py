@@ -65,6 +65,13 @@ DIFFERENCES = (
     ),
     Difference(
         "torch",
+        ("defines",),
+        {"PYTHON_EXECUTABLE": "/xpusetup/venv/bin/python"},
+        "torch-xpu-ops' Codegen.cmake runs it, and drops the command without a word where nothing set it: upstream's NNPACK"
+        " does (FIND_PACKAGE(PythonInterp) in its CMakeLists.txt), a submodule that Debian's archive lacks",
+    ),
+    Difference(
+        "torch",
         ("inspect", "device_code"),
         False,
         "icpx is not to be had: the one here leaves device code out, and the wheel must be known for that",
