@@ -67,8 +67,8 @@ DIFFERENCES = (
         "torch",
         ("defines",),
         {"PYTHON_EXECUTABLE": "/xpusetup/venv/bin/python"},
-        "torch-xpu-ops' Codegen.cmake runs it, and drops the command without a word where nothing set it: upstream's NNPACK"
-        " does (FIND_PACKAGE(PythonInterp) in its CMakeLists.txt), a submodule that Debian's archive lacks",
+        "torch-xpu-ops' Codegen.cmake runs it, and CMake drops the command without a word where it is not set, which"
+        " upstream's NNPACK does (FIND_PACKAGE(PythonInterp) in its CMakeLists.txt): a submodule that Debian's archive lacks",
     ),
     Difference(
         "torch",
