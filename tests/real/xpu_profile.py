@@ -68,7 +68,7 @@ DIFFERENCES = (
         ("defines",),
         {"PYTHON_EXECUTABLE": "/xpusetup/venv/bin/python"},
         "torch-xpu-ops' Codegen.cmake runs it, and CMake drops the command without a word where it is not set, which"
-        " upstream's NNPACK does (FIND_PACKAGE(PythonInterp) in its CMakeLists.txt): a submodule that Debian's archive lacks",
+        " upstream's NNPACK does (FIND_PACKAGE(PythonInterp), CMakeLists.txt): Debian's archive has no submodules",
     ),
     Difference(
         "torch",
