@@ -88,7 +88,7 @@ e2e-onednn: .venv/dev
 	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))
 
 pictures: .venv/dev
-	$(BIN)/python docs/pictures.py
+	$(BIN)/python docs/draw_pictures.py
 
 site: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q

@@ -5,8 +5,8 @@ from __future__ import annotations
 import re
 
 import pytest
+from draw_pictures import FOLDER, PICTURES, Picture, draw
 
-from docs.pictures import FOLDER, PICTURES, Picture, draw
 from pages import PAGES
 
 pytestmark = pytest.mark.e2e
