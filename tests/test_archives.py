@@ -39,6 +39,7 @@ confidence = "unconfirmed"
 """
 FREE = 'reason = "nobody published its hash"\n'
 HASH = "a" * 64
+INFO = '{{"llvm_hash": "{}", "build_number": 2, "sha256sum": {{"almalinux-x64": "' + HASH + '"}}}}\n'
 
 
 def profile(more: str) -> Profile:
@@ -182,7 +183,10 @@ def test_a_link_that_leads_out_is_refused(tmp_path: Path, fetch: Callable[..., P
     [
         ("10dc3a8e916d73291269e5e2b82dd22681489aa1\n", ""),
         ("ce80c80dca45c7b4636a3e143973e2c6cbdb2884\n", "--set audio.LLVM_SYSPATH=DIR"),
+        (INFO.format("10dc3a8e916d73291269e5e2b82dd22681489aa1"), ""),
+        (INFO.format("62b7cf9623fc310525f39ed69aaecc318a909731"), "names 62b7cf96"),
         ("10dc3a8e\n", "names no commit"),
+        (f"{HASH}\n", "names no commit"),
         (None, "cannot read"),
     ],
 )

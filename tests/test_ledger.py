@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from data.held import Held, lacking, unexplained
 from data.ledger_page import make_page
-from data.profiles import SHIPPED, TOP, shipped
+from data.profiles import FROM_SOURCE, SHIPPED, TOP, shipped, taken
 from xpusetup.config.ledger import ORIGIN, parse_ledger, release_of, rows_of
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
@@ -29,6 +29,14 @@ def test_the_plan_does_what_the_rows_say(name: str) -> None:
 def test_a_row_explains_what_the_plan_does(name: str) -> None:
     held = Held(shipped(name))
     assert unexplained(held, rows_of(LEDGER, shipped(name))) == []
+
+
+@pytest.mark.parametrize("name", FROM_SOURCE)
+def test_a_triton_that_is_built_on_request_does_what_its_rows_say(name: str) -> None:
+    profile = taken(name, triton="source")
+    rows = [row for row in rows_of(LEDGER, profile) if row.of == "triton"]
+    assert lacking(Held(profile), rows) == []
+    assert unexplained(Held(profile), rows) == []
 
 
 def changed(name: str, old: str, new: str) -> Held:
@@ -83,10 +91,11 @@ def test_a_plan_that_parts_from_a_row_is_found(
 def test_every_release_has_rows_for_all_that_it_compiles() -> None:
     """No source of a profile for Intel GPUs is without rows, and no row is of a release that no profile has."""
     assert set(NAMES) == {name for name in SHIPPED if name.startswith("torch-")} | {"main", "cpu-2.13"}
+    profiles = [*map(shipped, NAMES), *(taken(name, triton="source") for name in FROM_SOURCE)]
     compiled = {
         (part.name, release_of(part))
-        for name in NAMES
-        for part in shipped(name).components
+        for profile in profiles
+        for part in profile.components
         if isinstance(part, SourceComponent)
     }
     assert {(row.of, row.release) for row in LEDGER} == compiled

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING
 from xpusetup.config.devices import parse_device
 from xpusetup.config.hashes import FILE, with_known
 from xpusetup.config.load import parse_profile
+from xpusetup.config.take import ORIGIN, parse_ways, take_parts
 
 if TYPE_CHECKING:
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
+    from xpusetup.config.take import Ways
 
 TOP = Path(__file__).parents[2]
 SHIPPED = tuple(sorted(path.stem for path in (TOP / "profiles").glob("*.toml")))
+
+FROM_SOURCE = tuple(f"torch-2.{minor}" for minor in range(6, 15))
+"""Releases whose Triton is a ready wheel that can be built from source instead."""
 
 SMALL = """\
 schema = 1
@@ -68,6 +73,16 @@ def small_text(*changes: tuple[str, str], more: str = "") -> str:
         assert old in text, old
         text = text.replace(old, new)
     return text
+
+
+@cache
+def ways() -> Ways:
+    return parse_ways((TOP / "xpusetup" / ORIGIN).read_text())
+
+
+def taken(name: str, **takes: str) -> Profile:
+    """Give a shipped profile with parts taken as is said, as triton="source"."""
+    return take_parts(shipped(name), takes, ways()).profile
 
 
 @cache

@@ -515,6 +515,7 @@ REPLACED = [
 CONTENTS = BundleContents(
     profile="torch-2.14",
     revs={"torch": "main"},
+    takes={"triton": "wheel"},
     parts=["torch", "triton", "vision"],
     python="3.11.7",
     machine="x86_64",

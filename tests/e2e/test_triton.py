@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shutil
 import tarfile
 from dataclasses import replace
@@ -9,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from standins.eras import SITES, can_be_taken_away, rules_of, run
+from standins.eras import SITES, can_be_taken_away, rules_of, run, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import TRITON
 
@@ -24,8 +25,14 @@ ONLY = ("--only", "triton", "--verify", "off")
 LLVM = "llvm-{}-almalinux-x64.tar.gz"
 
 
+ON_REQUEST = ["torch-2.7-source", "torch-2.14-source"]
+"""Releases that take the wheel of a Triton whose setup.py lies in python, and of one whose CMake does the rest."""
+TAKEN = ("--take", "triton=source")
+
+
 def build(stand: Stand, root: Path, *more: str) -> Built:
-    return stand.build(root, *ONLY, *more, site=SITES["torch-2.5"])
+    site = "" if stand.profile.stem in ON_REQUEST else SITES["torch-2.5"]
+    return stand.build(root, *ONLY, *more, site=site)
 
 
 @pytest.fixture(scope="module")
@@ -54,6 +61,50 @@ def test_it_is_built_from_what_was_fetched_before(eras: Eras, root: Path, name: 
     assert again["ran"] == []
 
 
+@pytest.mark.parametrize("name", ON_REQUEST)
+def test_it_is_built_where_that_is_asked_for(eras: Eras, root: Path, name: str) -> None:
+    """From what was fetched before, into a wheel that serves the release's requirement; nothing is put into HOME."""
+    rules, stand = rules_of(name), eras.stand(name)
+    rev = stand.upstreams.revs["triton"]
+    built = build(stand, root / name, *TAKEN)
+    (wheel,) = built.result["wheels"]
+    old = name == "torch-2.7-source"
+    assert wheel["name"] == ("pytorch-triton-xpu" if old else "triton-xpu")
+    assert wheel["version"] == f"{rules.triton}+git{rev[:8]}"
+    assert [each["name"] for each in built.result["unverified"]] == ([llvm_of(name)] if old else [])
+    python = ("-c", "import triton; print(triton.backend(), *triton.backends)")
+    said = run((f"{root / name}/venv/bin/python", *python), {"PATH": "/usr/bin:/bin"}, root)
+    assert said.stdout.startswith(f"SPIR-V 1.6, {rules.llvm}, {'2.' if old else '3.'}"), said.stderr
+    assert said.stdout.endswith(" amd intel nvidia\n")
+    assert "downloading" not in (root / name / "logs/triton.build.log").read_text()
+    folder = root / name / "src/triton" / ("python/build" if old else "build")
+    assert [link.readlink().name for link in folder.rglob(".triton/llvm/*")] == ["triton.llvm"]
+    told = stand.call("status", "--root", root / name, "--json")
+    fix = json.loads(told.stdout)["result"]["fix"]
+    assert "--take triton=source" in fix
+    words = (xpusetup(), "build", "--root", str(root / name), *ONLY, "--json")  # the root knows how it was built
+    again = run(words, stand.environment(), stand.base)
+    assert json.loads(again.stdout)["result"]["ran"] == [], again.stderr
+
+
+def test_another_way_in_the_same_root(eras: Eras, tmp_path: Path) -> None:
+    """From the wheel to source and back, each time Triton alone; what leaving it out costs is said."""
+    name = "torch-2.7-source"
+    stand = eras.stand(name)
+    root = tmp_path / "root"
+    wheel = build(stand, root).result
+    assert [each["version"] for each in wheel["wheels"]] == [rules_of(name).triton]
+    source = build(stand, root, *TAKEN).result
+    assert source["ran"] == ["triton.fetch", "triton.build", "triton.inspect", "triton.install"]
+    back = build(stand, root).result
+    assert back["ran"] == ["triton.fetch", "triton.install"]
+    plan = stand.call("plan", "--root", root, "--take", "triton=skip", "--json")
+    told = json.loads(plan.stdout)["result"]
+    assert not any(step["id"].startswith("triton.") for step in told["steps"])
+    assert "triton is left out, as --take asks: torch.compile has no code generator for Intel GPUs" in told["notes"]
+    assert any("pip uninstall --yes pytorch-triton-xpu" in note for note in told["notes"])
+
+
 def changed(stand: Stand, folder: Path, old: str, new: str = "") -> Stand:
     """Give a stand whose profile lacks one thing that the build needs."""
     text = stand.profile.read_text()
@@ -79,16 +130,21 @@ HEADERS = 'define = "LLVM_EXTERNAL_SPIRV_HEADERS_SOURCE_DIR"\n'
         ("torch-2.5", HEADERS, "spirv-headers"),
         ("torch-2.4", PTXAS, "downloads.invalid"),
         ("torch-2.4", UNIT_TESTS, "googletest"),
+        ("torch-2.7-source", OFFLINE, "downloads.invalid"),
+        ("torch-2.14-source", OFFLINE, "downloads.invalid"),
+        ("torch-2.14-source", PROTON, "CUPTI_INCLUDE_DIR"),
     ],
 )
 def test_what_it_would_fetch_itself_ends_the_build(
     eras: Eras, root: Path, tmp_path: Path, name: str, old: str, said: str
 ) -> None:
     """Each thing that the profile does for this build is needed: without it the step asks for the network and fails."""
-    assert build(eras.stand(name), root / name).result["failed"] is None
+    more = TAKEN if name in ON_REQUEST else ()
+    assert build(eras.stand(name), root / name, *more).result["failed"] is None
     stand = changed(eras.stand(name), tmp_path, old)
-    shutil.rmtree(root / name / "src/triton/python/build")  # what was cloned before lies there
-    failed = build(stand, root / name, "--set", "triton.BROKEN=1")
+    for folder in ("python/build", "build"):  # what was cloned before lies there
+        shutil.rmtree(root / name / "src/triton" / folder, ignore_errors=True)
+    failed = build(stand, root / name, *more, "--set", "triton.BROKEN=1")
     assert failed.document["result"]["failed"] == "triton.build"
     log = (root / name / "logs/triton.build.log").read_text()
     assert said in log

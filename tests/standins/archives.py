@@ -17,11 +17,13 @@ def make_archives(folder: Path, release: Release) -> dict[str, Path]:
     """Pack what the Triton of a release is built with, by the name of the archive in the profile."""
     if not release.llvm:
         return {}
-    llvm, pybind11 = f"llvm-{release.llvm[:8]}-almalinux-x64", f"pybind11-{release.pybind11}"
-    copy_template("llvm", folder / "trees" / llvm, {"LLVM": release.llvm})
-    header = folder / "trees" / pybind11 / "include/pybind11/pybind11.h"
-    write_text(header, PYBIND11_HEADER.format(version=release.pybind11))
-    named = {"llvm": llvm, "pybind11": pybind11}
+    number = "-2" if release.triton == "3.8.0" else ""
+    named = {"llvm": f"llvm-{release.llvm[:8]}-almalinux-x64{number}"}
+    copy_template("llvm", folder / "trees" / named["llvm"], {"LLVM": release.llvm})
+    if release.pybind11:
+        named["pybind11"] = f"pybind11-{release.pybind11}"
+        header = folder / "trees" / named["pybind11"] / "include/pybind11/pybind11.h"
+        write_text(header, PYBIND11_HEADER.format(version=release.pybind11))
     return {name: pack(folder / f"{top}.tar.gz", folder / "trees" / top) for name, top in named.items()}
 
 

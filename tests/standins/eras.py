@@ -15,23 +15,25 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
+import tomli_w
 from packaging.requirements import Requirement
 
 from standins.archives import make_archives
 from standins.hashes import hash_of, with_hashes
 from standins.oneapi import make_oneapi, make_runtime_wheel
-from standins.releases import RELEASES, Release
+from standins.releases import ON_REQUEST, RELEASES, Release
 from standins.repository import write_text
 from standins.upstreams import Upstreams, git_environment, make_upstreams
 from standins.wheels import pack_wheel
 from xpusetup.bundle import without_network
 from xpusetup.config.load import parse_profile
+from xpusetup.config.take import ORIGIN, parse_ways, take_parts
 
 PROFILES = Path(__file__).resolve().parents[2] / "profiles"
 SITES = {"torch-2.5": '[toolkit]\nprovider = "setvars"\n'}
 KEPT = {
     *("pip", "build", "cmake", "ninja", "packaging", "pathspec", "pyproject-hooks", "pyyaml"),
-    *("scikit-build-core", "setuptools", "typing-extensions", "wheel"),
+    *("pybind11", "scikit-build-core", "setuptools", "typing-extensions", "wheel"),
     *("exceptiongroup", "importlib-metadata", "tomli", "zipp"),
 }
 """Build requirements of the shipped profiles that the stand-ins need too; the others are hundreds of megabytes."""
@@ -135,7 +137,7 @@ def run(command: tuple[str, ...], env: Mapping[str, str], cwd: Path) -> Done:
 
 def rules_of(name: str) -> Release:
     """Give what is known of the release of a profile."""
-    return RELEASES[name.removeprefix("torch-")]
+    return (RELEASES | ON_REQUEST)[name.removeprefix("torch-")]
 
 
 def runtime_of(name: str) -> str:
@@ -180,11 +182,26 @@ def make_stand(base: Path, name: str, upstreams: Upstreams) -> Stand:
     make_runtime_wheel(base / "links", version=runtime_of(name))
     for distribution in ("triton-xpu", "pytorch-triton-xpu"):
         pack_wheel(base / "links", distribution, triton_of(name), {"triton/__init__.py": b"backend = 'xpu'\n"})
-    text = repin((PROFILES / f"{name}.toml").read_text(), name, upstreams)
+    text = repin(profile_text(name), name, upstreams)
     for archive, path in make_archives(base / "archives", rules_of(name)).items():
         text = re.sub(rf'(name = "{archive}"\n(?:\w.*\n|#.*\n)*?sha256 = ")\w+', rf"\g<1>{hash_of(path)}", text)
     write_text(base / f"{name}.toml", with_hashes(text, base / "links"))
     return Stand(base, base / f"{name}.toml", upstreams, make_oneapi(base / "oneapi", version=rules_of(name).oneapi))
+
+
+def profile_text(name: str) -> str:
+    """Give a shipped profile; one whose Triton is built on request says how, as the program knows it."""
+    text = (PROFILES / f"{name.removesuffix('-source')}.toml").read_text()
+    if not name.endswith("-source"):
+        return text
+    ways = parse_ways((PROFILES.parent / "xpusetup" / ORIGIN).read_text())
+    made = take_parts(parse_profile(text, "shipped"), {"triton": "source"}, ways).profile
+    (part,) = (part for part in made.components if part.name == "triton")
+    how = part.model_dump(mode="json", exclude_defaults=True, exclude_none=True) | {"kind": "source"}
+    table = tomli_w.dumps({"components": [{"from_source": how}]}).removeprefix("[[components]]\n")
+    before, wheel, after = text.partition('kind = "wheel"\nname = "triton"\n')
+    said, between, others = after.partition("\n[[components]]\n")
+    return f"{before}{wheel}{said}{table}{between}{others}"
 
 
 def repin(text: str, name: str, upstreams: Upstreams) -> str:
@@ -192,12 +209,16 @@ def repin(text: str, name: str, upstreams: Upstreams) -> str:
 
     Faults of compilers and of old sources go too: the stand-ins have none of those sources, the machine has any GCC.
     """
-    parts = [part for part in parse_profile(text, "shipped").components if part.kind == "source"]
+    every = parse_profile(text, "shipped").components
+    parts = [part for part in every if part.kind == "source"]
+    parts += [part.from_source for part in every if part.kind == "wheel" and part.from_source]
     pins = [(part.rev, part.repo) for part in parts]
     pins += [(item.rev, item.repo) for part in parts for item in part.vendored]
     for rev, repo in pins:
         if rev is not None:
-            text = text.replace(rev, _rev(repo, upstreams))
+            text = text.replace(rev, _rev(repo, upstreams)).replace(
+                f"+git{rev[:8]}", f"+git{_rev(repo, upstreams)[:8]}"
+            )
     if not rules_of(name).llvm:
         text = text.replace(f'version = "{rules_of(name).triton}"', f'version = "{triton_of(name)}"')
     runtime = re.compile(r"(?<=\[runtime_requirements\])(.*?pins = \[).*?\]", re.DOTALL)

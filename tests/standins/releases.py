@@ -36,7 +36,8 @@ class Release:
     what that asks of it. `onednn` is the tag that its build clones, of
     `onednn_owner`; empty where a submodule of a submodule is the source. `triton_named` is the version that the torch
     tree names, where that is not plainly `triton`. Where the profile builds it, `triton_read` is the commit whose files
-    its stand-in was written after, `llvm` and `pybind11` are what these name.
+    its stand-in was written after, `llvm` and `pybind11` are what these name; without `pybind11` it is taken as the
+    environment has it.
     """
 
     torch: str
@@ -48,6 +49,7 @@ class Release:
     triton_named: str = ""
     triton_read: str = ""
     triton_requires: tuple[str, ...] = ()
+    triton_cmake: str = "3.18"
     llvm: str = ""
     pybind11: str = ""
     era: Era = "setup.py"
@@ -198,3 +200,17 @@ RELEASES = {
     release.torch.rpartition(".")[0]: release
     for release in (V2_4, V2_5, V2_6, V2_7, V2_8, V2_9, V2_10, V2_11, V2_12, V2_13, V2_14, V2_15)
 }
+ON_REQUEST = {
+    "2.7-source": replace(
+        V2_7,
+        triton_read="b0e26b7359c147b8aa0af686c20510fb9b15990a",
+        llvm="1188b1ff7b956cb65d8ddda5f1e56c432f1a57c7",
+    ),
+    "2.14-source": replace(
+        V2_14,
+        triton_read="1e2d42a0b9effcf91f035761fa7a6cd635213f3f",
+        triton_cmake="3.20",
+        llvm="62b7cf9623fc310525f39ed69aaecc318a909731",
+    ),
+}
+"""Releases that take a wheel of Triton, and build it where that is asked for: with a profile that says how."""

@@ -4,11 +4,12 @@ Words: an *upstream* is a repository at its real URL; its *rev* is the pinned co
 `git_environment` makes git go to the local repositories wherever a real URL is written.
 """
 
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from standins.releases import RELEASES, Release, insisted, ours_of
+from standins.releases import ON_REQUEST, RELEASES, Release, insisted, ours_of
 from standins.repository import Source, Submodule, write_repository
 
 GITHUB = "https://github.com/"
@@ -49,7 +50,7 @@ class Upstreams:
 
 def make_upstreams(base: Path, *, release: str, refuse_sha: bool = False) -> Upstreams:
     """All repositories of one release below `base`; `refuse_sha`: a server that hands out branches and tags alone."""
-    rules = RELEASES[release]
+    rules = (RELEASES | ON_REQUEST)[release]
     repos: dict[str, Path] = {}
     revs: dict[str, str] = {}
     tags: dict[str, str] = {}
@@ -146,6 +147,8 @@ def _triton(release: Release, revs: Mapping[str, str]) -> Source:
     words = {"TRITON_VERSION": release.triton}
     if not release.llvm:
         return Source(TRITON, ("triton",), release.triton_under, words, tag=f"v{release.triton}")
+    if not release.pybind11:
+        return _triton_on_request(release, revs)
     words |= {
         "TRITON_READ": release.triton_read,
         "TRITON_OFFLINE": "" if release.triton == "3.0.0" else "1",
@@ -159,6 +162,24 @@ def _triton(release: Release, revs: Mapping[str, str]) -> Source:
         "lib/Target/SPIRV/spirv-llvm-translator.conf": f"{revs['SPIRV-LLVM-Translator']}\n",
     }
     return Source(TRITON, ("triton-cmake",), "", words, files, tag=f"v{release.triton}")
+
+
+def _triton_on_request(release: Release, revs: Mapping[str, str]) -> Source:
+    """Give Triton as it is from 3.3 on; from 3.4 on setup.py is in the root, later LLVM's hash is in a file of JSON."""
+    new = release.triton_under == ""
+    words = {
+        "TRITON_VERSION": release.triton,
+        "TRITON_READ": release.triton_read,
+        "TRITON_CMAKE": release.triton_cmake,
+        "TRITON_HELPED": "YES" if new else "NO",
+        "TRITON_LLVM": release.llvm,
+        "TRITON_PATCHES": "3122.patch" if new else "",
+    }
+    info = {"llvm_hash": release.llvm, "build_number": 2, "sha256sum": {"almalinux-x64": "0" * 64}}
+    named = {"cmake/llvm-info.json": json.dumps(info)} if new else {"cmake/llvm-hash.txt": f"{release.llvm}\n"}
+    conf = {"third_party/intel/lib/Target/SPIRV/spirv-llvm-translator.conf": f"{revs['SPIRV-LLVM-Translator']}\n"}
+    templates = ("triton-cmake", "triton-3.3", *(("triton-3.8",) if new else ()))
+    return Source(TRITON, templates, "", words, {**named, **conf}, tag=f"v{release.triton}")
 
 
 def _torch(release: Release, revs: Mapping[str, str]) -> Source:

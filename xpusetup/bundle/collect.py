@@ -160,6 +160,7 @@ def _describe(
             "base": workspace.base.model_dump(by_alias=True, mode="json"),
             "file": f"profile/{workspace.base.name}.toml",
             "revs": workspace.revs,
+            "takes": workspace.takes,
             "parts": served[0],
             "pins": served[1],
             "python": python,

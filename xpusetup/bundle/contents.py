@@ -189,7 +189,8 @@ class Repository(Strict):
 class Bundle(Strict):
     """bundle.json. `profile` has every revision pinned; `base` is the same as its file says it, lying in `file`.
 
-    `revs` are the refs that were asked for; `parts` the components that the bundle serves. `python` is a whole version.
+    `revs` are the refs that were asked for, `takes` the parts that were asked for in another way, which both have so;
+    `parts` the components that the bundle serves. `python` is a whole version.
     """
 
     schema_: Literal[1] = Field(alias="schema")
@@ -198,6 +199,7 @@ class Bundle(Strict):
     base: Profile
     file: str
     revs: dict[str, str] = {}
+    takes: dict[Name, str] = {}
     parts: list[Name]
     pins: list[Exact]
     python: str = Field(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")

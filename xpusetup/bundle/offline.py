@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from collections import deque
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,8 +16,9 @@ from xpusetup.base.model import ROOT
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import find_lacking, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
+from xpusetup.config.take import take_parts
 from xpusetup.machine.probe_system import read_machine
-from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.tables import load_profile, other_ways, profile_names
 from xpusetup.run.workspace import open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
@@ -181,11 +183,17 @@ def _make_repositories(bundle: Bundle, folder: Path) -> None:
 def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
     """Open the workspace of the bundle's profile, pinned as the bundle is."""
     name = where.profile or _name(bundle, folder)
-    if load_profile(name) != bundle.base:
+    revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
+    takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
+    workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes))
+    if workspace.takes != bundle.takes:
+        given = (
+            " ".join(f"--take {part}={how}" for part, how in bundle.takes.items()) or "every part as its profile has it"
+        )
+        raise UsageError(f"the bundle was made with {given}", fix="leave --take out")
+    if workspace.base != bundle.base:
         fix = f"leave --profile out, or create a bundle for it: xpusetup bundle create FILE --profile {name}"
         raise UsageError(f"the bundle was made for another {bundle.base.name} than {name} is here", fix=fix)
-    revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
-    workspace = open_workspace(replace(where, profile=name, rev=revs))
     if workspace.revs != bundle.revs:
         given = " ".join(f"--rev {part}={ref}" for part, ref in bundle.revs.items()) or "no revision"
         raise UsageError(f"the bundle was made with {given}", fix="leave --rev out")
@@ -195,8 +203,13 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
 def _name(bundle: Bundle, folder: Path) -> str:
     """Give the profile's name where the same one ships with this program, else its file in the bundle."""
     name = bundle.base.name
-    shipped = name in profile_names() and load_profile(name) == bundle.base
-    return name if shipped else str(folder / bundle.file)
+    with suppress(UsageError):  # a part that can be taken so no longer
+        if (
+            name in profile_names()
+            and take_parts(load_profile(name), bundle.takes, other_ways()).profile == bundle.base
+        ):
+            return name
+    return str(folder / bundle.file)
 
 
 def _take_away() -> tuple[tuple[str, ...], str]:

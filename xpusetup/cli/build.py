@@ -54,6 +54,7 @@ def emit(
     profile: options.Profiles = None,
     python: options.Pythons = None,
     rev: options.Rev = None,
+    take: options.Take = None,
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -78,7 +79,7 @@ def emit(
         from xpusetup.run.workspace import Where
 
         request = read_request(only=only, arch=(arch or ["auto"])[0], variables=variables, **more)
-        one = Where(root=out, into=into, rev=tuple(rev or ()))
+        one = Where(root=out, into=into, rev=tuple(rev or ()), take=tuple(take or ()))
         cells = product(*(values or [""] for values in matrix.values()))
         places = [replace(one, profile=name, python=of) for name, of, _ in cells]
         return emit(kind, Order(places=tuple(places), request=request, options=given), out)
@@ -93,6 +94,7 @@ def dockerfile(
     profile: options.Profile = "",
     python: options.Python = "",
     rev: options.Rev = None,
+    take: options.Take = None,
     arch: options.Arch = "auto",
     variables: options.Set = None,
     image: ImageRequest,
@@ -100,7 +102,7 @@ def dockerfile(
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     one: dict[str, Any] = {"profile": [profile] if profile else None, "python": [python] if python else None}
-    one |= {"arch": None if arch == "auto" else [arch], "rev": rev, "variables": variables}
+    one |= {"arch": None if arch == "auto" else [arch], "rev": rev, "take": take, "variables": variables}
     emit(kind="dockerfile", out=out, **one, **vars(image), **vars(told))
 
 

@@ -72,6 +72,17 @@ def assigned(context: typer.Context, incomplete: str) -> list[str]:
     return [f"{name}=" for name in components(context, incomplete)]
 
 
+def takes(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer each way in which a component can be taken."""
+    from xpusetup.config.take import ways_of
+    from xpusetup.run.tables import other_ways
+
+    profile = _profile(context)
+    parts = profile.components if profile else ()
+    offered = (f"{part.name}={how}" for part in parts if profile for how in ways_of(profile, part, other_ways()))
+    return [each for each in offered if each.startswith(incomplete)]
+
+
 def variables(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the components for an option of the form COMPONENT.KEY=VALUE."""
     return [f"{name}." for name in components(context, incomplete)]

@@ -51,6 +51,15 @@ Rev = Annotated[
         autocompletion=complete.assigned,
     ),
 ]
+Take = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--take",
+        help="A part from source, as the published wheel, or left out.",
+        metavar="COMPONENT=source|wheel|skip",
+        autocompletion=complete.takes,
+    ),
+]
 Profiles = Annotated[
     list[str] | None,
     typer.Option(
@@ -230,8 +239,8 @@ class RootWhere:
         """Give the place; `may_make`: one that is not there yet is made."""
         from xpusetup.run.workspace import Where
 
-        values = {name: value for name, value in vars(self).items() if name != "rev"}
-        return Where(rev=tuple(getattr(self, "rev", None) or ()), may_make=may_make, **values)
+        lists = {name: tuple(getattr(self, name, None) or ()) for name in ("rev", "take")}
+        return Where(**{**vars(self), **lists}, may_make=may_make)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -260,8 +269,9 @@ class ActiveWhere(RootWhere):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class SourceWhere(LockWhere):
-    """Where sources go."""
+    """Where sources go, and of which parts."""
 
+    take: Take = None
     build_dir: BuildDir = ""
     python: Python = ""
 
@@ -284,9 +294,10 @@ class MachineWhere(EnvironmentWhere):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BuildWhere(MachineWhere):
-    """Where a build goes, and of which revisions."""
+    """Where a build goes, of which revisions and parts."""
 
     rev: Rev = None
+    take: Take = None
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

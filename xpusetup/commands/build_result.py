@@ -25,7 +25,7 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.prepare import python_words, whole_of
+from xpusetup.run.prepare import asking_words, whole_of
 from xpusetup.run.root import read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
@@ -241,7 +241,7 @@ def describe_failed(
 
 def render_command(workspace: Workspace, request: Request, *, tuned: Sequence[str] = (), command: str = "build") -> str:
     """Give the whole command that asks for the same again."""
-    words = (*python_words(workspace), *render_request(request), *tuned)
+    words = (*asking_words(workspace), *render_request(request), *tuned)
     return f"xpusetup {command} {workspace.options} {shlex.join(words)}".rstrip()
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
@@ -43,7 +44,7 @@ from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
 from xpusetup.emit.script import render_script
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.prepare import forget_damaged, preview, write_prepared
+from xpusetup.run.prepare import asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
 from xpusetup.run.runner import Run, run_plan
 from xpusetup.run.workspace import open_workspace
@@ -88,13 +89,15 @@ class BundledRepository:
 
 @dataclass(frozen=True, kw_only=True)
 class BundleContents:
-    """What is in a bundle for a profile (`revs`: the refs that were asked for), where it lies, its bytes and its hash.
+    """What is in a bundle for a profile, where it lies, its bytes and its hash.
 
-    `parts` are the components that it serves, `wheels` and `program` names of files, `toolkit` that of an installer.
+    `revs` are the refs and `takes` the ways of parts that were asked for, `parts` are the components that it serves,
+    `wheels` and `program` names of files, `toolkit` that of an installer.
     """
 
     profile: str
     revs: dict[str, str]
+    takes: dict[str, str]
     parts: list[str]
     python: str
     machine: str
@@ -223,7 +226,8 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         )
     )
     if outcome.failed:
-        go_on = GoingOn(f"xpusetup bundle create FILE {workspace.options}", [], outcome.seconds)
+        command = f"xpusetup bundle create FILE {workspace.options} {shlex.join(asking_words(workspace))}".rstrip()
+        go_on = GoingOn(command, [], outcome.seconds)
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
@@ -237,6 +241,7 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
     return BundleContents(
         profile=bundle.base.name,
         revs=bundle.revs,
+        takes=bundle.takes,
         parts=bundle.parts,
         python=bundle.python,
         machine=bundle.machine,

@@ -200,6 +200,7 @@ def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
     named = {"--from": "from", "--label": "label", "--gpu-label": "gpu_label", "--extension": "extension"}
     words += [word for option, name in named.items() if options[name] for word in (option, options[name])]
     revs = [word for rev in order.places[0].rev for word in ("--rev", rev)]
+    revs += [word for take in order.places[0].take for word in ("--take", take)]
     return ("xpusetup", "emit", "github", *words, *revs, *render_request(order.request), "--out", ".")
 
 
@@ -230,7 +231,7 @@ SOME = frozenset(
     {"from", "os", "target", "dialect", "base", "driver", "pin", "label", "gpu-label", "extension", "verify"}
 )
 """The options that some forms know; all know the others."""
-COMPILING = ("rev", "set", "only", "until")
+COMPILING = ("rev", "take", "set", "only", "until")
 """The options that choose what is compiled, and how."""
 
 
@@ -294,6 +295,7 @@ def _asked(order: Order) -> list[str]:
     given = {
         **order.options,
         "rev": place.rev,
+        "take": place.take,
         "only": request.only,
         "until": request.until,
         "set": request.set,
@@ -414,7 +416,7 @@ def emit_shell(order: Order) -> Form:
         **helper_files(workspace.profile),
         "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
-    return Form(files=texts, start=f"bash {FOLDER}/build.sh")
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=workspace.take_notes)
 
 
 def emit_slurm(order: Order) -> Form:

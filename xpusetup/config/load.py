@@ -19,11 +19,11 @@ from xpusetup.config.profile import Profile, SkippedComponent, SourceComponent, 
 from xpusetup.config.request import read_patch
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pydantic_core import ErrorDetails
 
-    from xpusetup.config.profile import PatchFile
+    from xpusetup.config.profile import Component, PatchFile
 
 
 # The patches of a profile, whose files lie beside its own.
@@ -34,28 +34,22 @@ def read_patches(profile: Profile, folder: Path) -> Profile:
 
     Raises UsageError for one that is not there.
     """
-    if not _names_patches(profile):
-        return profile
-    parts = [
-        part.model_copy(
-            update={
-                "patches": [_with_text(patch, folder) for patch in part.patches],
-                "vendored": [
-                    item.model_copy(update={"patches": [_with_text(patch, folder) for patch in item.patches]})
-                    for item in part.vendored
-                ],
-            }
-        )
-        if part.kind == "source"
-        else part
-        for part in profile.components
-    ]
-    return profile.model_copy(update={"components": parts})
+    parts = [_read_patches(part, folder) for part in profile.components]
+    unchanged = all(part is old for part, old in zip(parts, profile.components, strict=True))
+    return profile if unchanged else profile.model_copy(update={"components": parts})
 
 
-def _names_patches(profile: Profile) -> bool:
-    sources = [part for part in profile.components if part.kind == "source"]
-    return any(part.patches or any(item.patches for item in part.vendored) for part in sources)
+def _read_patches(part: Component, folder: Path) -> Component:
+    if isinstance(part, WheelComponent) and part.from_source:
+        return part.model_copy(update={"from_source": _read_patches(part.from_source, folder)})
+    if not isinstance(part, SourceComponent) or not any(each.patches for each in (part, *part.vendored)):
+        return part
+    vendored = [item.model_copy(update={"patches": _with_texts(item.patches, folder)}) for item in part.vendored]
+    return part.model_copy(update={"patches": _with_texts(part.patches, folder), "vendored": vendored})
+
+
+def _with_texts(patches: Sequence[PatchFile], folder: Path) -> list[PatchFile]:
+    return [_with_text(patch, folder) for patch in patches]
 
 
 def _with_text(patch: PatchFile, folder: Path) -> PatchFile:

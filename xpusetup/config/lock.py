@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -13,8 +14,9 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.values import TomlError, parse_toml
 from xpusetup.config.cmake import find_tag
 from xpusetup.config.new_profile import project_version
-from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
+from xpusetup.config.profile import Profile, SourceComponent, WheelComponent, names_commit
 from xpusetup.config.request import COMMIT, release_of
+from xpusetup.config.take import DIGITS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -82,6 +84,8 @@ def _parse(line: str) -> Requirement | None:
 
 
 SHOWN = 9
+SETUP_VERSION = re.compile(r'^ *(?:\w*VERSION = |version=)"(\d[\d.]*)"', re.MULTILINE)
+"""How the setup.py of Triton for Intel GPUs says its version, from 3.4 on and before."""
 
 
 @dataclass(frozen=True)
@@ -236,14 +240,25 @@ def _version(part: SourceComponent | WheelComponent, tree: Tree) -> str:
     A build that is not told its version takes what its file says.
     """
     text = tree.files.get(part.version_file or "") or ""
-    text = project_version(text) if (part.version_file or "").endswith(".toml") else text.strip()
+    text = _read_version(part.version_file or "", text)
     if isinstance(part, SourceComponent) and part.version_variable is None:
-        return _normal(text) or part.version
+        version = _normal(text) or part.version
+        return f"{Version(version).public}+git{tree.found.rev[:DIGITS]}" if names_commit(part.version) else version
     local = Version(part.version).local
     if release := release_of(tree.found.tag):
         return str(Version(f"{release}+{local}" if local else release))
     base = Version(_normal(text) or part.version).public
     return str(Version(f"{base}+{f'{local}.' if local else ''}git{tree.found.rev[:SHOWN]}"))
+
+
+def _read_version(file: str, text: str) -> str:
+    """Read the version that a file of a tree says: a setup.py in plain words, before what it adds by itself."""
+    if file.endswith(".toml"):
+        return project_version(text)
+    if file.endswith(".py"):
+        found = SETUP_VERSION.search(text)
+        return found[1] if found else ""
+    return text.strip()
 
 
 def _normal(text: str) -> str:

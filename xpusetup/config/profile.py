@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -35,6 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
+COMMIT_IN_VERSION = re.compile(r"[^+]+\+git[0-9a-f]{7,40}")
+
 # The order in which components are built: after what they name, else as the profile lists them.
 
 
@@ -66,6 +69,11 @@ def find_cycle(graph: Mapping[str, Sequence[str]]) -> list[str]:
     except CycleError as error:
         return list(error.args[1])
     return []
+
+
+def names_commit(version: str) -> bool:
+    """Say whether a build makes this version of its own commit, as Triton's 3.8.0+git1e2d42a0."""
+    return COMMIT_IN_VERSION.fullmatch(version) is not None
 
 
 # What a profile file may say: the schema of `profiles/*.toml`, strict and frozen.
@@ -329,7 +337,8 @@ class WheelComponent(Sourced):
 
     `pin_file` and `version_file` are where the torch tree names the commit and the version of the one that belongs to
     it, `preview` the index of release candidates, `nightly` the one of commits between releases. With a `reason` the
-    version is a guess, and a lock takes the one that the tree names, in the release of the profile too.
+    version is a guess, and a lock takes the one that the tree names, in the release of the profile too. `from_source`
+    is how it is built where that is asked for, in place of what the program knows of it (take.py).
     """
 
     kind: Literal["wheel"]
@@ -343,6 +352,13 @@ class WheelComponent(Sourced):
     version_file: Inside | None = None
     reason: Text = ""
     after: list[Name] = []
+    from_source: SourceComponent | None = None
+
+    @model_validator(mode="after")
+    def _same(self) -> WheelComponent:
+        if self.from_source and self.from_source.name != self.name:
+            raise ValueError(f"from_source is of {self.from_source.name!r}, and this is {self.name!r}")
+        return self
 
     @model_validator(mode="after")
     def _findable(self) -> WheelComponent:
@@ -352,15 +368,17 @@ class WheelComponent(Sourced):
 
     @model_serializer(mode="wrap")
     def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "reason" or value}
+        return {name: value for name, value in say(self).items() if name not in {"reason", "from_source"} or value}
 
 
 class SkippedComponent(Strict):
-    """A distribution that belongs to the release and is left out."""
+    """A distribution that belongs to the release and is left out; `checks` of verify cannot pass without it."""
 
     kind: Literal["skip"]
     name: Name
     reason: Text
+    distribution: Name | None = None
+    checks: list[Name] = []
 
 
 Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]

@@ -21,7 +21,7 @@ from helperlib.output import fail, render_size, whole, write_text
 TIMEOUT_S = 60
 """Seconds without a byte."""
 PLACE = "XPUSETUP_ARCHIVES"
-COMMIT = re.compile(r"[0-9a-f]{40}")
+COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 DIGITS = 8
 """How many of a commit's stand in the names of archives that were made of it."""
 STAMP = ".archive"
@@ -57,10 +57,10 @@ def main() -> None:
 def refuse_another(file: Path, url: str, setting: str) -> None:
     """End where the tree was made for an archive of another commit: a build with this one would fail hours later."""
     try:
-        named = file.read_text(encoding="utf-8").split()[:1]
+        named = COMMIT.search(file.read_text(encoding="utf-8"))
     except OSError as error:
         fail(f"cannot read {file}: {error.strerror}", "the tree is another one than the profile was made for")
-    if not (named and COMMIT.fullmatch(named[0])):
+    if named is None:
         fail(f"{file} names no commit", "the tree is another one than the profile was made for")
     if named[0][:DIGITS] not in url:
         fail(

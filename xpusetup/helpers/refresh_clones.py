@@ -12,8 +12,13 @@ from pathlib import Path
 from helperlib.git.process import make_git, say
 from helperlib.git.tree import plain
 
-PLACES = ("*/src/*/.git", "_deps/*-src/.git", "cmake.*/lib/Target/SPIRV/*/.git")
-"""Where ExternalProject and FetchContent clone, below a build folder; the last is Triton's own choice."""
+PLACES = (
+    "*/src/*/.git",
+    "_deps/*-src/.git",
+    "cmake.*/lib/Target/SPIRV/*/.git",
+    "cmake.*/third_party/intel/lib/Target/SPIRV/*/.git",
+)
+"""Where ExternalProject and FetchContent clone, below a build folder; the last two are Triton's own choice."""
 
 
 def main() -> None:

@@ -9,11 +9,12 @@ from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Step
+from xpusetup.config.profile import names_commit
 from xpusetup.config.settings import number_git
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Need, Request
-    from xpusetup.config.profile import Profile, SourceComponent
+    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.plan.context import Context
 
 
@@ -85,7 +86,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
-    collect = ("--from", out, "--distribution", part.distribution, "--version", part.version)
+    collect = ("--from", out, *context.choice(part)[2:])
     collected = context.helper("collect_wheel.py", *collect, "--into", context.layout.wheels)
     return Step(
         id=f"{part.name}.build",
@@ -347,6 +348,14 @@ def _run_path(context: Context, part: SourceComponent) -> str:
 
 
 def _triton(profile: Profile) -> tuple[str, ...]:
-    """Give the requirement of the Triton that this profile provides: torch.compile needs just that one."""
+    """Give the requirement of the Triton that this profile provides: torch.compile needs just that one.
+
+    One that is built from source serves the same requirement as the published wheel: torch is not built again for it.
+    """
     parts = (part for part in profile.components if part.kind != "skip" and part.name == "triton")
-    return tuple(f"{part.distribution}=={part.version}" for part in parts)
+    return tuple(f"{part.distribution}=={_required(part)}" for part in parts)
+
+
+def _required(part: SourceComponent | WheelComponent) -> str:
+    own = part.kind == "source" and names_commit(part.version)
+    return Version(part.version).public if own else part.version

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.model import Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
+from xpusetup.config.take import NAMED_BY
 from xpusetup.machine.gpus import NONE
 from xpusetup.plan.compile import (
     compile_environment,
@@ -175,10 +176,6 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
 # one.
 
 
-NAMED_BY = {"triton": "TRITON_WHEEL_NAME"}
-"""The variable by which a build is told what its distribution is called, by component."""
-
-
 def as_source(part: WheelComponent) -> SourceComponent:
     """Give a component that is taken as a ready wheel as one that is built from source, in a tree of its own."""
     environment = {NAMED_BY[part.name]: part.distribution} if part.name in NAMED_BY else {}
@@ -278,8 +275,7 @@ def make_component(
     if part.name in context.request.editable:
         yield make_editable(context, part, before, venv_last)
         return
-    ours = context.version(part)
-    yield make_build(context, part, before) if ours else make_wheel_build(context, part)
+    yield make_wheel_build(context, part) if part.repo == OWN else make_build(context, part, before)
     yield _make_inspect(context, part)
     yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
 

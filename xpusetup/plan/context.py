@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 from xpusetup.base.model import ROOT, Patch, Request
+from xpusetup.config.profile import names_commit
 from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
@@ -152,7 +153,8 @@ class Context:
 
     def version(self, part: SourceComponent | WheelComponent) -> str:
         """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
-        return "" if part.name in self._published and self.own(part.name) else part.version
+        decides = part.name in self._published or names_commit(part.version)
+        return "" if decides and self.own(part.name) else part.version
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
         """Give the pattern that a component's wheel matches, and it alone."""

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Target
     from xpusetup.config.devices import Device
+    from xpusetup.config.profile import Profile
     from xpusetup.plan.context import Context
 
 
@@ -28,7 +29,8 @@ def make_verify(context: Context, last: str) -> Iterator[Step]:
 def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
     target = context.target
     result = f"{context.layout.results}/{name.replace('.smoke', '')}.json"
-    options = (*verify_options(target), *_words("--skip", mode.skips), "--level", context.profile.verify_level)
+    skips = (*mode.skips, *_unproven(context.profile))
+    options = (*verify_options(target), *_words("--skip", skips), "--level", context.profile.verify_level)
     within = f", {mode.name} mode" if mode.name else ""
     return Step(
         id=name,
@@ -39,6 +41,11 @@ def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
         after=(last,),
         makes=(result,),
     )
+
+
+def _unproven(profile: Profile) -> tuple[str, ...]:
+    """Name the checks that cannot pass, because what they need is left out."""
+    return tuple(check for part in profile.components if part.kind == "skip" for check in part.checks)
 
 
 def describe_proof(accelerator: str) -> str:

@@ -13,7 +13,7 @@ from packaging.version import InvalidVersion, Version
 from pydantic import TypeAdapter, ValidationError
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import Mode, Plan, Target, Toolkit
+from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_script
@@ -102,7 +102,8 @@ def _refuse(
     places = f"{workspace.layout.venv} has {found or 'none'}" if adopted else f"{workspace.root} has not built it"
     needed = find_needed(workspace.profile.components, request.only)
     more = replace(request, only=(*needed, *request.only))
-    command = f"xpusetup build {workspace.options} {shlex.join(render_request(more))}"
+    words = (*asking_words(workspace), *render_request(more))
+    command = f"xpusetup build {workspace.options} {shlex.join(words)}"
     return NotReadyError(
         f"--only {only} needs {part.distribution} {part.version}, and {places}",
         fix=f"build it first, with the same command: {command}",
@@ -183,7 +184,8 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
     bad = describe_known_bad(facts, workspace.profile, purpose)
     notes = (*filter(None, (aimed.note, foreign)), *bad, *left_out(workspace.profile, request))
-    return replace(_prepare(workspace, request, target, purpose), facts=facts, missing=missing, notes=notes)
+    made = _prepare(workspace, request, target, purpose)
+    return replace(made, facts=facts, missing=missing, notes=(*made.notes, *notes))
 
 
 def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tuple[str, ...]:
@@ -234,7 +236,20 @@ def _prepare(workspace: Workspace, request: Request, target: Target, purpose: Pu
         scripts={step.id: render_script(step, plan) for step in plan.steps},
         identities=read_identities(target),
         purpose=purpose,
+        notes=describe_takes(workspace) if purpose.command == "build" else (),
     )
+
+
+def describe_takes(workspace: Workspace) -> tuple[str, ...]:
+    """Say of each part that is taken in another way than the profile has it, and of what an earlier build left."""
+    python = shlex.quote(workspace.layout.python.replace(ROOT, str(workspace.root)))
+    stands = (
+        f"an earlier build put {part.distribution} into the environment, where it stays until: "
+        f"{python} -m pip uninstall --yes {part.distribution}"
+        for part in workspace.profile.components
+        if part.kind == "skip" and part.distribution and _built(workspace.root, part.name)
+    )
+    return (*workspace.take_notes, *stands)
 
 
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
@@ -248,16 +263,21 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     refresh_stamps(prepared.root)
     every = replace(whole_of(request), require_hashes=False)  # what was not asked for is not refused
     steps = prepared.purpose.make(workspace.profile, every, plan.target, plan.layout).steps
-    words = [*python_words(workspace), *render_request(whole_of(request))]
+    words = [*asking_words(workspace), *render_request(whole_of(request))]
     known = {**workspace.known, "words": words, "steps": [step.id for step in steps]}
     asked = _asked(workspace, request, prepared.purpose)
     document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
 
 
-def python_words(workspace: Workspace) -> tuple[str, ...]:
-    """Give the option that asks for the same interpreter again; an environment that is there has its own."""
-    return ("--python", workspace.python) if workspace.python and not workspace.layout.adopted else ()
+def asking_words(workspace: Workspace) -> tuple[str, ...]:
+    """Give the options of a build that ask for the same again, beside those that name it and those of its request.
+
+    An environment that is there has its own interpreter.
+    """
+    python = ("--python", workspace.python) if workspace.python and not workspace.layout.adopted else ()
+    takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
+    return (*python, *takes)
 
 
 def whole_of(request: Request) -> Request:

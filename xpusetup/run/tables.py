@@ -17,6 +17,7 @@ from xpusetup.system import files
 
 if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
+    from xpusetup.config.take import Ways
     from xpusetup.doctor.question import CheckText
     from xpusetup.emit.image_system import ImageTable
     from xpusetup.machine.facts import Facts, Section
@@ -82,6 +83,14 @@ def check_texts() -> dict[str, CheckText]:
     from xpusetup.doctor.question import parse_check_texts  # noqa: PLC0415 - only who judges a machine needs them
 
     return parse_check_texts(files.package_text("data/checks.toml"))
+
+
+@cache
+def other_ways() -> Ways:
+    """Read data/from_source.toml."""
+    from xpusetup.config.take import ORIGIN, parse_ways  # noqa: PLC0415 - only who takes a part otherwise needs it
+
+    return parse_ways(files.package_text(ORIGIN))
 
 
 def profile_names() -> list[str]:

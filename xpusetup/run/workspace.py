@@ -15,7 +15,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import Root, find_roots, read_lock, read_locked_profile
-from xpusetup.run.tables import is_path, load_profile, profile_names
+from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import check_folder
@@ -43,6 +43,7 @@ class Where:
     python: str = ""
     into: str = ""
     rev: tuple[str, ...] = ()
+    take: tuple[str, ...] = ()
     may_make: bool = False
 
 
@@ -105,9 +106,10 @@ def _folder(option: str, setting: str, name: str) -> str:
 class Workspace:
     """A profile in its place. `chosen_by` says where the profile's name came from, `options` lead here again.
 
-    `base` is the profile as its file says it, `profile` the same where this root has pinned the `revs` that were asked
-    for (component -> ref); `locked` says whether it has. `known` is by which words this root is asked for: `named`, the
-    profile's name or file, and `rev`.
+    `base` is the profile as its file says it, its parts taken as was asked (`takes`: component -> how, `take_notes` a
+    word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
+    `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
+    `rev` and `take`.
     """
 
     profile: Profile
@@ -121,6 +123,8 @@ class Workspace:
     python: str
     chosen_by: str
     options: str
+    takes: dict[str, str] = field(default_factory=dict)
+    take_notes: tuple[str, ...] = ()
     known: dict[str, object] = field(default_factory=dict)
 
     @property
@@ -137,7 +141,7 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
     settings = load_settings()
     where, chosen_by = _choose_profile(where, settings, facts)
     name = where.profile
-    profile = _load(where, settings)
+    profile, takes, notes = _take(_load(where, settings), where)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
     root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
@@ -155,7 +159,13 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
         python=layout.python if layout.adopted else where.python,
         chosen_by=chosen_by,
         options=_options(where, name),
-        known={"named": str(Path(name).absolute()) if is_path(name) else name, "rev": list(where.rev)},
+        takes=takes,
+        take_notes=notes,
+        known={
+            "named": str(Path(name).absolute()) if is_path(name) else name,
+            "rev": list(where.rev),
+            **({"take": list(where.take)} if where.take else {}),
+        },
     )
 
 
@@ -167,13 +177,28 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
     if lock:
         rev = where.rev or tuple(map(str, lock.get("rev", ())))
         named = str(lock.get("named", "")) or str(lock["profile"]["name"])
-        return replace(where, profile=named, rev=rev), "--root" if where.root else "--name"
+        take = where.take or tuple(map(str, lock.get("take", ())))
+        return replace(where, profile=named, rev=rev, take=take), "--root" if where.root else "--name"
     if settings.profile:
         return replace(where, profile=settings.profile), settings.origins["profile"]
     from xpusetup.run.tables import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
+
+
+def _take(profile: Profile, where: Where) -> tuple[Profile, dict[str, str], tuple[str, ...]]:
+    """Give the profile with its parts as they were asked for, what was asked, and a word on each.
+
+    Raises UsageError for a way that a part does not have.
+    """
+    if not where.take:
+        return profile, {}, ()
+    from xpusetup.config.take import parse_takes, take_parts  # noqa: PLC0415 - most builds ask for none
+
+    takes = parse_takes(where.take)
+    taken = take_parts(profile, takes, other_ways())
+    return taken.profile, takes, taken.notes
 
 
 def _lock_of(where: Where, settings: Settings) -> dict[str, Any]:
@@ -291,10 +316,21 @@ def open_built(where: Where) -> Workspace:
     """Open the workspace of what is built: where nothing is named and just one build is here, that one."""
     settings = load_settings()
     if where.profile or where.root or where.name or where.rev or settings.profile:
-        return open_workspace(where)
+        return _open_as_built(where)
     built = [root.path.name for root in find_roots(roots_folder(settings)) if read_lock(root)]
     if len(built) != 1:
-        return open_workspace(where)
+        return _open_as_built(where)
     shipped = next((name for name in profile_names() if built[0] in {name, plain_name(name)}), "")
     named = replace(where, profile=shipped) if shipped else replace(where, name=built[0])
-    return replace(open_workspace(named), chosen_by=ONLY)
+    return replace(_open_as_built(named), chosen_by=ONLY)
+
+
+def _open_as_built(where: Where) -> Workspace:
+    """Open a workspace whose parts are taken as its root was built."""
+    workspace = open_workspace(where)
+    lock = read_lock(Root(workspace.root)) or {}
+    take = tuple(map(str, lock.get("take", ())))
+    same = lock.get("named") == workspace.known["named"]
+    if not take or not same or tuple(where.take) == take:
+        return workspace
+    return replace(open_workspace(replace(where, take=take)), chosen_by=workspace.chosen_by)

@@ -150,8 +150,9 @@ def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> N
 
 
 def _create(data: BundleContents) -> str:
-    revs = [word for name, ref in data.revs.items() for word in ("--rev", f"{name}={ref}")]
-    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *revs))
+    pairs = {"--rev": data.revs, "--take": data.takes}
+    more = [word for option, each in pairs.items() for pair in each.items() for word in (option, "=".join(pair))]
+    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more))
 
 
 def _file(data: BundleContents) -> str:
@@ -159,7 +160,7 @@ def _file(data: BundleContents) -> str:
 
 
 def _show_contents(console: Console, data: BundleContents) -> None:
-    with_revs = "".join(f" {name}={ref}" for name, ref in data.revs.items())
+    with_revs = "".join(f" {name}={ref}" for name, ref in (*data.revs.items(), *data.takes.items()))
     console.print(f"   {data.profile}{escape(with_revs)} for Python {data.python} on {data.machine}")
     commits = sum(len(each.commits) for each in data.repositories)
     told = [f"{_count(commits, 'commit')} of {_count(len(data.repositories), 'repository', 'repositories')}"]
