@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.doctor import Diagnosis
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
@@ -110,11 +111,22 @@ def _build(data: BuildResult) -> Lines:
         yield "go on from there, once that is mended", data.failure.go_on.command, f"{data.failure.step} failed"
     elif data.left:
         yield "build the rest", data.go_on, f"{len(data.left)} steps are to come"
-    elif data.verified:
+    else:
+        yield from _mends(data.misfits)
+        yield from _end(data)
+
+
+def _end(data: BuildResult) -> Iterator[tuple[str, str, str]]:
+    if data.verified:
         yield "use it", USE, "it is verified on a device"
     else:
         yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
         yield "verify it where one is", data.verify, "built is not verified"
+
+
+def _mends(misfits: Sequence[InstalledMisfit] | None) -> Iterator[tuple[str, str, str]]:
+    for one in misfits or ():
+        yield f"put {one.name} right", one.fix, f"{one.name} {one.version} {one.reason}"
 
 
 def _status(data: BuildStatus) -> Lines:
@@ -129,8 +141,8 @@ def _status(data: BuildStatus) -> Lines:
     if data.left or data.damaged or data.replaced:
         return (("make it whole", f"xpusetup {data.made_by or 'build'}", "not all of it is there as it was made"),)
     if data.verified:
-        return (("use it", USE, "it is verified on a device"),)
-    return (("verify it", data.verify, "nothing was computed on a device yet"),)
+        return (*_mends(data.misfits), ("use it", USE, "it is verified on a device"))
+    return (*_mends(data.misfits), ("verify it", data.verify, "nothing was computed on a device yet"))
 
 
 def _builds(data: BuildList) -> Lines:
