@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.devices import DeviceList
@@ -199,6 +200,12 @@ def _remove(data: Removed) -> Lines:
     return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
 
 
+def _adopted(data: Adopted) -> Lines:
+    if data.written or data.undone:
+        return (("take it back", data.undo, "the files are as they were then"),) if data.written else ()
+    return (("write it", data.apply, f"{len(data.changes)} files change"),) if data.changes else ()
+
+
 def _suites(data: SuiteList) -> Lines:
     return (("run the first", data.follows, "it installs what the suite needs"),)
 
@@ -222,6 +229,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "LockedProfile": _lock,
     "Emitted": _emit,
     "Removed": _remove,
+    "Adopted": _adopted,
     "SuiteList": _suites,
 }
 """What leads on from each type of result, by its name; from all others nothing does."""
