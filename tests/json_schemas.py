@@ -50,6 +50,7 @@ RESULTS: dict[str, str] = {
     "profiles new": "NewProfile",
     "profiles schema": "ProfileSchema",
     "profiles show": "ShownProfile",
+    "adopt": "Adopted",
     "remove": "Removed",
     "report": "WrittenReport",
     "run": "CommandRun",

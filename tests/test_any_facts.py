@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import random
+from dataclasses import is_dataclass
 from io import StringIO
 from types import UnionType
-from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin
+from typing import TYPE_CHECKING, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 import pytest
 from pydantic import BaseModel
@@ -102,7 +103,7 @@ def any_value(kind: Any, chance: random.Random, depth: int = 0) -> Any:
     if origin is dict:
         pairs = range(chance.randrange(5))
         return {any_value(parts[0], chance): any_value(parts[1], chance, depth + 1) for _ in pairs}
-    if isinstance(kind, type) and issubclass(kind, BaseModel):
+    if isinstance(kind, type) and (issubclass(kind, BaseModel) or is_dataclass(kind)):
         return any_model(kind, chance, depth)
     simple: dict[Any, Callable[[], Any]] = {
         str: lambda: chance.choice(WORDS),
@@ -114,8 +115,10 @@ def any_value(kind: Any, chance: random.Random, depth: int = 0) -> Any:
     return simple[kind]()
 
 
-def any_model(model: type[BaseModel], chance: random.Random, depth: int = 0) -> dict[str, Any]:
-    """Make what a model is read from; fields with a default are left out now and then."""
+def any_model(model: type[Any], chance: random.Random, depth: int = 0) -> dict[str, Any]:
+    """Make what a model or a dataclass is read from; fields with a default are left out now and then."""
+    if is_dataclass(model):
+        return {name: any_value(hint, chance, depth) for name, hint in get_type_hints(model).items()}
     fields = {field.alias or name: field for name, field in model.model_fields.items() if name != "schema_"}
     kept = {name: field for name, field in fields.items() if field.is_required() or chance.random() < 0.85}
     return {name: any_value(field.annotation, chance, depth) for name, field in kept.items()}

@@ -31,6 +31,7 @@ ENDS = {
     "fits": "none.whl",
     "status": "-p sin",
     "report": "-p sin",
+    "adopt": "/no/such/folder",
     "remove": "-p sin",
     "bisect": "--good a --bad b -p sin -- true",
     "emit": "shell -o x -p sin",

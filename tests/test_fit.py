@@ -14,8 +14,23 @@ from data.elf import make_elf
 from standins.wheels import pack_wheel
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
-from xpusetup.verify.fit import FitLibrary, FitProblem, FitTorch, InspectedFit, Target, describe, judge_fit
+from xpusetup.machine.fit import (
+    FitLibrary,
+    FitProblem,
+    FitTorch,
+    InspectedFit,
+    Inspection,
+    SeenTorch,
+    Target,
+    describe,
+    in_words,
+    judge_fit,
+    mend_command,
+    name_misfits,
+)
+from xpusetup.run.tables import versions_beside
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,6 +157,45 @@ def test_a_torch_in_a_wheel_is_read_in_it(capsys: pytest.CaptureFixture[str], tm
     assert [each["kind"] for each in document["wheels"][0]["libraries"][0]["problems"]] == ["abi"]
 
 
+# What lies in an environment already.
+
+
+def install(place: Path, distribution: str, files: dict[str, bytes]) -> None:
+    """Put a distribution into an environment, with its list of files."""
+    info = f"{distribution}.dist-info"
+    for name, content in files.items():
+        (place / name).parent.mkdir(parents=True, exist_ok=True)
+        (place / name).write_bytes(content)
+    (place / info).mkdir()
+    (place / info / "RECORD").write_text("".join(f"{name},,\n" for name in (*files, f"{info}/RECORD")))
+
+
+def test_what_is_linked_with_torch_is_looked_at(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    place = tmp_path / "lib/python3.11/site-packages"
+    install(place, "torch-2.13.0", {f"torch/lib/{name}.so": content for name, content in TORCH.items()})
+    install(place, "sound-1.0", {"sound/_C.so": make_elf(asked=(DEF,), needed=CORE)})
+    install(place, "other_abi-2.0", {"other/_C.so": make_elf(asked=(OLD,), needed=CORE)})
+    install(place, "not_linked-3.0", {"alone/_C.so": make_elf(asked=(OLD,))})
+    install(place, "cut-4.0", {"cut/_C.so": make_elf(asked=(DEF,), needed=CORE), "cut/_D.so": make_elf()[:90]})
+    install(place, "text-5.0", {"text/_C.so": b"INPUT(libc10.so)"})
+    assert inspect_fit.main(["--installed", "--prefix", str(tmp_path), "--sysroot", str(tmp_path / "nothing")]) == 0
+    found = read_as(Inspection, json.loads(capsys.readouterr().out))
+    told = {one.name: [each.kind for row in one.libraries for each in row.problems] for one in found.wheels}
+    assert told == {"sound": [], "other-abi": ["abi"], "cut": []}
+    assert {one.name: len(one.troubles) for one in found.wheels} == {"sound": 0, "other-abi": 0, "cut": 1}
+    (misfit,) = name_misfits(found, "3.11")
+    assert (misfit.name, misfit.version) == ("other-abi", "2.0")
+    assert misfit.reason.startswith("was made for another torch: _C.so was built with the other C++ ABI: it needs ")
+
+
+def test_without_a_wheel_or_an_environment_there_is_nothing_to_look_at(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit):
+        inspect_fit.main(["--no-torch"])
+    assert "name a WHEEL, or --installed" in capsys.readouterr().err
+    assert inspect_fit.main(["--no-torch", "--installed"]) == 0
+    assert json.loads(capsys.readouterr().out)["wheels"] == []
+
+
 @pytest.mark.parametrize(
     ("one", "other", "same"),
     [
@@ -252,6 +306,41 @@ def test_variants_for_other_releases_of_torch_are_not_opened() -> None:
     assert judged(*variants, library(path="a/lib_torch213-cpu.so", group="a/lib_")).answer == "fits"
 
 
+@pytest.mark.parametrize(
+    ("kind", "name", "told"),
+    [
+        ("torch", "at::gone()", "was made for another torch: "),
+        ("abi", "c10::f()", "was made for another torch: "),
+        ("major", "libsycl.so.8", "was made for another torch: "),
+        ("library", "libtorch_xpu.so", "was made for another torch: "),
+        ("library", "libavcodec.so.60", "cannot be loaded here: "),
+        ("symbol", "f", "cannot be loaded here: "),
+    ],
+)
+def test_what_is_installed_is_judged_by_its_libraries_alone(kind: str, name: str, told: str) -> None:
+    """Not by the tags of a name that it no longer has, and not by what its metadata asks for."""
+    bad = replace(WHEEL, file="", python=">=3.99", libraries=[library(problem(kind, name))])
+    sound = replace(WHEEL, file="", libraries=[library()])
+    unsure = replace(WHEEL, file="", libraries=[library(UNSURE)], troubles=["_D.so: cut off"])
+    torch = SeenTorch(version="2.13.0+cpu", libraries=[])
+    found = name_misfits(Inspection(torch=torch, wheels=[sound, bad, unsure], plain={name: name}), "3.11")
+    assert [(one.name, one.version, one.reason[: len(told)]) for one in found] == [("torchvision", "0.25.0", told)]
+
+
+@pytest.mark.parametrize(
+    ("torch", "version", "command"),
+    [
+        ("2.13.0+cpu", "0.25.0", "install --no-deps torchvision==0.28.0+cpu --index-url {index}/cpu"),
+        ("2.13.0+own", "0.25.0", "install --no-deps torchvision==0.28.0+own"),
+        ("2.13.0", "0.25.0", "install --no-deps torchvision==0.28.0"),
+        ("2.13.0", "0.28.0", "uninstall --yes torchvision"),
+    ],
+)
+def test_the_command_that_mends(torch: str, version: str, command: str) -> None:
+    told = mend_command(Misfit("torchvision", version, ""), "/env/bin/python", torch, TARGET.known)
+    assert told == f"/env/bin/python -m pip {command.format(index='https://download.pytorch.org/whl')}"
+
+
 def test_what_would_fit() -> None:
     assert judged(library(problem())).instead == "torchvision==0.28.0+cpu"
     assert judged(library(problem()), target=replace(TARGET, known={})).instead == "torch==2.10.0"
@@ -295,8 +384,8 @@ def test_each_problem_has_words(kind: str, says: str) -> None:
 
 
 def test_versions_that_belong_to_a_release() -> None:
-    assert fits._known("2.13.0+cpu")["torchvision"].partition("+")[0] == "0.28.0"
-    assert fits._known("1.0") == {}
+    assert versions_beside("2.13.0+cpu")["torchvision"].partition("+")[0] == "0.28.0"
+    assert (versions_beside("1.0"), versions_beside("")) == ({}, {})
 
 
 def test_tags_of_another_python() -> None:
@@ -326,6 +415,6 @@ def test_a_folder_of_torch_says_its_python(tmp_path: Path) -> None:
 
 def test_what_the_helper_writes_is_what_the_program_reads(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
     document = look(capsys, tmp_path, {"acme/_C.so": make_elf(asked=(OLD,), needed=CORE)}, **TORCH)
-    inspection = read_as(fits.Inspection, document)
-    plain = fits._plain(inspection.wheels[0], {OLD: "c10::Error::Error(std::string)"})
+    inspection = read_as(Inspection, document)
+    plain = in_words(inspection.wheels[0], {OLD: "c10::Error::Error(std::string)"})
     assert plain.libraries[0].problems[0].names == ["c10::Error::Error(std::string)"]

@@ -30,6 +30,7 @@ ORDER = (
     "report",
     "suites",
     "bundle",
+    "adopt",
     "bisect",
     "commands",
     "ui",

@@ -531,6 +531,20 @@ BUILDING: list[Case] = [
         "",
         "fail: _C.so (acme 1.0) is built for the other C++ ABI: it needs _ZN3c106detail14torchCheckFailEPKcS2_jRKSs",
     ),
+    (
+        "runtime.packages",
+        torch(conflicts=[OTHER_ABI], misfits=[{"name": "acme", "version": "1.0", "reason": "was made for another"}]),
+        "",
+        "ok: they fit together",
+    ),
+    ("torch.fits", {}, "", ""),
+    ("torch.fits", torch(misfits=[]), "", "ok: all that is linked with torch 2.14.1+xpu can be loaded"),
+    (
+        "torch.fits",
+        torch(misfits=[{"name": name, "version": "1.0", "reason": "was made for another torch: no"} for name in "ab"]),
+        "",
+        "fail: a 1.0 was made for another torch: no\nb 1.0 too",
+    ),
     ("runtime.files", {}, "", ""),
     ("runtime.files", torch(conflicts=[HIDES]), "", "ok: they fit together"),
     (

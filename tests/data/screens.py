@@ -27,6 +27,7 @@ from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.fits import FitResult
+from xpusetup.commands.misfits import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile
 from xpusetup.commands.report import WrittenReport
@@ -36,11 +37,11 @@ from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibr
 from xpusetup.config.lock import PinChange
 from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
+from xpusetup.machine.fit import FitLibrary, FitProblem, FittedWheel, FitTorch
 from xpusetup.machine.parsers import LibraryOwner
 from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate
-from xpusetup.verify.fit import FitLibrary, FitProblem, FittedWheel, FitTorch
 from xpusetup.verify.outcomes import CheckResult, SeenDevice, TorchVersions
 from xpusetup.verify.runner import DeviceCheck
 
@@ -310,6 +311,14 @@ STATUS = BuildStatus(
     patches=[],
     pins=[],
     unverified=[],
+    misfits=[
+        InstalledMisfit(
+            name="vllm-xpu-kernels",
+            version="0.1.16",
+            reason="was made for another torch: _C.abi3.so needs at::gone(), which that torch has not",
+            fix=f"{ROOT}/venv/bin/python -m pip uninstall --yes vllm-xpu-kernels",
+        )
+    ],
 )
 HALF = replace(
     STATUS,

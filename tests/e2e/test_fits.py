@@ -127,3 +127,37 @@ def test_without_that_torch_it_is_unknown(demo: Demo, tmp_path: Path) -> None:
         "unknown",
         ["pip download --no-deps torch==2.1.0, then --torch FILE"],
     )
+
+
+# What lies in the environment already.
+
+
+def run_line(line: str, env: dict[str, str]) -> None:
+    """Run a command that was told, as a shell does."""
+    subprocess.run(("bash", "-c", line), check=True, capture_output=True, text=True, env=env)
+
+
+def test_what_was_made_for_another_torch_is_told_until_it_is_mended(demo: Demo, tmp_path: Path) -> None:
+    venv = demo.root / "venv"
+    torch = next(venv.glob("lib/python3*/site-packages/torch"))
+    assert demo.json("status")["result"]["misfits"] == []
+    install = f"{venv}/bin/python -m pip install -q --no-deps --no-index"
+    run_line(f"{install} {make_wheel(tmp_path / 'sound', torch, 'sound')}", demo.env)
+    assert demo.json("status")["result"]["misfits"] == []
+    run_line(f"{install} --force-reinstall {make_wheel(tmp_path / 'gone', torch, 'gone')}", demo.env)
+    told = demo.json("status")["result"]
+    (row,) = told["misfits"]
+    gone = "_C.abi3.so needs at::function_of_another_release(long), which that torch has not"
+    assert (row["name"], row["version"], row["reason"]) == ("acme", "1.0", f"was made for another torch: {gone}")
+    assert row["fix"] in [" ".join(each["argv"]) for each in told["next"]]
+    assert f"acme 1.0 was made for another torch: {gone}" in " ".join(
+        xpusetup("status", "--profile", "sim", env=demo.env).out.split()
+    )
+    assert demo.json("build")["result"]["misfits"] == told["misfits"]
+    diagnosis = demo.json("doctor", "--only", "torch.fits")["result"]
+    (finding,) = diagnosis["findings"]
+    (line,) = finding["fix"]["commands"]
+    assert (finding["level"], line.partition(" -m ")[2]) == ("fail", row["fix"].partition(" -m ")[2])
+    run_line(row["fix"], demo.env)
+    assert demo.json("status")["result"]["misfits"] == []
+    assert demo.json("doctor", "--only", "torch.fits")["result"]["findings"][0]["level"] == "ok"

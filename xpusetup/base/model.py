@@ -286,6 +286,15 @@ class Wheel:
     sha256: str
 
 
+@dataclass(frozen=True)
+class Misfit:
+    """A distribution that lies beside a torch and cannot be loaded there: what of it is so, and the first reason."""
+
+    name: str
+    version: str
+    reason: str
+
+
 @dataclass(frozen=True, kw_only=True)
 class Record:
     """One line of the journal: what happened to a step, when (seconds since the epoch), and what it made.

@@ -85,6 +85,7 @@ TABLES = {
         "env": Entry("status:env", USE),
         "status": Entry("status:status", USE),
         "report": Entry("status:report", USE),
+        "adopt": Entry("adopt:adopt", USE),
         "remove": Entry("remove:remove", USE),
         "verify": Entry("verify:verify", PROVE),
         "test": Entry("verify:run_tests", PROVE),

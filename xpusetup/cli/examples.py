@@ -11,6 +11,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "env": ('eval "$(xpusetup env)"', "xpusetup env --closure"),
     "status": ("xpusetup status --check", "xpusetup status --log torch.build -f"),
     "report": ("xpusetup report --open", "xpusetup report --profile sim -o report.html"),
+    "adopt": ("xpusetup adopt ~/project", "xpusetup adopt --into ~/ml --yes"),
     "remove": ("xpusetup remove --name torch-2.13", "xpusetup remove --root DIR --yes"),
     "verify": ("xpusetup verify --level quick", "xpusetup verify --into ~/ml --device cpu"),
     "test": ("xpusetup test", "xpusetup test transformers --install --select tests/trainer"),

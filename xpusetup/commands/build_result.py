@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
+from xpusetup.commands.misfits import list_misfits
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
@@ -38,6 +39,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
+    from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.prepare import Prepared
@@ -86,7 +88,8 @@ class BuildResult:
     """How a build or an installation ended: steps, wheels, what was proven (null: no device), and what leads on.
 
     `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
-    counts by step. `left` are steps to come, `only` the components that were asked for alone.
+    counts by step. `left` are steps to come, `only` the components that were asked for alone. `misfits`: what beside
+    torch was made for another one, null where nobody could look.
     """
 
     profile: str
@@ -114,6 +117,7 @@ class BuildResult:
     sent: dict[str, tuple[int, int]]
     failure: StepFailure | None = None
     reached_out: list[Attempt] = field(default_factory=list)
+    misfits: list[InstalledMisfit] | None = None
 
 
 @dataclass(frozen=True)
@@ -182,7 +186,13 @@ def describe_build(
         cached=outcome.cached,
         remote=outcome.remote,
         sent=outcome.sent,
+        misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
     )
+
+
+def venv_of(prepared: Prepared) -> Path:
+    """Give the environment that a plan installs into."""
+    return Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path)))
 
 
 def _use(workspace: Workspace, prepared: Prepared) -> str:
@@ -190,7 +200,7 @@ def _use(workspace: Workspace, prepared: Prepared) -> str:
     kit = prepared.plan.target.toolkit
     if kit is not None and kit.at_run_time:
         return f'eval "$(xpusetup env {workspace.options})"'
-    return use_environment(Path(prepared.plan.layout.venv.replace(ROOT, str(prepared.root.path))))
+    return use_environment(venv_of(prepared))
 
 
 def use_environment(venv: Path) -> str:

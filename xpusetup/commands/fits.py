@@ -17,15 +17,15 @@ from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
+from xpusetup.machine.fit import FittedWheel, FitTorch, Inspection, Target, in_words, judge_fit
 from xpusetup.machine.probe_devices import active_python
-from xpusetup.machine.probe_torch import site_packages
+from xpusetup.machine.probe_fit import read_version, site_packages
 from xpusetup.run.root import find_roots
-from xpusetup.run.tables import shipped
+from xpusetup.run.tables import versions_beside
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
-from xpusetup.verify.fit import FittedWheel, FitTorch, InspectedFit, Target, judge_fit
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -46,23 +46,6 @@ class FitResult:
 
     torch: FitTorch
     wheels: list[FittedWheel]
-
-
-@dataclass(frozen=True, kw_only=True)
-class SeenTorch:
-    """What helpers/inspect_fit.py says of the torch: the libraries that `import torch` opens."""
-
-    version: str
-    libraries: list[str]
-
-
-@dataclass(frozen=True, kw_only=True)
-class Inspection:
-    """What helpers/inspect_fit.py writes; `plain` has C++ names as people read them."""
-
-    torch: SeenTorch
-    wheels: list[InspectedFit]
-    plain: dict[str, str]
 
 
 @dataclass(frozen=True)
@@ -87,8 +70,8 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
     if not found.torch.libraries and "--no-torch" not in place.words:
         raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
-    target = Target(torch=seen, tags=_tags(place.python), known=_known(version))
-    judged = [_in_words(judge_fit(_plain(one, found.plain), target), place) for one in found.wheels]
+    target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version))
+    judged = [_in_words(judge_fit(in_words(one, found.plain), target), place) for one in found.wheels]
     return Result("fits", FitResult(torch=seen, wheels=judged), code=_code(judged))
 
 
@@ -146,8 +129,8 @@ def _find_torch(name: str) -> Place:
         ) from None
     for prefix in _prefixes():
         place = _environment(prefix, f"torch {name} is here")
-        version = _version_in(prefix)
-        if version is not None and wanted in (version, Version(version.public)):
+        version = read_version(list(site_packages(prefix)))
+        if version and wanted in (Version(version), Version(Version(version).public)):
             return place
     return Place(("--no-torch",), "nowhere here", version=name)
 
@@ -182,14 +165,6 @@ def _prefixes() -> Iterator[Path]:
         yield root / "venv"
 
 
-def _version_in(prefix: Path) -> Version | None:
-    for place in site_packages(prefix):
-        found = re.search(r"__version__ = '([^']+)'", files.read_text(place / "torch/version.py") or "")
-        if found:
-            return Version(found[1])
-    return None
-
-
 def _tags(python: str) -> frozenset[Tag] | None:
     """Give the tags of wheels that a Python takes on this machine; None where the Python is not known."""
     if not python:
@@ -199,16 +174,6 @@ def _tags(python: str) -> frozenset[Tag] | None:
     platforms = list(platform_tags())
     own = cpython_tags(version, [abi], platforms)
     return frozenset((*own, *compatible_tags(version, f"cp3{version[1]}", platforms)))
-
-
-def _known(version: str) -> dict[str, str]:
-    """Give the versions of distributions that the profile of this release of torch has, by name."""
-    release = version.partition("+")[0]
-    for profile in shipped():
-        parts = {part.distribution: part.version for part in profile.components if part.kind != "skip"}
-        if parts.get("torch", "").partition("+")[0] == release:
-            return parts
-    return {}
 
 
 # What the helper says, and names as people read them.
@@ -225,19 +190,6 @@ def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:
         raise WorkFailedError(f"the wheels were not read to their end: {last or 'no word'}", fix="try again") from None
-
-
-def _plain(wheel: InspectedFit, plain: dict[str, str]) -> InspectedFit:
-    """Write the C++ names of a wheel's problems as people read them."""
-
-    def said(names: list[str]) -> list[str]:
-        return [plain.get(name, name) for name in names]
-
-    libraries = [
-        replace(one, problems=[replace(each, names=said(each.names), near=said(each.near)) for each in one.problems])
-        for one in wheel.libraries
-    ]
-    return replace(wheel, libraries=libraries)
 
 
 def _in_words(judged: FittedWheel, place: Place) -> FittedWheel:

@@ -17,12 +17,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.doctor import Diagnosis
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
+    from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
@@ -110,11 +112,22 @@ def _build(data: BuildResult) -> Lines:
         yield "go on from there, once that is mended", data.failure.go_on.command, f"{data.failure.step} failed"
     elif data.left:
         yield "build the rest", data.go_on, f"{len(data.left)} steps are to come"
-    elif data.verified:
+    else:
+        yield from _mends(data.misfits)
+        yield from _end(data)
+
+
+def _end(data: BuildResult) -> Iterator[tuple[str, str, str]]:
+    if data.verified:
         yield "use it", USE, "it is verified on a device"
     else:
         yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
         yield "verify it where one is", data.verify, "built is not verified"
+
+
+def _mends(misfits: Sequence[InstalledMisfit] | None) -> Iterator[tuple[str, str, str]]:
+    for one in misfits or ():
+        yield f"put {one.name} right", one.fix, f"{one.name} {one.version} {one.reason}"
 
 
 def _status(data: BuildStatus) -> Lines:
@@ -129,8 +142,8 @@ def _status(data: BuildStatus) -> Lines:
     if data.left or data.damaged or data.replaced:
         return (("make it whole", f"xpusetup {data.made_by or 'build'}", "not all of it is there as it was made"),)
     if data.verified:
-        return (("use it", USE, "it is verified on a device"),)
-    return (("verify it", data.verify, "nothing was computed on a device yet"),)
+        return (*_mends(data.misfits), ("use it", USE, "it is verified on a device"))
+    return (*_mends(data.misfits), ("verify it", data.verify, "nothing was computed on a device yet"))
 
 
 def _builds(data: BuildList) -> Lines:
@@ -187,6 +200,12 @@ def _remove(data: Removed) -> Lines:
     return () if data.removed else (("remove it", f"xpusetup remove --root {root} --yes", "nothing was removed yet"),)
 
 
+def _adopted(data: Adopted) -> Lines:
+    if data.written or data.undone:
+        return (("take it back", data.undo, "the files are as they were then"),) if data.written else ()
+    return (("write it", data.apply, f"{len(data.changes)} files change"),) if data.changes else ()
+
+
 def _suites(data: SuiteList) -> Lines:
     return (("run the first", data.follows, "it installs what the suite needs"),)
 
@@ -210,6 +229,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "LockedProfile": _lock,
     "Emitted": _emit,
     "Removed": _remove,
+    "Adopted": _adopted,
     "SuiteList": _suites,
 }
 """What leads on from each type of result, by its name; from all others nothing does."""

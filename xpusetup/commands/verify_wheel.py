@@ -16,7 +16,8 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.machine.gpus import check_words
 from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
-from xpusetup.machine.probe_torch import look_at_libraries, site_packages
+from xpusetup.machine.probe_fit import site_packages
+from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.plan.component import inspect_options
 from xpusetup.run.tables import load_profile, target_table
 from xpusetup.run.workspace import open_built

@@ -7,6 +7,7 @@ from posixpath import basename
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, numbers, variable
+from xpusetup.machine.fit import mend_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -58,6 +59,31 @@ def check_packages(question: Question) -> Answer | None:
     return _answer(question, _is_inside)
 
 
+def check_fits(question: Question) -> Answer | None:
+    """Look for packages that are compiled against another torch."""
+    torch = question.facts.torch
+    if torch is None or torch.version is None or torch.misfits is None:
+        return None
+    if not torch.misfits:
+        return Answer("ok", f"all that is linked with torch {torch.version} can be loaded")
+    first, *others = torch.misfits
+    seen = [f"{first.name} {first.version} {first.reason}", *(f"{one.name} {one.version} too" for one in others)]
+    return Answer("fail", "\n".join(seen), {"mend": _mend(question, torch, torch.version)})
+
+
+def _mend(question: Question, torch: Torch, version: str) -> str:
+    """Give the commands that mend all of it; what belongs to that torch is known from the profile of its release."""
+    parts = {part.distribution: part.version for part in question.profile.components if part.kind != "skip"}
+    same = parts.get("torch", "").partition("+")[0] == version.partition("+")[0]
+    known = parts if same else {}
+    return " && ".join(mend_command(one, torch.python, version, known) for one in torch.misfits or ())
+
+
+def _is_misfit(one: Conflict, torch: Torch) -> bool:
+    titles = {f"{each.name} {each.version}" for each in torch.misfits or ()}
+    return one.owners.get("library", "") in titles
+
+
 def check_files(question: Question) -> Answer | None:
     """Look for packages that wrote the same files."""
     return _answer(question, lambda one, _: one.kind == "files")
@@ -77,7 +103,8 @@ def _is_outside(one: Conflict, torch: Torch) -> bool:
 
 
 def _is_inside(one: Conflict, torch: Torch) -> bool:
-    return one.kind != "files" and not _is_outside(one, torch) and not _is_cxx(one, torch)
+    known = _is_outside(one, torch) or _is_cxx(one, torch) or _is_misfit(one, torch)
+    return one.kind != "files" and not known
 
 
 def _is_cxx(one: Conflict, torch: Torch) -> bool:

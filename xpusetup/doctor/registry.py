@@ -122,6 +122,7 @@ CHECKS: tuple[Check, ...] = (
     Check("hw.release_has_code", hardware.check_release, ("hardware",), RUN),
     Check("torch.is_xpu_build", pytorch.check_build, ("torch",), RUN),
     Check("torch.pip_sycl_wheels", pytorch.check_pins, ("torch",), RUN),
+    Check("torch.fits", pytorch.check_fits, ("torch",), RUN),
     Check("runtime.packages", pytorch.check_packages, ("torch",), RUN),
     Check("torch.libsycl_links", pytorch.check_libsycl, ("torch", "userland"), RUN),
     Check("torch.ipex", pytorch.check_ipex, ("torch",), RUN),

@@ -1,7 +1,8 @@
 """Looks at wheels and a torch, and says of each library of the wheels whether it could be loaded beside that torch.
 
 Nothing is loaded and no interpreter of an environment is started: ELF files are mapped and read. One JSON document on
-stdout: the torch, and for each wheel its metadata and its libraries with what stands against each.
+stdout: the torch, and for each wheel its metadata and its libraries with what stands against each. With --installed
+the distributions that lie in the environment beside torch, and are linked with it, stand for wheels.
 """
 
 from __future__ import annotations
@@ -23,11 +24,12 @@ from environment_libraries import Environment, read_environment
 from helperlib.elf.loader import Disk, Process
 from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
-from helperlib.wheel.fit import Archive, Bench, World
+from helperlib.wheel.fit import Archive, Bench, Installed, World
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from helperlib.env.distributions import Distribution
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""
@@ -47,7 +49,8 @@ class Torch(NamedTuple):
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("wheels", nargs="+", type=Path, metavar="WHEEL")
+    parser.add_argument("wheels", nargs="*", type=Path, metavar="WHEEL")
+    parser.add_argument("--installed", action="store_true", help="what the environment holds itself")
     where = parser.add_mutually_exclusive_group(required=True)
     where.add_argument("--prefix", metavar="DIR", help="the environment that holds torch")
     where.add_argument("--torch-wheel", type=Path, metavar="FILE")
@@ -56,7 +59,10 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--place", action="append", default=[], metavar="DIR", help="its site-packages")
     parser.add_argument("--library-path", default=os.environ.get("LD_LIBRARY_PATH", ""), metavar="LIST")
     parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
-    return parser.parse_args(arguments)
+    options = parser.parse_args(arguments)
+    if not options.wheels and not options.installed:
+        parser.error("name a WHEEL, or --installed")
+    return options
 
 
 def find_torch(options: argparse.Namespace, disk: Disk) -> Torch:
@@ -87,12 +93,16 @@ def _version_beside(folder: Path) -> str:
     return found[1] if found else ""
 
 
-def make_bench(torch: Torch, archive: Archive, disk: Disk, options: argparse.Namespace, name: str) -> Bench:
-    """Load torch in a model of the process that the wheel is installed for."""
-    environment = torch.environment
-    listed = environment.listed if environment else {}
+def world_of(torch: Torch, archive: Archive, disk: Disk, name: str) -> World:
+    """Lay a wheel over the environment, in the place of what that has of the same distribution."""
+    listed = torch.environment.listed if torch.environment else {}
     hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == name}
-    world = World(disk, (archive, *torch.archives), hidden)
+    return World(disk, (archive, *torch.archives), hidden)
+
+
+def make_bench(torch: Torch, world: World, disk: Disk, options: argparse.Namespace) -> Bench:
+    """Load torch in a model of the process."""
+    environment = torch.environment
     places = replace(disk.places(options.library_path), look=world.look)
     process = Process(places)
     if environment and environment.program:
@@ -111,8 +121,8 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
     archive = Archive(path, place)
     about = HeaderParser().parsestr(archive.text("METADATA"))
     name = about.get("Name", path.name.partition("-")[0])
-    bench = make_bench(torch, archive, disk, options, canonical(name))
-    judged = [] if options.no_torch else bench.judge(archive)
+    bench = make_bench(torch, world_of(torch, archive, disk, canonical(name)), disk, options)
+    judged = [] if options.no_torch else bench.judge(archive.parts())
     return {
         "file": path.name,
         "name": name,
@@ -135,6 +145,33 @@ def _short(row: dict[str, Any], place: str) -> dict[str, Any]:
     for each in row["problems"]:
         each["library"], each["first"] = each["library"].removeprefix(prefix), each["first"].removeprefix(prefix)
     return row
+
+
+OWN = ("torch", "triton", "triton-xpu", "pytorch-triton", "pytorch-triton-xpu")
+"""What comes with torch."""
+
+
+def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> Iterator[dict[str, Any]]:
+    """Give the same of each distribution that is linked with torch and lies beside it; torch is loaded once."""
+    if torch.environment is None or not torch.paths:
+        return
+    bench = make_bench(torch, World(disk, ()), disk, options)
+    for one in torch.environment.distributions:
+        found = Installed(one, disk)
+        if one.name not in OWN and found.is_bound():
+            yield _say_installed(one, found, bench)
+
+
+def _say_installed(one: Distribution, found: Installed, bench: Bench) -> dict[str, Any]:
+    parts = found.parts()
+    return {
+        **broken(Path(one.title), ""),
+        "name": one.name,
+        "version": one.version,
+        "libraries": [_short(each.document(), one.place) for each in bench.judge(parts)],
+        "compiled": len(parts),
+        "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
+    }
 
 
 def _overwrites(archive: Archive, environment: Environment | None, name: str) -> dict[str, int]:
@@ -187,6 +224,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         sys.stderr.write(f"{options.torch_wheel} cannot be read: {error}\n")
         return 2
     documents = [try_wheel(path, torch, disk, options) for path in options.wheels]
+    documents += examine_installed(torch, disk, options) if options.installed else ()
     plain = demangle(documents)
     print(
         json.dumps(

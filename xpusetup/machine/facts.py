@@ -6,6 +6,8 @@ from typing import Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from xpusetup.base.model import Misfit
+
 # What every part of the facts is, and the names of their sections.
 
 
@@ -118,8 +120,8 @@ class Torch(Fact):
     `doubled` those with several versions in one place; `requires` is what torch asks for with an exact version. `xpu`
     and `cuda` are those of torch/version.py: the toolkit's version, empty for none. `sycl` are the sonames of libsycl
     that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts`
-    what cannot work together. `glibcxx` is the highest version in the environment's own libstdc++, `glibcxx_system`
-    that in the system's: 30 stands for GLIBCXX_3.4.30.
+    what cannot work together, `misfits` what is compiled against another torch. `glibcxx` is the highest version in
+    the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30.
     """
 
     python: str
@@ -135,6 +137,7 @@ class Torch(Fact):
     sycl: list[str] = []
     libraries: dict[str, str] = {}
     conflicts: list[Conflict] | None = None
+    misfits: list[Misfit] | None = None
     glibcxx: int | None = None
     glibcxx_system: int | None = None
     report: ImportReport | None = None

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from xpusetup.base.document import read_as
 from xpusetup.machine.facts import EntryPoint, ImportReport, Torch
 from xpusetup.machine.parsers import DISTRIBUTIONS, EnvironmentLibraries, parse_entry_points, parse_torch_version
+from xpusetup.machine.probe_fit import find_misfits, interpreter_of, site_packages
 from xpusetup.system import files
 from xpusetup.system.process import run_process
 
@@ -90,7 +91,12 @@ def probe_torch(environments: Sequence[str], sysroot: Sysroot, notes: Notes, *, 
     prefix, places = next((each for each in found if _holds_torch(each[1])), found[0])
     seen = _look(prefix, places, sysroot)
     if seen.version is not None or seen.libraries:  # in any other environment nothing of ours can meet
-        seen = seen.model_copy(update={"conflicts": probe_conflicts(prefix, places, sysroot, notes)})
+        seen = seen.model_copy(
+            update={
+                "conflicts": probe_conflicts(prefix, places, sysroot, notes),
+                "misfits": find_misfits(prefix, places),
+            }
+        )
     worth = seen.version is not None and (seen.xpu or seen.entry_points)
     return seen.model_copy(update={"report": _import(seen.python, notes)}) if worth and imports else seen
 
@@ -100,26 +106,6 @@ def _at_hand() -> Iterator[str]:
     python = shutil.which("python3")
     if python is not None:
         yield str(Path(python).parent.parent)
-
-
-def site_packages(prefix: Path) -> Iterator[Path]:
-    """Give where an environment keeps its distributions, in the order in which its interpreter looks."""
-    python = _interpreter(prefix)
-    if python is None:
-        return
-    minor = next(iter(re.findall(r"python(3\.\d+)$", str(python.resolve()))), "3.*")
-    patterns = (f"lib/python{minor}/site-packages", f"lib64/python{minor}/site-packages")
-    system = ("local/lib/python{0}/dist-packages", "lib/python3/dist-packages", "local/lib/python{0}/site-packages")
-    own = () if (prefix / "pyvenv.cfg").exists() else tuple(pattern.format(minor) for pattern in system)
-    seen = set()
-    for path in (each for pattern in (*patterns, *own) for each in sorted(prefix.glob(pattern))):
-        if path.resolve() not in seen:
-            seen.add(path.resolve())
-            yield path
-
-
-def _interpreter(prefix: Path) -> Path | None:
-    return next((path for name in ("python3", "python") if (path := prefix / "bin" / name).exists()), None)
 
 
 def _holds_torch(places: Iterable[Path]) -> bool:
@@ -133,7 +119,7 @@ def _look(prefix: Path, places: list[Path], sysroot: Sysroot) -> Torch:
     home = next((place / "torch" for place in places if (place / "torch/version.py").exists()), None)
     said = parse_torch_version(files.read_text(home / "version.py") or "") if home else {}
     return Torch(
-        python=str(_interpreter(prefix)),
+        python=str(interpreter_of(prefix)),
         prefix=str(prefix),
         kind=_kind(prefix),
         distributions=versions,

@@ -79,7 +79,7 @@ def _stands(workspace: Workspace, part: SourceComponent | WheelComponent) -> str
     """Give the version that the environment of others holds; empty where it holds none, or is ours."""
     if not workspace.layout.adopted:
         return ""
-    from xpusetup.machine.probe_torch import site_packages  # noqa: PLC0415
+    from xpusetup.machine.probe_fit import site_packages  # noqa: PLC0415
     from xpusetup.run.guard import list_versions  # noqa: PLC0415 - an environment of ours needs no look
 
     name = canonicalize_name(part.distribution)

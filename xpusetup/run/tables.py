@@ -136,6 +136,16 @@ def load_profile(name: str) -> Profile:
     return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
 
 
+def versions_beside(torch: str) -> dict[str, str]:
+    """Give the versions of distributions that the profile of this release of torch has, by name."""
+    release = torch.partition("+")[0]
+    for profile in shipped():
+        parts = {part.distribution: part.version for part in profile.components if part.kind != "skip"}
+        if release and parts.get("torch", "").partition("+")[0] == release:
+            return parts
+    return {}
+
+
 def _with_device(profile: Profile, path: Path) -> Profile:
     """Name a profile's device file from the root of the file system: the profile says it from its own folder."""
     return profile.model_copy(update={"device": str(path.parent.absolute() / Path(profile.device).expanduser())})

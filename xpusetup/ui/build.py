@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.build_result import BuildResult, InstallResult, NinjaTarget
     from xpusetup.commands.explain import StepFailure
+    from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.commands.plan import PlanResult, Saving
     from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel
     from xpusetup.run.guard import ReplacedPackage
@@ -45,6 +46,16 @@ def _what(row: ReplacedPackage) -> str:
     if now is None:
         return f"{name} {was} is gone from the environment"
     return f"{name} {was} was replaced by {'another build of it' if now == was else now}{when}{by}"
+
+
+# What beside torch was made for another one.
+
+
+def show_misfits(console: Console, rows: Sequence[InstalledMisfit] | None) -> None:
+    """Print each with its first reason, and the command that mends it."""
+    for row in rows or ():
+        prose(console, "   ", f"{row.name} {row.version} {row.reason}", first=" [yellow]![/] ")
+        console.print(f"   [bold]fix[/]  {_short(row.fix)}", soft_wrap=True)
 
 
 # Several builds on the screen: one row for each.
@@ -137,6 +148,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
     for name, place in data.editable.items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
     show_unverified(console, data.unverified)
+    show_misfits(console, data.misfits)
     if data.wheels:
         console.print(f" [green]✓[/] {_wheels(data)} in {_short(data.root)}/{folder}")
     for wheel in data.wheels if verbose else ():
@@ -345,6 +357,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
         _show_wheel(console, wheel)
     _show_sources(console, data)
     show_unverified(console, data.unverified)
+    show_misfits(console, data.misfits)
     for row in data.replaced:
         show_replaced(console, row)
     for step, why in data.damaged.items():

@@ -6,14 +6,14 @@ from typing import TYPE_CHECKING
 
 from rich.markup import escape
 
+from xpusetup.machine.fit import describe
 from xpusetup.ui.console import prose
-from xpusetup.verify.fit import describe
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.fits import FitResult
-    from xpusetup.verify.fit import FittedWheel
+    from xpusetup.machine.fit import FittedWheel
 
 MARKS = {"fits": "[green]✓[/]", "does_not_fit": "[red]✗[/]", "unknown": "[yellow]?[/]"}
 WORDS = {"fits": "fits", "does_not_fit": "does not fit", "unknown": "unknown"}

@@ -89,6 +89,7 @@ def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noq
 
 
 SCREENS = {
+    "Adopted": "adopt:show_adopted",
     "BuildList": "build:show_several",
     "BuildResult": "build:show_build",
     "BuildStatus": "build:show_status",

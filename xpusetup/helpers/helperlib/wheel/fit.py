@@ -13,7 +13,7 @@ import struct
 import tempfile
 import zipfile
 from dataclasses import asdict, dataclass, field
-from posixpath import basename
+from posixpath import basename, join, normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.elf.conflicts import (
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from helperlib.elf.loader import Disk, Loaded, Process
+    from helperlib.env.distributions import Distribution
 
 
 class Part(NamedTuple):
@@ -96,6 +97,38 @@ class Archive:
             if folder.endswith(".dist-info") and rest == ending:
                 return self.zip.read(name).decode("utf-8", "replace")
         return ""
+
+
+class Installed:
+    """The libraries of a distribution that lies in an environment; it answers what an Archive answers."""
+
+    def __init__(self, one: Distribution, disk: Disk) -> None:
+        self.place = one.place
+        self.disk = disk
+        self.members = sorted({normpath(join(one.place, path)) for path, _ in one.files if ".so" in basename(path)})
+        self.troubles: dict[str, str] = {}
+
+    def parts(self) -> list[Part]:
+        """Give all of its libraries, with their symbols."""
+        return [Part(library, self.disk.symbols(library)) for library in self.libraries()]
+
+    def libraries(self) -> list[Library]:
+        """Give what the loader knows of its libraries; what is none is left out, what is cut off is a trouble."""
+        found = [library for path in self.members if (library := self.disk.look(path)) is not None]
+        self.troubles = {one.path: one.broken for one in found if one.broken and _is_elf(one.path)}
+        return [one for one in found if not one.broken]
+
+    def is_bound(self) -> bool:
+        """Say whether one of its libraries is linked with torch."""
+        return any(TORCH.match(basename(name)) for one in self.libraries() for name in one.needed)
+
+
+def _is_elf(path: str) -> bool:
+    try:
+        with open(path, "rb") as file:  # noqa: PTH123 - as everywhere here
+            return file.read(len(MAGIC)) == MAGIC
+    except OSError:
+        return False
 
 
 class World:
@@ -204,9 +237,8 @@ class Bench:
         self.known = Known(self.world.symbols, lambda _: (), lambda _: False)
         self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
 
-    def judge(self, archive: Archive) -> list[Judged]:
+    def judge(self, parts: Sequence[Part]) -> list[Judged]:
         """Judge each library of a wheel that Python may open."""
-        parts = archive.parts()
         return [self._judge_one(part, parts) for part in parts if is_opened(part.library, parts)]
 
     def _judge_one(self, part: Part, parts: Sequence[Part]) -> Judged:

@@ -1,15 +1,17 @@
-"""Whether a wheel works with a torch: judged from what helpers/inspect_fit.py read of both. Pure."""
+"""Whether a wheel, or what is installed, works with a torch: judged from what helpers/inspect_fit.py read. Pure."""
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
 from packaging.specifiers import InvalidSpecifier, SpecifierSet
 from packaging.utils import InvalidWheelFilename, parse_wheel_filename
 from packaging.version import InvalidVersion, Version
+
+from xpusetup.base.model import Misfit
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -70,6 +72,36 @@ class InspectedFit:
 
 
 @dataclass(frozen=True, kw_only=True)
+class SeenTorch:
+    """What helpers/inspect_fit.py says of the torch: the libraries that `import torch` opens."""
+
+    version: str
+    libraries: list[str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Inspection:
+    """What helpers/inspect_fit.py writes; `plain` has C++ names as people read them."""
+
+    torch: SeenTorch
+    wheels: list[InspectedFit]
+    plain: dict[str, str]
+
+
+def in_words(wheel: InspectedFit, plain: Mapping[str, str]) -> InspectedFit:
+    """Write the C++ names of a wheel's problems as people read them."""
+
+    def said(names: list[str]) -> list[str]:
+        return [plain.get(name, name) for name in names]
+
+    libraries = [
+        replace(one, problems=[replace(each, names=said(each.names), near=said(each.near)) for each in one.problems])
+        for one in wheel.libraries
+    ]
+    return replace(wheel, libraries=libraries)
+
+
+@dataclass(frozen=True, kw_only=True)
 class FittedWheel:
     """Whether a wheel works with that torch: the answer, the first reason, and what would fit, where it is known.
 
@@ -99,10 +131,11 @@ class FitTorch:
 
 @dataclass(frozen=True)
 class Verdict:
-    """An answer with its reason."""
+    """An answer with its reason; `of_torch`: it is torch that lacks something, or what comes with it."""
 
     answer: Answer
     reason: str
+    of_torch: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -135,6 +168,41 @@ def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
     )
 
 
+def judge_installed(one: InspectedFit, torch: FitTorch) -> Verdict:
+    """Judge what lies beside a torch: pip took it for this Python, so that its libraries alone decide."""
+    libraries = _for_python(one.libraries, torch.python)
+    found = [*_judge_variants(libraries, torch.version), *_judge_groups(libraries), *_judge_troubles(one)]
+    against = next((each for each in found if each.answer == "does_not_fit"), None)
+    return against or next(iter(found), None) or _well(one)
+
+
+def name_misfits(inspection: Inspection, python: str) -> list[Misfit]:
+    """Give what of an environment cannot be loaded beside its torch; what is not known to is left out."""
+    torch = FitTorch(version=inspection.torch.version, where="", read=True, python=python)
+    judged = ((each, judge_installed(in_words(each, inspection.plain), torch)) for each in inspection.wheels)
+    return [Misfit(each.name, each.version, _told(one)) for each, one in judged if one.answer == "does_not_fit"]
+
+
+def _told(verdict: Verdict) -> str:
+    return f"{'was made for another torch' if verdict.of_torch else 'cannot be loaded here'}: {verdict.reason}"
+
+
+def mend_command(misfit: Misfit, python: str, torch: str, known: Mapping[str, str]) -> str:
+    """Give the command that puts a misfit right: the version that belongs to that torch, else it has to go.
+
+    PyTorch's index has a folder for each local version.
+    """
+    local = torch.partition("+")[2]
+    wanted = instead_of(misfit.name, misfit.version, torch, known)
+    if not wanted:
+        return f"{python} -m pip uninstall --yes {misfit.name}"
+    index = f" --index-url {INDEX}/{local}" if re.fullmatch(r"cpu|xpu|cu\d+|rocm[\d.]+", local) else ""
+    return f"{python} -m pip install --no-deps {wanted}{index}"
+
+
+INDEX = "https://download.pytorch.org/whl"
+
+
 def binding(wheel: InspectedFit) -> Binding:
     """Say to what of torch the libraries of a wheel are bound."""
     if any(one.torch for one in wheel.libraries):
@@ -157,6 +225,10 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
     yield from _judge_owners(wheel)
     if not wheel.compiled:
         yield from _judge_requirement(wheel, target)
+    yield from _judge_troubles(wheel)
+
+
+def _judge_troubles(wheel: InspectedFit) -> Iterator[Verdict]:
     for trouble in wheel.troubles:
         yield Verdict("unknown", f"a library cannot be read: {trouble}")
 
@@ -240,7 +312,8 @@ def _judge_variants(libraries: list[FitLibrary], version: str) -> Iterator[Verdi
         named = [NAMED.search(_file(one.path)) for one in those]
         releases = dict.fromkeys(f"{found[1]}.{found[2]}" for found in named if found)
         if len(releases) > 1 and all(named) and ".".join(version.split(".")[:2]) not in releases:
-            yield Verdict("does_not_fit", f"it has libraries for torch {', '.join(releases)}, and none for {version}")
+            told = f"it has libraries for torch {', '.join(releases)}, and none for {version}"
+            yield Verdict("does_not_fit", told, of_torch=True)
 
 
 def _groups(libraries: Sequence[FitLibrary]) -> dict[str, list[FitLibrary]]:
@@ -260,7 +333,13 @@ def _judge_groups(libraries: list[FitLibrary]) -> Iterator[Verdict]:
         certain = [each for each in _sorted(one.problems) if each.certain]
         known = bool(certain) and all(any(each.certain for each in other.problems) for other in those)
         problem = certain[0] if known else next(each for each in _sorted(one.problems) if not each.certain)
-        yield Verdict("does_not_fit" if known else "unknown", describe(problem))
+        of_torch = problem.kind in ("torch", "abi", "major") or is_of_torch(problem)
+        yield Verdict("does_not_fit" if known else "unknown", describe(problem), of_torch)
+
+
+def is_of_torch(problem: FitProblem) -> bool:
+    """Say whether it is a library of torch that is found nowhere."""
+    return problem.kind == "library" and re.match(r"lib(?:torch|c10)", problem.names[0]) is not None
 
 
 def _weight(one: FitLibrary) -> tuple[bool, bool, int]:
@@ -286,8 +365,7 @@ SAID = {
 def describe(problem: FitProblem) -> str:
     """Say a problem in one line."""
     name = problem.names[0]
-    of_torch = problem.kind == "library" and re.match(r"lib(?:torch|c10)", name)
-    return SAID["torch" if of_torch else problem.kind].format(
+    return SAID["torch" if is_of_torch(problem) else problem.kind].format(
         who=_file(problem.library),
         name=name,
         more=f" and {problem.count - 1} more" if problem.count > 1 else "",
@@ -327,10 +405,18 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
 
 def _instead(wheel: InspectedFit, target: Target) -> str | None:
     """Name the version that belongs to this torch, else the torch that the wheel was made for; None: not known."""
-    known = target.known.get(wheel.name.lower().replace("_", "-"))
-    local = target.torch.version.partition("+")[2]
-    if known and (known != wheel.version or local):
-        return f"{wheel.name}=={known.partition('+')[0]}{f'+{local}' if local else ''}"
+    known = instead_of(wheel.name, wheel.version, target.torch.version, target.known)
+    if known:
+        return known
     wanted = required_torch(wheel)
     refused = wanted is not None and _refuses(wheel, target.torch.version) is not None
     return str(wanted) if refused else None
+
+
+def instead_of(name: str, version: str, torch: str, known: Mapping[str, str]) -> str:
+    """Give the requirement of the version that belongs to a torch, of the same build as that; empty: not known."""
+    belongs = known.get(re.sub(r"[-_.]+", "-", name).lower(), "").partition("+")[0]
+    local = torch.partition("+")[2]
+    if not belongs or version == f"{belongs}{f'+{local}' if local else ''}":
+        return ""
+    return f"{name}=={belongs}{f'+{local}' if local else ''}"

@@ -1,0 +1,268 @@
+"""adopt: what stays, what becomes of a project's files, and that all of it is taken back."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+import tomli
+
+from xpusetup.adopt import pip, uv
+from xpusetup.adopt.keeping import NEVER, Installed, Keep, Keeping, keep_torch
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.commands import adopt
+from xpusetup.run.workspace import Where
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+TORCH = Keep("torch", "2.14.1+xpu", "wheel", "/wheels/torch-2.14.1+xpu-cp311-cp311-linux_x86_64.whl")
+TRITON = Keep("triton-xpu", "3.8.0", "index", "https://download.pytorch.org/whl/xpu")
+KEEPING = Keeping((TORCH, TRITON), ("triton", "pytorch-triton"))
+NOTHING = f"triton ; {NEVER}"
+BARE = '[project]\nname = "p"  # a comment\nversion = "0"\ndependencies = ["acme"]\n'
+PROJECTS = {
+    "bare": BARE,
+    "other tables": f"{BARE}\n[tool.ruff]\nline-length = 120\n",
+    "a uv table": f"{BARE}\n[tool.uv]\n# mine\npackage = false\n\n[tool.ruff]\nline-length = 120\n",
+    "overrides of its own": f'{BARE}\n[tool.uv]\noverride-dependencies = [\n  "numpy<3",  # a\n  "torch==2.9.0",\n]\n',
+    "sources of its own": f'{BARE}\n[tool.uv.sources]\nTorch = {{ index = "mine" }}\nacme = {{ path = "../acme" }}\n',
+    "indexes of its own": f'{BARE}\n[[tool.uv.index]]\nname = "mine"\nurl = "https://a.example"\n\n[tool.x]\ny = 1\n',
+    "without an end": BARE.rstrip(),
+}
+
+
+def origin(path: str) -> str:
+    return json.dumps({"url": f"file://{path.replace('+', '%2B')}", "archive_info": {}})
+
+
+@pytest.mark.parametrize(
+    ("version", "told", "kind", "source"),
+    [
+        ("2.14.1+xpu", origin(TORCH.source), "wheel", TORCH.source),
+        ("2.14.1+xpu", origin("/gone/torch-2.14.1.whl"), "outside", ""),
+        ("2.14.1+xpu", '{"url": "file:///src/torch", "dir_info": {"editable": true}}', "outside", ""),
+        ("2.14.1+xpu", "not JSON", "outside", ""),
+        ("2.14.1+xpu", "[]", "outside", ""),
+        ("2.14.1+xpu", "", "index", "https://download.pytorch.org/whl/xpu"),
+        ("2.14.1+cu128", "", "index", "https://download.pytorch.org/whl/cu128"),
+        ("2.14.1", "", "default", ""),
+        ("2.14.1+site.7", "", "outside", ""),
+    ],
+)
+def test_where_an_installer_has_it_from(version: str, told: str, kind: str, source: str) -> None:
+    found = keep_torch({"torch": Installed(version, told)}, lambda path: path == TORCH.source, outside=False)
+    (one,) = found.keeps
+    assert (one.kind, one.source, one.pin) == (kind, source, f"torch=={version}")
+
+
+def test_all_of_the_family_comes_from_one_side() -> None:
+    there = {"torch": Installed("2.14.1+site.7"), "torchvision": Installed("0.29.1+xpu")}
+    assert {one.kind for one in keep_torch(there, lambda _: True, outside=False).keeps} == {"outside"}
+    there = {"torch": Installed("2.14.1+xpu")}
+    assert keep_torch(there, lambda _: True, outside=True).keeps[0].kind == "outside"
+
+
+@pytest.mark.parametrize(
+    ("there", "never"),
+    [
+        ({"torch": "2.14.1+xpu", "triton-xpu": "3.8.0"}, ("triton", "pytorch-triton-xpu", "pytorch-triton")),
+        ({"torch": "2.14.1+xpu"}, ("triton", "triton-xpu", "pytorch-triton-xpu", "pytorch-triton")),
+        ({"torch": "2.14.1", "triton": "3.8.0"}, ("triton-xpu", "pytorch-triton-xpu", "pytorch-triton")),
+        ({"torch": "2.14.1+cpu"}, ()),
+    ],
+)
+def test_no_second_triton(there: dict[str, str], never: tuple[str, ...]) -> None:
+    installed = {name: Installed(version) for name, version in there.items()}
+    assert keep_torch(installed, lambda _: True, outside=False).never == never
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_a_project_of_uv(name: str) -> None:
+    text = PROJECTS[name]
+    adopted = tomli.loads(uv.adopt_uv(text, KEEPING))["tool"]["uv"]
+    overrides = adopted["override-dependencies"]
+    assert overrides[-4:] == ["torch==2.14.1+xpu", "triton-xpu==3.8.0", NOTHING, f"pytorch-triton ; {NEVER}"]
+    assert "torch==2.9.0" not in overrides
+    assert adopted["sources"]["torch"] == {"path": TORCH.source}
+    assert adopted["sources"]["triton-xpu"] == {"index": "xpusetup-torch"}
+    assert "Torch" not in adopted["sources"]
+    assert adopted["index"][-1] == {"name": "xpusetup-torch", "url": TRITON.source, "explicit": True}
+    rest = tomli.loads(text)
+    assert {key: value for key, value in tomli.loads(uv.adopt_uv(text, KEEPING)).items() if key != "tool"} == {
+        key: value for key, value in rest.items() if key != "tool"
+    }
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_what_was_changed_since_stays_when_it_is_taken_back(name: str) -> None:
+    text = PROJECTS[name]
+    later = uv.adopt_uv(text, KEEPING).replace('name = "p"', 'name = "q"')
+    assert tomli.loads(uv.leave_uv(later, text, KEEPING)) == tomli.loads(text.replace('name = "p"', 'name = "q"'))
+
+
+@pytest.mark.parametrize("name", PROJECTS)
+def test_to_adopt_twice_is_to_adopt_once(name: str) -> None:
+    once = tomli.loads(uv.adopt_uv(PROJECTS[name], KEEPING))
+    assert tomli.loads(uv.adopt_uv(uv.adopt_uv(PROJECTS[name], KEEPING), KEEPING)) == once
+
+
+def test_a_form_in_which_it_cannot_be_taken_back_is_refused() -> None:
+    with pytest.raises(UsageError, match="cannot be edited safely"):
+        uv.adopt_uv('tool.uv.package = false\n[project]\nname = "p"\n', KEEPING)
+
+
+def test_what_is_outside_is_never_installed() -> None:
+    keeping = Keeping((Keep("torch", "2.14.1", "outside"),), ())
+    adopted = tomli.loads(uv.adopt_uv(BARE, keeping))["tool"]["uv"]
+    assert adopted == {"override-dependencies": [f"torch ; {NEVER}"]}
+
+
+def test_what_is_no_project_of_uv() -> None:
+    assert not uv.is_project('[tool.poetry]\nname = "p"\n')
+    with pytest.raises(UsageError, match="is no TOML"):
+        uv.is_project("[project")
+
+
+@pytest.mark.parametrize("text", ["", "acme\n", "acme", "# c\r\nacme\r\n"])
+def test_requirements(text: str) -> None:
+    adopted = pip.adopt_requirements(text, KEEPING)
+    lines = [line.partition("  #")[0] for line in adopted.splitlines()]
+    assert lines[:3] == [
+        *("-c xpusetup-constraints.txt", "--find-links /wheels"),
+        "--extra-index-url https://download.pytorch.org/whl/xpu",
+    ]
+    assert adopted.endswith(text)
+    assert pip.leave_requirements(f"{adopted}") == text
+
+
+@pytest.mark.parametrize(
+    ("text", "constraint", "others"),
+    [
+        ("", "/c.txt", []),
+        ("", "/o.txt /c.txt", ["/o.txt"]),
+        ("[global]\ntimeout = 9", "/c.txt", []),
+        ("[install]\nno-deps = no\n", "/o.txt /c.txt", ["/o.txt"]),
+        ("[install]\n# mine\nconstraint = /a.txt\nuser = no\n", "/a.txt /c.txt", ["/a.txt"]),
+        ("[install]\nconstraint =\n  /a.txt\n", "/c.txt /a.txt", ["/a.txt"]),
+    ],
+)
+def test_settings_of_pip(text: str, constraint: str, others: list[str]) -> None:
+    adopted = pip.adopt_settings(text, "/c.txt", others)
+    assert pip.read_constraints(adopted)["install"] == constraint.split()
+    left = pip.leave_settings(adopted, "/c.txt")
+    assert pip.read_constraints(left).get("install") == constraint.replace("/c.txt", "").split()
+
+
+def test_settings_that_cannot_be_read_name_nothing() -> None:
+    assert pip.read_constraints("constraint = no section") == {}
+
+
+# The command.
+
+
+@pytest.fixture
+def venv(tmp_path: Path) -> Path:
+    """Give an environment whose torch came from a wheel that is still there."""
+    place = tmp_path / "env/lib/python3.11/site-packages"
+    (tmp_path / "env/bin").mkdir(parents=True)
+    (tmp_path / "env/bin/python").touch()
+    (tmp_path / "env/pyvenv.cfg").write_text("home = /usr/bin\n")
+    wheel = tmp_path / "torch-2.14.1+xpu-py3-none-any.whl"
+    wheel.touch()
+    (place / "torch-2.14.1+xpu.dist-info").mkdir(parents=True)
+    (place / "torch-2.14.1+xpu.dist-info/direct_url.json").write_text(origin(str(wheel)))
+    return tmp_path / "env"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Give a project of uv that has requirements too."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    place = tmp_path / "project"
+    place.mkdir()
+    (place / "pyproject.toml").write_bytes(BARE.replace("\n", "\r\n").encode())
+    (place / "requirements.txt").write_bytes(b"acme\r\n# c")
+    return place
+
+
+def written(*places: Path) -> dict[str, bytes]:
+    return {str(path): path.read_bytes() for place in places for path in sorted(place.rglob("*")) if path.is_file()}
+
+
+def test_all_is_taken_back_byte_for_byte(project: Path, venv: Path) -> None:
+    before = written(project, venv)
+    found = adopt.look(str(project), Where(into=str(venv)))
+    assert written(project, venv) == before
+    assert [change.path.rpartition("/")[2] for change in found.data.changes] == [
+        *("pyproject.toml", "requirements.txt", "xpusetup-constraints.txt", "pip.conf")
+    ]
+    assert adopt.apply(found).data.written
+    assert written(project, venv).keys() - before.keys() == {
+        *(f"{project}/xpusetup-constraints.txt", f"{project}/.xpusetup-adopt.json", f"{venv}/pip.conf")
+    }
+    assert adopt.look(str(project), Where(into=str(venv))).data.changes == []
+    assert adopt.apply(adopt.look_back(str(project))).data.undone
+    assert written(project, venv) == before
+
+
+def test_what_was_changed_since_is_told(project: Path, venv: Path) -> None:
+    adopt.apply(adopt.look(str(project), Where(into=str(venv))))
+    (project / "requirements.txt").write_bytes((project / "requirements.txt").read_bytes() + b"\r\nmore\r\n")
+    found = adopt.look_back(str(project))
+    assert found.data.notes == ["requirements.txt was changed since: of it ours alone is taken out"]
+    adopt.apply(found)
+    assert (project / "requirements.txt").read_bytes() == b"acme\r\n# c\r\nmore\r\n"
+
+
+def test_an_environment_above_another_is_left_without_torch(
+    project: Path, venv: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As on top of a cluster's module, which brings torch by PYTHONPATH."""
+    (project / ".venv/bin").mkdir(parents=True)
+    (project / ".venv/bin/python").touch()
+    assert [one.kind for one in adopt.look(str(project), Where(into=str(venv))).data.kept] == ["wheel"]
+    monkeypatch.setenv("PYTHONPATH", f"{venv}/lib/python3.11/site-packages")
+    found = adopt.look(str(project), Where(into=str(venv))).data
+    assert ([one.kind for one in found.kept], found.notes) == (["outside"], [])
+
+
+def test_what_uv_would_take_out_is_told(project: Path, venv: Path, tmp_path: Path) -> None:
+    (tmp_path / "torch-2.14.1+xpu-py3-none-any.whl").unlink()
+    (note,) = adopt.look(str(project), Where(into=str(venv))).data.notes
+    assert f"UV_PROJECT_ENVIRONMENT={venv}" in note
+    (venv / "pyvenv.cfg").unlink()
+    (note,) = adopt.look(str(project), Where(into=str(venv))).data.notes
+    assert f"uv venv --clear --system-site-packages --python {venv}/bin/python" in note
+    venv.rename(project / ".venv")
+    (note,) = adopt.look(str(project), Where()).data.notes
+    assert "uv sync --inexact" in note
+
+
+def test_what_cannot_be_adopted(project: Path, venv: Path, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    with pytest.raises(UsageError, match="there is no folder"):
+        adopt.look(str(tmp_path / "none"), Where())
+    with pytest.raises(UsageError, match="nothing is adopted"):
+        adopt.look_back(str(project))
+    (tmp_path / "bare/bin").mkdir(parents=True)
+    (tmp_path / "bare/bin/python").touch()
+    with pytest.raises(NotReadyError, match="there is no torch"):
+        adopt.look(str(project), Where(into=str(tmp_path / "bare")))
+    (venv / "pyvenv.cfg").unlink()
+    with pytest.raises(UsageError, match="holds no pyproject"):
+        adopt.look(str(tmp_path / "empty"), Where(into=str(venv)))
+    (project / "requirements.txt").write_bytes(b"\xff")
+    with pytest.raises(UsageError, match="is no text"):
+        adopt.look(str(project), Where(into=str(venv)))
+    (project / adopt.RECORD).write_text("no")
+    with pytest.raises(UsageError, match="cannot be read"):
+        adopt.look_back(str(project))
+
+
+def test_the_record_of_another_version_is_refused(project: Path) -> None:
+    told: dict[str, Any] = {"environment": "x", "keeping": {}, "files": 1}
+    (project / adopt.RECORD).write_text(json.dumps(told))
+    with pytest.raises(UsageError, match="cannot be read"):
+        adopt.look_back(str(project))

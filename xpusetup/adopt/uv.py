@@ -1,0 +1,179 @@
+"""uv: pyproject.toml of a project whose torch stays. Pure; comments and order of the file stay as they are.
+
+Overrides go before every requirement, also those of other distributions, and `tool.uv.sources` holds for them as well
+(seen with uv 0.13.9): so that torch needs to be no dependency of the project.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+import tomlkit
+from packaging.requirements import InvalidRequirement, Requirement
+from tomlkit.exceptions import TOMLKitError
+
+from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keep, Keeping, canonical
+from xpusetup.base.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+OVERRIDES = "override-dependencies"
+HEAD = re.compile(r"^\[tool\.uv\]\s*\n(?=\s*\[)", re.MULTILINE)
+"""The head of a table that holds tables alone: none is needed, and tomlkit leaves the one that held more."""
+
+
+def is_project(text: str) -> bool:
+    """Say whether uv manages what this file describes."""
+    document = _parse(text).unwrap()
+    return "project" in document or "uv" in document.get("tool", {})
+
+
+def adopt_uv(text: str, keeping: Keeping) -> str:
+    """Give pyproject.toml with overrides, sources and the index that keep torch.
+
+    Raises UsageError for a file in a form in which that cannot be taken back out of it.
+    """
+    found = _adopted(text, keeping)
+    try:
+        same = _parse(leave_uv(found, text, keeping)).unwrap() == _parse(text).unwrap()
+    except (IndexError, KeyError, TOMLKitError):  # of tables that are written in pieces tomlkit loses count
+        same = False
+    if not same:
+        message = "tool.uv of pyproject.toml is written in a form that cannot be edited safely"
+        raise UsageError(
+            message, fix="write it as tables, [tool.uv] and [tool.uv.sources], then the same command again"
+        )
+    return found
+
+
+def _adopted(text: str, keeping: Keeping) -> str:
+    document = _parse(text)
+    uv = _table(_table(document, "tool", is_super=True), "uv")
+    _set_overrides(uv, [*(_override(one) for one in keeping.keeps), *(f"{name} ; {NEVER}" for name in keeping.never)])
+    sources = {one.name: source for one in keeping.keeps if (source := _source(one))}
+    if sources:
+        table = _table(uv, "sources")
+        for name, source in sources.items():
+            _drop_alike(table, name)
+            table[name] = source
+    if keeping.index:
+        _add_index(uv, keeping.index)
+    return _checked(tomlkit.dumps(document))
+
+
+def leave_uv(text: str, before: str, keeping: Keeping) -> str:
+    """Take it back out of a file that was changed since: what the file had of these names comes back."""
+    document, old = _parse(text), _parse(before).unwrap().get("tool", {}).get("uv", {})
+    uv = document.get("tool", {}).get("uv")
+    if uv is None:
+        return text
+    own = [each for each in old.get(OVERRIDES, ()) if _name_of(each) in keeping.names]
+    rest = [each for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in keeping.names]
+    _write_overrides(uv, [*map(str, rest), *own], kept=OVERRIDES in old)
+    for name in keeping.names:
+        _drop_alike(uv.get("sources", {}), name)
+    for name, value in old.get("sources", {}).items():
+        if canonical(name) in keeping.names:
+            _table(uv, "sources")[name] = _inline(value)
+    if all(each.get("name") != INDEX_NAME for each in old.get("index", ())):
+        _drop_index(uv)
+    _prune(document, uv, old)
+    found = tomlkit.dumps(document)
+    return _checked(found if HEAD.search(before) else HEAD.sub("", found))
+
+
+def _parse(text: str) -> tomlkit.TOMLDocument:
+    try:
+        return tomlkit.parse(text)
+    except TOMLKitError as error:
+        fix = "mend the file, then the same command again"
+        raise UsageError(f"pyproject.toml is no TOML: {error}", fix=fix) from None
+
+
+def _checked(text: str) -> str:
+    """Hold that what was written can be read again."""
+    _parse(text)
+    return text
+
+
+def _table(parent: Any, name: str, *, is_super: bool = False) -> Any:
+    if name not in parent:
+        parent[name] = tomlkit.table(is_super_table=is_super)
+    return parent[name]
+
+
+def _override(one: Keep) -> str:
+    return f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin
+
+
+def _source(one: Keep) -> Any:
+    if one.kind == "wheel":
+        return _inline({"path": one.source})
+    return _inline({"index": INDEX_NAME}) if one.kind == "index" else None
+
+
+def _inline(value: Any) -> Any:
+    if not isinstance(value, dict):
+        return value
+    table = tomlkit.inline_table()
+    table.update(value)
+    return table
+
+
+def _name_of(requirement: str) -> str:
+    try:
+        return canonical(Requirement(requirement).name)
+    except InvalidRequirement:
+        return ""
+
+
+def _set_overrides(uv: Any, wanted: list[str]) -> None:
+    names = {_name_of(each) for each in wanted}
+    kept = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in names]
+    _write_overrides(uv, [*kept, *wanted], kept=True)
+
+
+def _write_overrides(uv: Any, values: Iterable[str], *, kept: bool) -> None:
+    values = list(values)
+    if not values and not kept:
+        uv.pop(OVERRIDES, None)
+        return
+    array = tomlkit.array()
+    array.extend(values)
+    uv[OVERRIDES] = array.multiline(multiline=True)
+
+
+def _drop_alike(table: Any, name: str) -> None:
+    for each in [each for each in table if canonical(each) == name]:
+        del table[each]
+
+
+def _add_index(uv: Any, url: str) -> None:
+    _drop_index(uv)
+    if "index" not in uv:
+        uv["index"] = tomlkit.aot()
+    one = tomlkit.table()
+    one.update({"name": INDEX_NAME, "url": url, "explicit": True})
+    uv["index"].append(one)
+
+
+def _drop_index(uv: Any) -> None:
+    there = uv.get("index", [])
+    ours = [number for number, one in enumerate(there) if one.get("name") == INDEX_NAME]
+    if ours and len(ours) == len(there):
+        del uv["index"]
+        return
+    for number in reversed(ours):
+        del there[number]
+
+
+def _prune(document: Any, uv: Any, old: Any) -> None:
+    """Take empty tables out that were not there before."""
+    if "sources" in uv and not uv["sources"] and "sources" not in old:
+        del uv["sources"]
+    if not uv and not old:
+        del document["tool"]["uv"]
+        if not document["tool"]:
+            del document["tool"]

@@ -1,0 +1,323 @@
+"""adopt: a project keeps its torch, whatever uv and pip are asked for in it; and all of that taken back."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+import shlex
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.adopt import pip, uv
+from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, canonical, keep_torch
+from xpusetup.base.document import read_as
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.commands.environment import choose_python
+from xpusetup.commands.result import Result
+from xpusetup.machine.probe_fit import interpreter_of, site_packages
+from xpusetup.system import files
+from xpusetup.system.environment import variable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.run.workspace import Where
+
+RECORD = ".xpusetup-adopt.json"
+"""What was there before, in the project's folder: with it all is taken back."""
+PROJECT = "pyproject.toml"
+REQUIREMENTS = "requirements*.txt"
+VENVS = (".venv", "venv")
+
+
+@dataclass(frozen=True)
+class FileChange:
+    """A file that is written, or taken away, as a diff."""
+
+    path: str
+    diff: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Adopted:
+    """What makes a project keep its torch. `kept` stays in its version, `never` must not come beside it.
+
+    `written`: the files are as the diffs say; `undone`: it was taken back. `apply` is the command that writes it.
+    """
+
+    project: str
+    environment: str
+    kept: list[Keep]
+    never: list[str]
+    changes: list[FileChange]
+    notes: list[str]
+    written: bool
+    undone: bool
+    apply: str
+    undo: str
+
+
+@dataclass(frozen=True)
+class Saved:
+    """A file before and after: None where it was not there."""
+
+    path: str
+    before: str | None
+    after: str
+
+
+@dataclass(frozen=True)
+class Record:
+    """What was written, for the way back."""
+
+    environment: str
+    keeping: Keeping
+    files: list[Saved]
+
+
+@dataclass(frozen=True)
+class Adoption:
+    """What would be done: the texts of files (None: it goes), the record to keep, and what is told."""
+
+    folder: Path
+    texts: dict[Path, str | None]
+    record: Record | None
+    data: Adopted
+
+
+def look(folder: str, where: Where) -> Adoption:
+    """Find the torch of a project, and what makes it stay; nothing is written.
+
+    Raises UsageError where there is no project, NotReadyError without a torch.
+    """
+    place = _project(folder)
+    environment, by = _environment(place, where)
+    own = _own_environment(place)
+    outside = own is not None and own != environment and _sees(own, environment)
+    keeping = keep_torch(_installed(environment), _is_there, outside=outside)
+    before = {path: text for path, (text, _) in _taken_back(place).items()}
+    texts = dict(_edits(place, keeping, own or environment, before))
+    if not texts:
+        fix = f"name a project: {_line(where, Path('DIR'))}"
+        raise UsageError(f"{place} holds no {PROJECT}, {REQUIREMENTS} or .venv", fix=fix)
+    saved = [Saved(str(path), _text(path, before), text) for path, text in texts.items()]
+    record, told = Record(str(environment), keeping, saved), f"{environment} ({by})"
+    return _adoption(place, {**before, **texts}, record, told, _notes(keeping, own, environment), _line(where, place))
+
+
+def look_back(folder: str) -> Adoption:
+    """Find what takes it back: files that nobody touched since become what they were, byte for byte.
+
+    Raises UsageError where nothing was adopted.
+    """
+    place = _project(folder)
+    record = _read_record(place)
+    if record is None:
+        raise UsageError(f"nothing is adopted in {place}", fix=f"xpusetup adopt {shlex.quote(str(place))}")
+    found = _taken_back(place)
+    changed = [path.name for path, (_, same) in found.items() if not same]
+    notes = [f"{name} was changed since: of it ours alone is taken out" for name in changed]
+    texts = {path: text for path, (text, _) in found.items()}
+    return _adoption(place, texts, None, record.environment, notes, _undo(place))
+
+
+def apply(found: Adoption) -> Result[Adopted]:
+    """Write the files, the record first: what was begun can be taken back."""
+    path = found.folder / RECORD
+    if found.record is not None:
+        files.write_text(path, json.dumps(asdict(found.record), indent=1) + "\n")
+    for file, text in found.texts.items():
+        if text is None:
+            files.remove(file)
+        else:
+            files.write_text(file, text)
+    if found.record is None:
+        files.remove(path)
+    data = asdict(found.data) | {"written": found.record is not None, "undone": found.record is None}
+    return Result("adopt", read_as(Adopted, data))
+
+
+def show(found: Adoption) -> Result[Adopted]:
+    """Say what would be done."""
+    return Result("adopt", found.data)
+
+
+def _adoption(
+    place: Path, texts: dict[Path, str | None], record: Record | None, where: str, notes: list[str], line: str
+) -> Adoption:
+    kept = record.keeping if record else Keeping((), ())
+    data = Adopted(
+        project=str(place),
+        environment=where,
+        kept=list(kept.keeps),
+        never=list(kept.never),
+        changes=[each for path, text in texts.items() if (each := _change(path, text)).diff],
+        notes=notes,
+        written=False,
+        undone=False,
+        apply=f"{line} --yes",
+        undo=_undo(place),
+    )
+    return Adoption(place, texts, record, data)
+
+
+def _undo(place: Path) -> str:
+    return f"xpusetup adopt {shlex.quote(str(place))} --undo"
+
+
+def _line(where: Where, place: Path) -> str:
+    """Give the command that was asked."""
+    named = {"into": where.into, "profile": where.profile, "root": where.root, "name": where.name}
+    words = [word for name, value in named.items() if value for word in (f"--{name}", shlex.quote(value))]
+    return " ".join(("xpusetup adopt", shlex.quote(str(place)), *words))
+
+
+def _project(folder: str) -> Path:
+    place = Path(folder or ".").expanduser().absolute()
+    if not place.is_dir():
+        raise UsageError(f"there is no folder {place}", fix="name the folder of a project")
+    return place
+
+
+# Where torch is: the environment that is named, the project's own, the active one.
+
+
+def _environment(place: Path, where: Where) -> tuple[Path, str]:
+    own = _own_environment(place)
+    named = where.into or where.profile or where.root or where.name
+    if not named and own is not None and "torch" in _installed(own):
+        return own, "of the project"
+    chosen = choose_python(where)
+    prefix = Path(chosen.python).parent.parent if chosen.python else own or place
+    if "torch" not in _installed(prefix):
+        fix = f"name its environment: xpusetup adopt {shlex.quote(str(place))} --into ENV"
+        raise NotReadyError(f"there is no torch in {prefix}", fix=fix)
+    return prefix, chosen.by
+
+
+def _own_environment(place: Path) -> Path | None:
+    """Give the environment that uv and pip change for a project: UV_PROJECT_ENVIRONMENT, or that in its folder."""
+    named = variable("UV_PROJECT_ENVIRONMENT")
+    folders = [place / named] if named else [place / name for name in VENVS]
+    return next((folder for folder in folders if interpreter_of(folder)), None)
+
+
+def _installed(prefix: Path) -> dict[str, Installed]:
+    """Give what an environment has of torch's family, from the names of folders and direct_url.json."""
+    found: dict[str, Installed] = {}
+    for folder in (each for place in site_packages(prefix) for each in sorted(place.glob("*.dist-info"))):
+        name, _, version = folder.name.removesuffix(".dist-info").partition("-")
+        if canonical(name) in FAMILY:
+            origin = files.read_text(folder / "direct_url.json") or ""
+            found.setdefault(canonical(name), Installed(version, origin))
+    return found
+
+
+def _is_there(path: str) -> bool:
+    return Path(path).is_file()
+
+
+def _sees(own: Path, environment: Path) -> bool:
+    """Say whether an environment sees the packages of another: that of its interpreter, or one of PYTHONPATH."""
+    text = files.read_text(own / "pyvenv.cfg") or ""
+    told = variable("PYTHONPATH").split(":")
+    below = re.search(r"^include-system-site-packages\s*=\s*true", text, re.MULTILINE) is not None
+    return below or any(str(place) in told for place in site_packages(environment))
+
+
+def _notes(keeping: Keeping, own: Path | None, environment: Path) -> list[str]:
+    if not keeping.is_outside or (own is not None and own != environment and _sees(own, environment)):
+        return []
+    if own == environment:
+        told = "no wheel of this torch is left, and uv sync takes it out: use uv sync --inexact"
+        return [f"{told}; uv run and uv add leave it"]
+    python = shlex.quote(str(environment / "bin/python"))
+    made = f"uv venv --clear --system-site-packages --python {python}"
+    if (environment / "pyvenv.cfg").exists():  # of a venv the interpreter below it is seen alone
+        made = f"export UV_PROJECT_ENVIRONMENT={shlex.quote(str(environment))}, and uv sync --inexact"
+    return [f"the project's environment has to be or to see {environment}: {made}"]
+
+
+# The files: what each becomes, and what each was.
+
+
+def _edits(
+    place: Path, keeping: Keeping, environment: Path, before: dict[Path, str | None]
+) -> Iterator[tuple[Path, str]]:
+    text = _text(place / PROJECT, before)
+    if text is not None and uv.is_project(text):
+        yield place / PROJECT, uv.adopt_uv(text, keeping)
+    requirements = [path for path in sorted(place.glob(REQUIREMENTS)) if path.is_file()]
+    for path in requirements:
+        yield path, pip.adopt_requirements(_text(path, before) or "", keeping)
+    constraints, settings = place / pip.CONSTRAINTS, environment / "pip.conf"
+    told = _text(settings, before) or ""
+    ours = (environment / "pyvenv.cfg").exists() and pip.CONSTRAINTS not in told
+    if ours or requirements:
+        yield constraints, pip.render_constraints(keeping)
+    if ours:
+        yield settings, pip.adopt_settings(told, str(constraints), _in_force(told))
+
+
+def _text(path: Path, before: dict[Path, str | None]) -> str | None:
+    """Give what a file holds, or held before it was adopted; line ends as they are, None where there is none."""
+    if path in before:
+        return before[path]
+    if not path.exists():
+        return None
+    try:
+        return files.read_bytes(path).decode()
+    except UnicodeDecodeError:
+        raise UsageError(f"{path} is no text in UTF-8", fix="write it in UTF-8, then the same command again") from None
+
+
+def _in_force(settings: str) -> list[str]:
+    """Give the files of constraints that pip heeds already: a key of ours in `[install]` hides them."""
+    own = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
+    others = (Path("/etc/pip.conf"), Path.home() / ".pip/pip.conf", own / "pip/pip.conf")
+    found: dict[str, list[str]] = {}
+    for text in (*(files.read_text(path) or "" for path in others), settings):
+        found |= {name: values for name, values in pip.read_constraints(text).items() if values}
+    return found.get("install") or found.get("global") or []
+
+
+def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
+    """Give what each file that was adopted becomes, and whether nobody changed it since."""
+    record = _read_record(place)
+    return {Path(one.path): _back(Path(one.path), one, record) for one in record.files} if record else {}
+
+
+def _back(path: Path, one: Saved, record: Record) -> tuple[str | None, bool]:
+    now = _text(path, {})
+    if now is None or now == one.after:
+        return one.before, True
+    return _left(path, now, one, record), False
+
+
+def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:
+    if path.name == PROJECT:
+        return uv.leave_uv(now, one.before or "", record.keeping)
+    if path.name == pip.CONSTRAINTS:
+        return one.before
+    if path.name == "pip.conf":
+        return pip.leave_settings(now, next(each.path for each in record.files if each.path.endswith(pip.CONSTRAINTS)))
+    return pip.leave_requirements(now)
+
+
+def _read_record(place: Path) -> Record | None:
+    text = files.read_text(place / RECORD)
+    if text is None:
+        return None
+    try:
+        return read_as(Record, json.loads(text))
+    except ValueError:
+        fix = f"take back by hand what git diff shows, then: rm {shlex.quote(str(place / RECORD))}"
+        raise UsageError(f"{place / RECORD} cannot be read", fix=fix) from None
+
+
+def _change(path: Path, text: str | None) -> FileChange:
+    old, new = (_text(path, {}) or "").splitlines(), (text or "").splitlines()
+    name = path.name if text is not None else "/dev/null"
+    return FileChange(str(path), "\n".join(difflib.unified_diff(old, new, path.name, name, lineterm="")))
