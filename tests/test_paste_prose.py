@@ -44,6 +44,8 @@ def test_what_sentences_tell_are_checks() -> None:
     [
         ("It only works as root on this machine.", "perm.render_group"),
         ("It is never listed for my normal user, whatever I do.", "perm.render_group"),
+        ("clinfo shows the GPU when I use sudo, else nothing.", "perm.render_group"),
+        ("As a regular user I get 0 platforms.", "perm.render_group"),
         ("My user isn't in the render group on that node.", "perm.render_group"),
         ("As soon as someone signs in at the GNOME desktop it works.", "perm.render_group"),
         ("I added myself to the render group but have not logged out yet.", "perm.session"),
@@ -92,6 +94,7 @@ def test_a_kernel_that_is_named_in_words() -> None:
     assert read("It needs at least kernel 6.12 for a B580, they say.\n").kernel is None
     assert causes("I run kernel 5.15 and a B580 here.\n") == []
     assert causes("I run kernel 5.15 and a B580 here. The card is not detected.\n") == ["kmd.force_probe"]
+    assert causes("Debian 12, uname -r says 6.1.0-28-amd64. My B570 does not show up.\n") == ["kmd.force_probe"]
     assert causes("I run kernel 6.14 and a B580 here. The card is not detected.\n") == []
 
 

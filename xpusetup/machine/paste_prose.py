@@ -120,7 +120,8 @@ def what_is_said(lines: Iterable[str], sayings: Iterable[Saying]) -> dict[str, s
 
 
 KERNEL = re.compile(
-    r"(?i)\b(?:kernel|linux)(?: version| release| is| at|:)? v?(\d\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)"
+    r"(?i)\b(?:kernel|linux|uname -r)(?: version| release)?(?: is| at| says| gives|:)?"
+    r" v?(\d\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)"
     r"(?![\w+]| or )"
 )
 WISHED = re.compile(
