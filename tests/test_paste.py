@@ -25,6 +25,7 @@ from xpusetup.machine.facts import SEEN_ELSEWHERE, Facts
 from xpusetup.machine.paste_lines import MOST_LINES, MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, facts_from_paste
 from xpusetup.machine.probe import TOLD
+from xpusetup.run.tables import sayings
 from xpusetup.run.workspace import Where
 from xpusetup.ui.console import Terminal
 from xpusetup.ui.doctor import show_doctor, show_report
@@ -67,7 +68,7 @@ LONG = ("[", " ", "a@b:", "x-1", "|", "1:", "\x1b[", "= ", "Kernel ", "* ", "lib
 
 
 def read(*texts: str) -> tuple[Facts, PasteReport]:
-    return facts_from_paste(texts, "2026-11-22", GPUS, TOLD)
+    return facts_from_paste(texts, "2026-11-22", GPUS, TOLD, sayings())
 
 
 def judge(tmp_path: Path, *texts: str, **asked: Any) -> Any:
@@ -133,7 +134,7 @@ def test_a_listed_gpu_proves_the_way_to_it(tmp_path: Path) -> None:
         lambda text: text.replace("\n", "\r\n"),
         lambda text: "".join(f"> {line}\n" for line in text.splitlines()),
         lambda text: f"```\n{text}```\n",
-        lambda text: f"Hello all,\nmy card does not work, see below.\n\n{text}\nThanks!\n",
+        lambda text: f"Hello all,\nwhat my machine says is below.\n\n{text}\nThanks!\n",
         lambda text: "".join(f"\x1b[0;32m{line}\x1b[0m\n" for line in text.splitlines()),
         lambda text: f"(base) jo@box:~/src$ lspci -nnk | grep -A3 VGA\n{text}jo@box:~/src$ \n",
         lambda text: f"<details>\n<summary>output</summary>\n{text}</details>\n",

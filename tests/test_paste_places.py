@@ -16,7 +16,7 @@ from xpusetup.machine.gpus import age_of
 from xpusetup.machine.paste_commands import handed_over, level_zero_shown, lists_displays
 from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
-from xpusetup.run.tables import known_bad
+from xpusetup.run.tables import known_bad, sayings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -36,7 +36,7 @@ WSL = "$ uname -r\n5.15.90.1-microsoft-standard-WSL2\n"
 
 
 def read(text: str) -> Facts:
-    return facts_from_paste([text], "2026-11-23", GPUS, TOLD)[0]
+    return facts_from_paste([text], "2026-11-23", GPUS, TOLD, sayings())[0]
 
 
 def findings(text: str) -> dict[str, Finding]:

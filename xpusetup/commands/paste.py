@@ -14,7 +14,7 @@ from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
-from xpusetup.run.tables import gpu_table
+from xpusetup.run.tables import gpu_table, sayings
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def read_paste(names: Sequence[str]) -> Paste:
     data = [_read(name) for name in names]
     texts = [each.decode("utf-8", errors="replace") for each in data]
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD)
+    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD, sayings())
     causes = _causes(texts, facts)
     if not report.kinds and not causes:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"

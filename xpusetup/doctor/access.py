@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import DRIVERS, Answer, Question, gpus, intel_gpus, is_xpu, nodes, variable
+from xpusetup.machine.facts import NOT_HANDED, fails
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Node
@@ -24,8 +25,13 @@ def check_container_device(question: Question) -> Answer | None:
     container = question.facts.container
     if container is None or container.kind in ("", "wsl2"):
         return None
+    if container.details.get("/dev/dri") == NOT_HANDED:
+        seen = f"{container.kind} starts it without /dev/dri"
+        return Answer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None
     driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
     if not driven:
+        return None
+    if not nodes(question) and not question.facts.is_told("hardware.nodes"):
         return None
     if not nodes(question):
         return Answer(weight(question), f"{container.kind} without /dev/dri", {"container": container.kind})

@@ -23,7 +23,7 @@ from xpusetup.doctor.question import (
     unbound,
 )
 from xpusetup.doctor.userland import check_stock, newer_than
-from xpusetup.machine.facts import VGA_ALONE, lists_gpu
+from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, fails, lists_gpu
 from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 
@@ -284,8 +284,14 @@ def check_known(question: Question) -> Answer | None:
     kernel, lost = _kernel(question), unbound(question)
     if kernel is None or not intel_gpus(question):
         return None
-    if not lost:
-        return Answer("ok", f"Linux {kernel.release} knows it")
+    if early := _too_early(question, kernel):
+        seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}"
+        return Answer("fail", seen, _words(kernel, early))
+    return _refusal(question, kernel, lost) if lost else Answer("ok", f"Linux {kernel.release} knows it")
+
+
+def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | None:
+    """Say why no driver has a GPU: the kernel refuses it, has no driver for it, or is older than it."""
     refused = messages(question, REFUSED)
     if refused:
         return Answer("fail", refused[-1], _words(kernel, lost))
@@ -298,6 +304,21 @@ def check_known(question: Question) -> Answer | None:
         seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
         return Answer("fail", seen, _words(kernel, late))
     return None
+
+
+def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
+    """Give the GPUs of which nothing works and that the kernel is too old for, where no driver of its own is built in.
+
+    Kernels of RHEL and those that makers of machines get from Ubuntu (-oem) have drivers of later ones.
+    """
+    userland = question.facts.userland
+    listed = bool(userland and (userland.clinfo or any(":gpu]" in line for line in userland.sycl or [])))
+    own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
+    if listed or own or lists_gpu(question.facts) or not fails(question.facts):
+        return []
+    if re.search(r"\.el\d|-oem\b", kernel.release):
+        return []
+    return [gpu for gpu in intel_gpus(question) if gpu.driver == SEEN_ELSEWHERE and _is_before(question, kernel, gpu)]
 
 
 def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:

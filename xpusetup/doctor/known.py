@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
-from xpusetup.machine.facts import lists_gpu
+from xpusetup.machine.facts import lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
@@ -65,9 +65,7 @@ FROM_ABSENCE: dict[str, tuple[str, ...]] = {
     "hw.multi_bmg_enum": (GPUS, LADDER),
     "kmd.pvc_needs_backports": (DRIVER,),
     "kmd.bound": (DRIVER,),
-    "container.no_device": (NODES,),
     "perm.dri_nodes": (NODES,),
-    "umd.ze_loader": (LIBRARIES,),
     "umd.opencl_icd": ("userland.opencl",),
     "torch.fits": ("torch.misfits",),
     "torch.is_xpu_build": ("torch", "torch.build"),
@@ -87,6 +85,18 @@ PROVEN = frozenset(
     )
 )
 """What is well where Level Zero lists a GPU: it got there through all of these."""
+
+
+WORDS = {"user": "$USER", "python": "python", "container": "docker", "version": "", "mend": "", "names": ""}
+"""What stands in the gaps of a text where nothing but a sentence is known."""
+
+
+def judge_said(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
+    """Give what people said in words of what a check looks at, where it saw nothing itself and torch has no device."""
+    sentence = facts.said.get(name)
+    if not sentence or torch_works(facts) or (answer is not None and answer.level in ("ok", "warn", "fail", "crash")):
+        return answer
+    return Answer("fail", f'as was said, not seen: "{sentence}"', {**WORDS, **(answer.words if answer else {})})
 
 
 def untold_parts(name: str, facts: Facts) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
 from xpusetup.doctor import access, combinations, extensions, hardware, pytorch, resources, toolkit, userland
-from xpusetup.doctor.known import judge_untold
+from xpusetup.doctor.known import judge_said, judge_untold
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.machine.facts import Section
 
@@ -186,7 +186,7 @@ def _ask(check: Check, question: Question) -> Answer | None:
     if question.goal not in check.goals:
         return None
     try:
-        return judge_untold(check.id, question.facts, check.ask(question))
+        return judge_said(check.id, question.facts, judge_untold(check.id, question.facts, check.ask(question)))
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
         return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
 

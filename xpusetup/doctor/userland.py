@@ -16,7 +16,7 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
-from xpusetup.machine.facts import lists_gpu
+from xpusetup.machine.facts import fails, lists_gpu
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
@@ -74,6 +74,10 @@ def check_loader(question: Question) -> Answer | None:
     if userland is None or userland.libraries is None:
         return None
     path = userland.libraries.get(LOADER)
+    if path and path.startswith(("/usr/local/", "/opt/")) and fails(question.facts):
+        return Answer("fail", f"{path} comes first, which is not the distribution's")
+    if not path and not question.facts.is_told("userland.libraries"):
+        return None
     return Answer("ok", path) if path else Answer("fail", f"no {LOADER} on the library path")
 
 
@@ -83,7 +87,7 @@ def check_driver(question: Question) -> Answer | None:
     if userland is None:
         return None
     if userland.lacking and not lists_gpu(question.facts):
-        level: Level = "fail" if userland.level_zero is not None else "warn"
+        level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
         return Answer(level, f"neither {' nor '.join(userland.lacking)} among the packages")
     if userland.libraries is None:
         return None
@@ -121,7 +125,8 @@ def check_mixed(question: Question) -> Answer | None:
     words = {"packages": gone, "kept": " ".join(dict.fromkeys(new for _, new in pairs)) or gone}
     if not both and not halves:
         return Answer("ok", "one of each")
-    broken = userland.level_zero is not None and userland.level_zero.init == DEPENDENCY
+    ladder = userland.level_zero
+    broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
     return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 
@@ -211,7 +216,9 @@ def check_filters(question: Question) -> Answer | None:
         return None
     selector, mask = variable(question, "ONEAPI_DEVICE_SELECTOR"), variable(question, "ZE_AFFINITY_MASK")
     old, ladder = variable(question, "SYCL_DEVICE_FILTER"), _ladder(question)
+    beyond = fails(question.facts) and _is_beyond(question, selector, mask)
     hides = [
+        *([f"{beyond}, and there are fewer GPUs"] if beyond else []),
         *([f"ONEAPI_DEVICE_SELECTOR={selector}{_faulty(selector)}"] if selector and _shuts(selector) else []),
         *([f"SYCL_DEVICE_FILTER={old}"] if old and "level_zero" not in old else []),
         *([f"ZE_AFFINITY_MASK={mask}"] if mask and _masks_all(mask, ladder) else []),
@@ -220,8 +227,31 @@ def check_filters(question: Question) -> Answer | None:
         obeyed = [text for text in hides if not text.startswith("SYCL_DEVICE_FILTER")]  # newer runtimes ignore that one
         words = {"names": " ".join(text.partition("=")[0] for text in hides)}
         return Answer("fail" if obeyed else "warn", ", ".join(hides), words)
+    if variable(question, "ZE_FLAT_DEVICE_HIERARCHY") == "COMPOSITE" and of_family(question, "pvc"):
+        seen = "ZE_FLAT_DEVICE_HIERARCHY=COMPOSITE: a card of two stacks is listed as one device"
+        return Answer("warn", seen, {"names": "ZE_FLAT_DEVICE_HIERARCHY"})
     there = [text for text in (selector, old, mask) if text]
     return Answer("info", ", ".join(there)) if there else Answer("ok", "none set")
+
+
+TILES = 2
+"""The stacks that a card may have, each of them a device."""
+
+
+def _is_beyond(question: Question, selector: str, mask: str) -> str:
+    """Give the variable that names by number only GPUs that are not there; empty where that cannot be said.
+
+    A mask is held against the bus alone: what programs list, they list under the mask.
+    """
+    cards, ladder = [gpu for gpu in intel_gpus(question) if ":" in gpu.address], _ladder(question)
+    count = len(cards) * (TILES if of_family(question, "pvc") else 1) if question.facts.is_told("hardware.gpus") else 0
+    listed = max(count, len(ladder.devices) if ladder else 0)
+    wanted = re.fullmatch(r"(?i)level_zero:(\d+(?:,\d+)*)", selector.strip())
+    if wanted and listed and min(map(int, wanted[1].split(","))) >= listed:
+        return f"ONEAPI_DEVICE_SELECTOR={selector}"
+    if count and re.fullmatch(r"\d+(?:,\d+)*", mask) and min(map(int, mask.split(","))) >= count:
+        return f"ZE_AFFINITY_MASK={mask}"
+    return ""
 
 
 BACKENDS = ("level_zero", "opencl", "cuda", "hip", "native_cpu", "offload", "*")

@@ -419,6 +419,8 @@ class Ascend(Fact):
 
 NOT_TOLD = "not told"
 """The note of a part that nobody looked at, or told of: nothing follows from its being empty."""
+NOT_HANDED = "not handed over"
+"""The state of a device that a container was not given."""
 VGA_ALONE = "of the display devices those of class VGA were listed"
 """The note of GPUs where a list holds one class of them: a GPU of another class may be there."""
 SEEN_ELSEWHERE = "?"
@@ -428,7 +430,8 @@ SEEN_ELSEWHERE = "?"
 class Facts(Fact):
     """A machine. `notes` says why something was not seen: {section or section.part: reason}.
 
-    `program` is the version that looked, with its commit; empty in what older ones saved.
+    `program` is the version that looked, with its commit; empty in what older ones saved. `said` is what people told
+    in words {check, or "fails": the sentence}: it was not seen.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -451,6 +454,7 @@ class Facts(Fact):
     ascend: Ascend | None = None
     environment: dict[str, str] | None = None
     notes: dict[str, str] = {}
+    said: dict[str, str] = {}
 
     @property
     def in_wsl(self) -> bool:
@@ -466,6 +470,22 @@ class Facts(Fact):
     def tool(self, name: str) -> Tool | None:
         """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)
+
+
+def torch_works(facts: Facts) -> bool:
+    """Say whether torch has a device here."""
+    seen = facts.torch.report if facts.torch else None
+    return seen is not None and bool(seen.available) and seen.count != 0
+
+
+def fails(facts: Facts) -> bool:
+    """Say whether it was seen or said that the GPU does not work here."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    seen = facts.torch.report if facts.torch else None
+    without = ladder is not None and not lists_gpu(facts)
+    refused = seen is not None and (seen.available is False or bool(seen.error))
+    blank = facts.userland is not None and facts.userland.clinfo == [] and not lists_gpu(facts)
+    return not torch_works(facts) and (without or refused or blank or "fails" in facts.said)
 
 
 def lists_gpu(facts: Facts) -> bool:

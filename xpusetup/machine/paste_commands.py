@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
 
 PLAIN = re.compile(r"[\w .:+/-]+")
@@ -30,8 +30,12 @@ LEVEL_ZERO_DRIVERS = {
     "pacman": ("intel-compute-runtime",),
 }
 """The packages of which one brings Level Zero's driver, by the program that lists them."""
-HANDED = re.compile(r"(?:--device[= ]|-\s*[\"']?)(/dev/(?:dri|dxg)\b[^\s:\"']*)")
-STARTS = re.compile(r"^(?:docker|podman)\b.*\b(?:run|create)\b")
+HANDED = re.compile(r"(?:--device[= ]|-v |--volume[= ]|-\s*[\"']?)(/dev/(?:dri(?!/by-path)|dxg)\b[^\s:\"']*)")
+STARTS = re.compile(r"^(docker|podman)\b.*\b(?:run|create)\b")
+MOST_HELD = 4000
+"""As many characters of a command on several lines are read."""
+SET = re.compile(r"(?:^|\s)([A-Z][A-Z0-9_]{2,60})=(\"[^\"]*\"|'[^']*'|\S+)")
+INSTALLS = re.compile(r"\b(?:pip3?|uv pip|conda|mamba|micromamba) install\b(?P<rest>.*)")
 
 
 def _pipe(command: str) -> list[list[str]]:
@@ -83,6 +87,33 @@ def level_zero_shown(command: str) -> tuple[str, ...]:
     """Give the packages of Level Zero's driver, of which one has to be in what a command lists if it is installed."""
     names = LEVEL_ZERO_DRIVERS.get(command.partition(" ")[0], ()) if LISTS.match(command) else ()
     return names if names and "|" in command and shows(command, (f"ii  {name} " for name in names)) else ()
+
+
+def whole_commands(text: Iterable[str]) -> Iterator[str]:
+    """Give lines, those that a backslash continues as one."""
+    held = ""
+    for line in text:
+        if line.endswith(" \\") and len(held) < MOST_HELD:
+            held += line[:-1]
+        else:
+            yield held + (line.lstrip() if held else line)
+            held = ""
+    if held:
+        yield held
+
+
+def variables_of(command: str) -> dict[str, str]:
+    """Give the variables that a command sets for itself or for the container that it starts."""
+    return {name: value.strip("\"'") for name, value in SET.findall(command)}
+
+
+def installs_torch(command: str) -> str:
+    """Say which torch a command installs: "xpu", "other" (for CUDA or the CPU), or "" for none."""
+    found = INSTALLS.search(command)
+    named = found and re.search(r"(?<!\S)(?:py)?torch(?:[=<>~!]=?\S*)?(?!\S)", found["rest"])
+    if not found or not named:
+        return ""
+    return "xpu" if re.search(r"xpu|nightly|-r\s|--find-links|\.whl", found["rest"]) else "other"
 
 
 def handed_over(command: str) -> tuple[str, ...] | None:

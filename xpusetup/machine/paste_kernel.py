@@ -6,11 +6,13 @@ import re
 
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
-from xpusetup.machine.paste_commands import lists_displays
+from xpusetup.machine.paste_commands import HANDED, lists_displays
 from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
+BARRED = re.compile(r"^\s{0,8}(?:blacklist (i915|xe)\b|install (i915|xe) /(?:usr/)?s?bin/(?:true|false)\b)")
+"""Lines of modprobe.d that keep a driver from loading."""
 DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
 VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
 
@@ -35,6 +37,7 @@ class KernelReader:
         self.block: dict[str, str] | None = None
         self.shelf: PastedGpu | None = None
         self.bus = 0
+        self.composed = False
         self.said = 0
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
@@ -115,7 +118,9 @@ class KernelReader:
             gpu.detailed = True
         elif found := lines.WINDOW.search(line):
             gpu.bar = max(gpu.bar or 0, int(found[1]) * lines.UNITS[found[2]])
-        elif not re.match(r"^\s+(?:Subsystem|DeviceName|Flags|Capabilities|Memory|Region|Expansion|Physical)", line):
+        elif re.match(r"^\s+(?:Subsystem|DeviceName)", line):
+            gpu.detailed = gpu.detailed or bool(re.search(r"^lspci (?!.*-\w*v).*-\w*k", self.command))
+        elif not re.match(r"^\s+(?:Flags|Capabilities|Memory|Region|Expansion|Physical)", line):
             return ""
         return "lspci"
 
@@ -135,6 +140,7 @@ class KernelReader:
             if found[6].startswith("renderD"):
                 path = f"/dev/dri/{found[6]}"
                 self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
+                self.got.by_lxc = self.got.by_lxc or found[4] == "nogroup"
             return "/dev/dri"
         if found := lines.BY_PATH.search(line):
             path = f"/dev/dri/{found[2]}"
@@ -190,7 +196,25 @@ class KernelReader:
         gpu.device = gpu.device or device
         gpu.driver = gpu.driver or driver or None
 
+    def _composed(self, line: str) -> str:
+        """Read what a file of docker compose hands to its containers."""
+        if lines.SERVICES.match(line):
+            self.composed, self.got.starts, self.got.handed = True, "docker", self.got.handed or ()
+        elif self.composed and lines.PRIVILEGED.match(line):
+            self.got.handed = ("/dev/dri", "/dev/dxg")
+        elif self.composed and (found := HANDED.findall(line)):
+            self.got.handed = (*(self.got.handed or ()), *found)
+        else:
+            return ""
+        return "compose"
+
     def _loaded(self, line: str) -> str:
+        if found := lines.LOST.match(line):
+            self._keep(self.got.lost, found[1])
+            return "files"
+        if found := BARRED.match(line):
+            self._keep(self.got.blacklisted, found[1] or found[2])
+            return "modprobe.d"
         found = lines.LOADED.match(line)
         if found is None:
             return ""

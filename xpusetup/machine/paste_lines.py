@@ -25,6 +25,8 @@ MOST = 400
 CODES = re.compile(r"\x1b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\x07\x1b\n]{0,200}(?:\x07|\x1b\\)|[@-Z\\^_])")
 FENCE = re.compile(r"^\s*(?:```|~~~|</?(?:details|summary|pre|code)\b)")
 QUOTE = re.compile(r"^(?:> ?){1,5}(?!>)")
+SERVICE = re.compile(r"^[a-z][\w.-]{0,40}-\d{1,2}\s{1,8}\| ")
+"""What docker compose puts before the lines of a service."""
 PYTHON = ">>> "
 TYPED = re.compile(
     r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:"
@@ -42,7 +44,7 @@ TOOLS = (
 )
 BARE = re.compile(
     r"^(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg)(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
-    r"(?: ?\|.{1,200}|$))"
+    r"(?: ?\|.{1,200}|$)|(?:docker|podman) run .*)"
 )
 """A command that stands on a line of its own, without a prompt."""
 
@@ -51,6 +53,7 @@ def clean_lines(text: str) -> Iterator[str]:
     """Give the lines of what was pasted, without codes of terminals, quotes, emphasis and NUL; fences are empty."""
     for raw in text[:MOST_TEXT].splitlines()[:MOST_LINES]:
         line = CODES.sub("", raw[:LONGEST].replace("\0", "")).replace("**", "").replace("\\`", "`")
+        line = SERVICE.sub("", line)
         if not line.startswith(PYTHON):
             line = QUOTE.sub("", line)
         yield "" if FENCE.match(line) else line.replace("`", "").rstrip()
@@ -70,7 +73,10 @@ RELEASE = re.compile(r"^(PRETTY_NAME|NAME|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME
 UNAME = re.compile(r"^Linux\s\S+\s(\d+\.\d+\S*)\s")
 KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
 MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
-IDENTITY = re.compile(r"\buid=(\d+)\(([^)]*)\)(?: gid=\S+)?(?: groups=(\S+))?")
+IDENTITY = re.compile(r"\buid=(\d+)\(([^)]*)\)(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")
+JOINED = re.compile(r"^(render|video):x?:(\d+):([\w,.-]*)$")
+GROUPS = re.compile(r"^[\w.-]{1,32} : ((?:[\w.-]{1,32} ?)+)$")
+"""What `groups USER` says."""
 SLOT = re.compile(
     r"^\s{0,4}(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+\"?((?:VGA compatible|3D|Display) controller"
     r"|Processing accelerators|[A-Z][\w /-]{2,40})\"?(?: \[([0-9a-f]{4})\])?:? (.*)$"
@@ -85,7 +91,11 @@ OWN = re.compile(
 WINDOW = re.compile(r"Memory at \S+ \(64-bit, prefetchable\)(?: \[[^]]*\])* \[size=(\d+)([KMGT])\]")
 NODE = re.compile(r"^([cbl-][rwxst-]{9})([+.@]?)\s+\d+\s+(\S+)\s+(\S+)\s+226,\s*(\d+)\s.*?((?:renderD|card)\d+)\s*$")
 BY_PATH = re.compile(r"pci-(\S{7,12}\.[0-7])-render\s+->\s+\.\./(renderD\d+)")
-NO_NODES = re.compile(r"(?:cannot access|No such file or directory).{0,40}/dev/dri|/dev/dri\S*'?: No such file")
+NO_NODES = re.compile(
+    r"(?:cannot access|No such file or directory).{0,40}/dev/dri|/dev/dri\S*'?: No such file|^ls: .{1,60}'/dev/dri/?'"
+)
+LOST = re.compile(r"^(?:ls|stat|cat|file): .{0,60}?'?(/(?:dev|usr|lib|opt|etc)/[^\s':\u2019]{2,200})")
+"""A file that is not there, in whatever language; what may not be read is told of as denied."""
 SAID = re.compile(
     r"^(?:<\d+>)?(?:\[\s*\d+\.\d+\]|\[\w{3} \w{3}\s.{10,20}\]|\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:)"
 )
@@ -109,20 +119,45 @@ SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): "
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
 TITLE = re.compile(r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4})\b")
+SHORT = re.compile(
+    r"(?<![\w./-])(?:([AB]\d{3}M?|B[5-7][05])|(Max 1[15]\d0|Flex 1[47]0)"
+    r"|(U?HD|Iris Plus)(?: Graphics)? ([P\d]\d{2,3}))(?![\w-])"
+)
+"""Graphics as people name them for short."""
+CHIPS = (
+    (re.compile(r"\bLunar Lake\b|\bUltra \d 2\d\dV\b"), "64a0"),
+    (re.compile(r"\bMeteor Lake\b|\bUltra \d 1\d\d[HU]\b"), "7d55"),
+    (re.compile(r"\bArrow Lake-?H\b|\bUltra \d 2\d\dHX?\b"), "7d51"),
+    (re.compile(r"\bRocket Lake\b|\bi[579]-11[5-9]00K?\b"), "4c8a"),
+    (re.compile(r"\bTiger Lake\b"), "9a49"),
+)
+"""Graphics by the processor that they are part of; those whose name ends in F have none."""
 NEO = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 """A release of compute-runtime, which has a form of its own."""
-CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|^BOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
+CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|\bBOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
 LOADED = re.compile(r"^(i915|xe|dxgkrnl|nvidia|amdgpu)\s+\d+\s+-?\d+")
 STATE = r"(?:(?P<state>[uirph][cnuHFWtTi ])R?\s+)?"
 PINNED = re.compile(
     rf"^[\s|*+•-]{{0,8}}(?:\[(?:pip3?|conda)\]\s+)?{STATE}(?P<name>[A-Za-z][\w.+-]{{1,60}}?)(?::(?:amd64|all|i386))?(?:/[\w,.-]{{1,60}})?"
     r"\s{0,60}(?:===?|[:=|@]|\s)\s{0,60}[\[(]?v?(?P<version>\d[\w.+~:-]{1,80})"
 )
+ABSENT = re.compile(
+    r"package '?([\w.+-]{2,60}?)'? (?:is not installed|was not found)|no packages? found matching ([\w.+-]{2,60}?)\.?$"
+    r"|^un\s+([\w.+-]{2,60})(?::\w+)?\s"
+)
+"""What the managers of packages say of one that is not there."""
+POLICY = re.compile(r"^([a-z0-9][\w.+-]{1,60}):$")
+INSTALLED = re.compile(r"^\s+Install\w{1,6}\s?: ?(\(\S+\)|\d\S*)$")
+"""What `apt policy` says of a package: its version, or none, in whatever language."""
 RPM = re.compile(
     r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
 )
 LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S+ \w+ \[installed)")
-VARIABLE = re.compile(r"^\s{0,8}(?:export\s+|set\s+|ENV\s+)?([A-Z_][A-Z0-9_]{1,60})=([^\n]*)$")
+VARIABLE = re.compile(
+    r"^\s{0,12}(?:- ?)?(?:export\s+|set\s+|setx\s+|ENV\s+)?[\"']?([A-Z_][A-Z0-9_]{1,60})(?:=|:\s)([^\n]*)$"
+)
+SERVICES = re.compile(r"^\s{0,4}services:\s*$")
+PRIVILEGED = re.compile(r"^\s+privileged:\s*[\"']?true")
 LIBRARY = re.compile(r"^\s*lib\S+ \(libc6[^)]*\) => /")
 NO_PLATFORM = re.compile(r"Number of platforms\s+0\b|clGetPlatformIDs\b.{0,80}-1001\b|PLATFORM_NOT_FOUND_KHR")
 OPENCL = re.compile(
@@ -148,13 +183,23 @@ TRUTH = re.compile(r"^\(?(True|False)(?:, \d{1,3}\))?$")
 WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
 ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
 ANSWERED = re.compile(
-    r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)\W{1,6}(True|False)\b", re.IGNORECASE
+    r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)"
+    r"(?:\W{1,6}|\W{0,3}\s(?:(?:is|says?|returns?|returned|gives?|gave|me|still|always|just|prints?|printed|now|stays?|shows?|equals)"
+    r"\s\W{0,3}){1,4})(True|False)\b",
+    re.IGNORECASE,
 )
 COUNTED = re.compile(r"(?:torch\.)?xpu\.device_count(?:\(\))?\W{1,6}(\d+)")
 DISTRIBUTION = re.compile(
     r"\b(Ubuntu|Debian GNU/Linux|Debian|Fedora(?: Linux)?|Arch Linux|openSUSE \w+"
     r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE)\b[ v]{0,2}(\d[\d.]*)?"
 )
+COMMON = {"sudo", "wheel", "adm", "users", "docker", "video", "render", "audio", "plugdev", "input", "lp"}
+"""Groups of which one is nearly always among those of a person."""
+BY_OTHERS = re.compile(
+    r"(?i)\b(?:as root|with sudo|under sudo|using sudo)\b.*\btrue\b|\btrue\b.*\b(?:as root|with sudo)\b"
+)
+BUILT = re.compile(r"^\s*(?:pytorch|libtorch)\s+\d\S*\s+\S*?(cpu|cuda)")
+"""PyTorch in a list of conda, with what it was built for."""
 COLLECTED = "Collecting environment information"
 FAMILIES = {
     "Ubuntu": ["ubuntu", "debian"],
@@ -234,7 +279,9 @@ class Pasted:
     """All that was read. `told` are the parts of facts of which something is known, `kinds` how many lines of each.
 
     `as_root`: what was listed to root and not to the user, `lacks`: packages that a list would show if they were there,
-    `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class.
+    `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class,
+    `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
+    starts a container ("docker", "podman"), `lost`: files that are not there.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -265,6 +312,17 @@ class Pasted:
     as_root: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
     handed: tuple[str, ...] | None = None
+    prose: list[str] = field(default_factory=list)
+    said: dict[str, str] = field(default_factory=dict)
+    blacklisted: list[str] = field(default_factory=list)
+    joined: dict[str, int] = field(default_factory=dict)
+    members: dict[str, list[str]] = field(default_factory=dict)
+    chips: list[str] = field(default_factory=list)
+    filtered: bool = False
+    installed: str = ""
+    starts: str = ""
+    by_lxc: bool = False
+    lost: list[str] = field(default_factory=list)
     displays: str = ""
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)

@@ -17,12 +17,25 @@ from xpusetup.machine.parsers import (
     parse_ldconfig,
     parse_sycl_ls,
 )
-from xpusetup.machine.paste_commands import handed_over, level_zero_shown
+from xpusetup.machine.paste_commands import (
+    LEVEL_ZERO_DRIVERS,
+    handed_over,
+    installs_torch,
+    level_zero_shown,
+    shows,
+    variables_of,
+    whole_commands,
+)
 from xpusetup.machine.paste_kernel import KernelReader
 from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
+from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+
+ZE_DRIVERS = sorted({name for names in LEVEL_ZERO_DRIVERS.values() for name in names})
+ZE_DRIVER = "libze_intel_gpu.so"
 
 
 class Reader(KernelReader):
@@ -41,15 +54,21 @@ class Reader(KernelReader):
         self.after = ""
         self.before = 0
         self.shown: set[str] = set()
+        self.root_sees, self.listing = False, False
+        self.absent: set[str] = set()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
-        self.command, self.gpu, self.after, self.by_root = "", None, "", False
-        for line in clean_lines(text):
+        self.command, self.gpu, self.after, self.by_root, self.composed = "", None, "", False, False
+        self.got.prose.append("")
+        for line in whole_commands(clean_lines(text)):
             if not line.strip():
+                self.got.prose.append("")
                 continue
             self.got.lines += 1
             kind = self._read_line(line) or self._mentioned(line)
+            if kind in WORDY and len(self.got.prose) < MOST_PROSE:
+                self.got.prose.append(line if is_prose(line) else "")
             if kind:
                 self.got.kinds[kind] += 1
             else:
@@ -63,6 +82,8 @@ class Reader(KernelReader):
         self._take_listed()
         if self.got.uid is None and self.users == {"root"}:
             self.got.uid = 0
+        if self.absent & set(ZE_DRIVERS) and not any(name in self.got.packages for name in ZE_DRIVERS):
+            self.got.lacks.extend(name for name in ZE_DRIVERS if name in self.absent and name not in self.got.lacks)
         if self.bus >= lines.WHOLE_BUS:
             self.got.told.add("hardware.gpus")
         if self.got.listed >= lines.WHOLE_LIST:
@@ -71,6 +92,8 @@ class Reader(KernelReader):
     def _take_listed(self) -> None:
         """Take what OpenCL lists to this user, and apart from it what it lists to root alone."""
         own, roots = (parse_clinfo("\n".join(self.shown_to[who])) for who in (False, True))
+        if self.root_sees and self.got.available is False:
+            self.got.as_root.append("a GPU")
         blind = bool(self.got.sycl) and not any(":gpu]" in line for line in self.got.sycl)
         seen = [line.rpartition("] ")[2] for line in self.sycl_of_root if ":gpu]" in line]
         if blind and seen:
@@ -90,11 +113,13 @@ class Reader(KernelReader):
         listed = self.expected and self.got.listed > self.before
         if listed and not any(name in self.got.packages for name in self.expected):
             self.got.lacks.extend(self.expected)
-        self.expected = ()
+        if self.listing and not any(name.startswith(ZE_DRIVER) for name in self.got.libraries):
+            self.got.lacks.append(ZE_DRIVER)
+        self.expected, self.listing = (), False
 
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
-        forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO)
+        forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO, lines.SHORT)
         return "text" if len(line) < lines.PROSE and any(form.search(line) for form in forms) else ""
 
     def _note_names(self, line: str) -> None:
@@ -105,6 +130,13 @@ class Reader(KernelReader):
             self._keep(self.got.named, f"[0x{device.lower()}]")
         for title in lines.TITLE.findall(line):
             self._keep(self.got.named, title)
+        for card, center, old, number in lines.SHORT.findall(line):
+            names = (f"Arc {card}", f"Arc Pro {card}") if card else (f"Data Center GPU {center}",)
+            for each in (f"{old} Graphics {number}",) if old else names:
+                self._keep(self.got.named, each)
+        for form, device in lines.CHIPS:
+            if form.search(line):
+                self._keep(self.got.chips, f"[0x{device}]")
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
 
@@ -115,7 +147,7 @@ class Reader(KernelReader):
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
             *(self._release, self._opencl, self._smi, self._vulkan, self._torch, self._variable, self._library),
-            *(self._loaded, self._field, self._package, self._error),
+            *(self._loaded, self._composed, self._field, self._missing, self._package, self._error),
         )
         return next((kind for reader in readers if (kind := reader(line))), "")
 
@@ -165,7 +197,13 @@ class Reader(KernelReader):
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
         self.expected, self.before = level_zero_shown(command), self.got.listed
-        self.got.handed = handed_over(command) or self.got.handed
+        if (handed := handed_over(command)) is not None:
+            self.got.handed, self.got.starts = handed, command.partition(" ")[0]
+        for name, value in variables_of(command).items():
+            if name in self.watched:
+                self.got.variables.setdefault(name, value)
+        if which := installs_torch(command):
+            self.got.installed = command if which == "other" else ""
 
     # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
 
@@ -249,6 +287,14 @@ class Reader(KernelReader):
             self.got.groups.update({name: int(number) for number, name in pairs})
             self.got.told.add("system.groups")
             return "id"
+        if found := lines.JOINED.match(line.strip()):
+            self.got.joined[found[1]] = int(found[2])
+            self.got.members.setdefault(found[1], found[3].split(","))
+            return "id"
+        if (found := lines.GROUPS.match(line.strip())) and lines.COMMON & set(found[1].split()):
+            self.got.groups.update({name: -1 - number for number, name in enumerate(found[1].split())})
+            self.got.told.add("system.groups")
+            return "id"
         if self.command == "whoami" and line.strip() == "root":
             self.got.uid = 0
             return "id"
@@ -293,23 +339,32 @@ class Reader(KernelReader):
     # PyTorch and Python.
 
     def _torch(self, line: str) -> str:
+        asked = lines.ASKED.findall(self.command)
+        if self.by_root and "True" in line and (asked or lines.ANSWERED.search(line)):
+            self.root_sees = True
+            return "torch.xpu"
+        if lines.BY_OTHERS.search(line):
+            return ""
+        return "torch.xpu" if self._answer(line) or self._answers_to(asked, line) or lines.COLLECTED in line else ""
+
+    def _answer(self, line: str) -> bool:
+        """Take an answer that says itself to what."""
         if found := lines.ANSWERED.search(line):
             self.got.available = found[1].lower() == "true"
-            return "torch.xpu"
-        if found := lines.COUNTED.search(line):
+        elif found := lines.COUNTED.search(line):
             self.got.count = int(found[1])
-            return "torch.xpu"
-        text = line.strip()
-        if found := lines.WHEEL.match(text):
+        elif found := lines.WHEEL.match(line.strip(" '")):
             self.got.distributions.setdefault("torch", found[1])
-            return "torch.xpu"
-        asked = lines.ASKED.findall(self.command)
-        if len(asked) > 1 and "print" in self.command and self._answers(asked, text.split()):
-            return "torch.xpu"
-        if asked and (truth := lines.TRUTH.match(text)) and "xpu.is_available()" in asked:
+        return found is not None
+
+    def _answers_to(self, asked: list[str], line: str) -> bool:
+        """Take answers to what was asked before."""
+        if asked and self._answers(asked, line.strip(" '()").replace(",", "").split()):
+            return True
+        truth = lines.TRUTH.match(line.strip()) if "xpu.is_available()" in asked else None
+        if truth is not None:
             self.got.available = truth[1] == "True"
-            return "torch.xpu"
-        return "torch.xpu" if lines.COLLECTED in line else ""
+        return truth is not None
 
     def _answers(self, asked: list[str], words: list[str]) -> bool:
         """Take what one print says of several things that were asked for, in their order."""
@@ -330,7 +385,7 @@ class Reader(KernelReader):
             self.got.variables.setdefault("SETVARS_COMPLETED", "1")
             return "setvars.sh"
         found = lines.VARIABLE.match(line)
-        if found is None:
+        if found is None or (f"{found[1]}=" not in line and found[1] not in self.watched):
             return ""
         if found[1] in self.watched:
             self.got.variables.setdefault(found[1], found[2].strip().strip("\"'"))
@@ -340,7 +395,10 @@ class Reader(KernelReader):
         if not lines.LIBRARY.match(line):
             return ""
         wanted = {line.split(maxsplit=1)[0]}
-        self.got.libraries.update(parse_ldconfig(line, wanted))
+        self.got.filtered = "|" in self.command
+        if "|" in self.command and shows(self.command, (f"\t{ZE_DRIVER} (libc6,x86-64) => /usr/lib/{ZE_DRIVER}",)):
+            self.listing = True
+        self.got.libraries = parse_ldconfig(line, wanted) | self.got.libraries
         return "ldconfig"
 
     def _field(self, line: str) -> str:
@@ -376,11 +434,30 @@ class Reader(KernelReader):
             return "collect_env"
         return ""
 
+    def _missing(self, line: str) -> str:
+        """Read that a package is not there."""
+        if found := lines.ABSENT.search(line):
+            self.absent.add(found[1] or found[2] or found[3])
+            return "packages"
+        if found := lines.POLICY.match(line):
+            self.after = f"policy {found[1]}"
+            return "packages" if found[1] in PACKAGES else ""
+        if self.after.startswith("policy ") and (found := lines.INSTALLED.match(line)):
+            name, self.after = self.after.partition(" ")[2], ""
+            if found[1].startswith("("):
+                self.absent.add(name)
+            else:
+                self._take(name, found[1], "")
+            return "packages"
+        return ""
+
     def _package(self, line: str) -> str:
         self.got.listed += bool(lines.LISTED.match(line))
         if line.startswith("[pip") or lines.LISTS.match(self.command):
             self.got.told.add("torch.distributions")
         text = line.strip()
+        if found := lines.BUILT.match(line):
+            self.got.collected.setdefault("conda", found[1])
         found = lines.PINNED.match(line)
         if found is None or not self._take(found["name"], found["version"], found["state"] or ""):
             alone = lines.RPM.match(text)

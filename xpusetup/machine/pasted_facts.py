@@ -6,8 +6,11 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.machine.facts import NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
+from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
+from xpusetup.machine.gpus import age_of
+from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_lines import CONTAINER, FAMILIES
+from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.pasted import read_pasted
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
@@ -16,6 +19,7 @@ if TYPE_CHECKING:
 
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
+    from xpusetup.machine.paste_prose import Saying
 
 
 PARTS: dict[str, str] = {
@@ -64,6 +68,8 @@ ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
 ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
 """Families that i915 never drove."""
 NOT_BUILT = "not compiled with XPU"
+PLAIN = re.compile(r"\d+\.\d+\.\d+")
+"""The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
 NOT_NAMED = "of a version that was not told"
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
@@ -75,7 +81,8 @@ LOADING = re.compile(
 )
 """Errors at which `import torch` ends."""
 WARNED = re.compile(
-    r"XPU device count is zero|Failed to initialize XPU devices|free memory|Can't initialize Level Zero"
+    r"XPU device count is zero|No XPU devices are available"
+    r"|Failed to initialize XPU devices|free memory|Can't initialize Level Zero"
 )
 
 
@@ -91,11 +98,12 @@ class PasteReport:
 
 
 def facts_from_paste(
-    texts: Collection[str], taken: str, table: GpuTable, watched: Collection[str]
+    texts: Collection[str], taken: str, table: GpuTable, watched: Collection[str], sayings: Collection[Saying]
 ) -> tuple[Facts, PasteReport]:
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
+    take_words(got, what_is_said(got.prose, sayings))
     sections = {
         "system": _system(got),
         "hardware": _hardware(got, table),
@@ -109,7 +117,7 @@ def facts_from_paste(
     notes = {part: NOT_TOLD for part in PARTS if part not in told}
     if "hardware.gpus" in told and got.displays == "vga" and all(gpu.vendor != "8086" for gpu in got.gpus):
         notes["hardware.gpus"] = VGA_ALONE
-    facts = Facts.model_validate({"schema": 1, "taken": taken, **sections, "notes": notes})
+    facts = Facts.model_validate({"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said})
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
 
@@ -158,9 +166,14 @@ def _system(got: Pasted) -> dict[str, Any] | None:
         "user": got.user or "you",
         "uid": got.uid if got.uid is not None else 1000,
         "groups": list(groups.values()),
-        "joined": list(groups.values()),
+        "joined": [*groups.values(), *(numbers.get(name, got.joined[name]) for name in _late(got))],
         "named": {**{name: groups[name] for name in ("render", "video") if name in groups}, **numbers},
     }
+
+
+def _late(got: Pasted) -> list[str]:
+    """Give the groups that /etc/group gives the user, and that this session does not have."""
+    return [name for name, users in got.members.items() if name not in got.groups and got.user in users]
 
 
 # Devices: from the bus, from the kernel's messages, or by the names under which other programs list them.
@@ -175,12 +188,22 @@ def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
     names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
     if not any(gpu["vendor"] == "8086" for gpu in gpus):
         seen = got.seen or [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
-        ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table) or named[:1]
+        ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table)
+        ids = ids or ([] if got.displays == "all" else named[:1])
+        old = [] if ids else _old_by_name(got)
+        ids = ids or ([] if old or "hardware.gpus" in got.told else find_devices(got.chips[:1], table))
         module = got.said_module or SEEN_ELSEWHERE
         gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
+        gpus += [{**_plain_gpu("", place, module), "name": name} for place, name in enumerate(old[:1])]
     if not gpus and not got.nodes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
     return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()]}
+
+
+def _old_by_name(got: Pasted) -> list[str]:
+    """Give graphics before Xe that words name, where these speak of PyTorch and no list tells what is there."""
+    about = got.available is not None or any("torch" in line.lower() for line in got.prose)
+    return [name for name in got.named if age_of("", name)] if about and "hardware.gpus" not in got.told else []
 
 
 def _of_sycl(line: str) -> str:
@@ -257,7 +280,7 @@ def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str
 
 def opens(node: PastedNode, got: Pasted) -> bool:
     """Say whether who asks may open a node; who is not known is taken for one who may."""
-    if node.closed:
+    if node.closed or node.group == "nogroup":
         return False
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True
@@ -269,16 +292,23 @@ def opens(node: PastedNode, got: Pasted) -> bool:
 
 
 def _kernel(got: Pasted) -> dict[str, Any] | None:
-    if not got.kernel and not got.messages and not got.cmdline and not got.modules:
+    if not any((got.kernel, got.messages, got.cmdline, got.modules, got.blacklisted)):
         return None
     return {
         "release": got.kernel or "0",
         "cmdline": got.cmdline,
         "modules": got.modules,
+        "blacklisted": _barred(got),
         "messages": got.messages or ([] if "kernel.messages" in got.told else None),
         "firmware": None,
         "claims": None,
     }
+
+
+def _barred(got: Pasted) -> list[str]:
+    """Give the drivers that modprobe.d or the command line keep from loading."""
+    off = [name for name in ("i915", "xe") if re.search(rf"\b{name}\.(?:modeset=0|disable=1)\b", got.cmdline)]
+    return [*got.blacklisted, *off, *parse_blacklist((), got.cmdline, ("i915", "xe"))]
 
 
 def _userland(got: Pasted) -> dict[str, Any] | None:
@@ -341,17 +371,21 @@ def _is_riddle(got: Pasted) -> bool:
 
 
 def _container(got: Pasted) -> dict[str, Any] | None:
-    wsl = "microsoft" in got.kernel.lower()
-    if CONTAINER.fullmatch(got.host):
-        lost = wsl and got.handed is not None and not any(path.startswith("/dev/dxg") for path in got.handed)
-        return {"kind": "docker", "details": {"/dev/dxg": "not handed over"} if lost else {}}
-    return {"kind": "wsl2"} if wsl else None
+    wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost
+    wanted, inside = "/dev/dxg" if wsl else "/dev/dri", bool(CONTAINER.fullmatch(got.host))
+    lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
+    if inside or lost:
+        return {"kind": got.starts or "docker", "details": {wanted: NOT_HANDED} if lost else {}}
+    if wsl:
+        return {"kind": "wsl2", "details": {"/dev/dxg": "not there"} if "/dev/dxg" in got.lost else {}}
+    return {"kind": "lxc"} if got.by_lxc else None
 
 
 def _torch(got: Pasted) -> dict[str, Any] | None:
     said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line]
     version = got.distributions.get("torch")
-    if version is None and not got.distributions and got.available is None and not _loading(got) and not said:
+    asked = got.available is not None or got.count is not None
+    if version is None and not got.distributions and not asked and not _loading(got) and not said:
         return None
     version = version or (NOT_NAMED if said else None)
     build = _build(got, version or "")
@@ -382,8 +416,15 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
         (any(WARNED.search(line) for line in got.errors), xpu, ""),
+        ("conda" in said, "", "yes" if said.get("conda") == "cuda" else ""),
+        (bool(PLAIN.fullmatch(version)) and _has_none(got) and "intel-extension-for-pytorch" not in there, "", ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
+
+
+def _has_none(got: Pasted) -> bool:
+    """Say whether torch was asked for a device and has none."""
+    return got.available is False or (got.available is None and got.count == 0)
 
 
 def _loading(got: Pasted) -> str:
@@ -393,7 +434,7 @@ def _loading(got: Pasted) -> str:
 def _report(got: Pasted, version: str | None, build: Mapping[str, str]) -> dict[str, Any] | None:
     messages = [line for line in got.errors if WARNED.search(line)]
     error = _loading(got) if got.available is not True else ""
-    if got.available is None and not messages and not error:
+    if got.available is None and got.count is None and not messages and not error:
         return None
     return {
         "error": error,
@@ -401,7 +442,7 @@ def _report(got: Pasted, version: str | None, build: Mapping[str, str]) -> dict[
         "seconds": 0.0,
         "version": version,
         "compiled": bool(build["xpu"]) if build else None,
-        "available": False if messages and got.available is None else got.available,
+        "available": got.available if got.available is not None else None if error else bool(got.count),
         "count": len(got.seen) or got.count or (1 if got.available else 0),
         "devices": got.seen,
     }
@@ -423,7 +464,7 @@ def _implied(got: Pasted, sections: Mapping[str, Any]) -> set[str]:
         told.add("hardware.access")
     if userland:
         told |= {"userland"} | ({"userland.level_zero"} if userland["level_zero"] else set())
-        told |= {"userland.libraries"} if got.libraries else set()
+        told |= {"userland.libraries"} if got.libraries and not got.filtered else set()
     if torch:
         told |= {"torch.build"} if torch["xpu"] is not None else set()
         told |= {"torch.report"} if torch["report"] else set()

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.machine.gpus import GpuTable, TargetTable
     from xpusetup.machine.known_bad import KnownBad
+    from xpusetup.machine.paste_prose import Saying
     from xpusetup.recommend.machine import Known
 
 
@@ -67,6 +68,14 @@ def known_bad() -> tuple[KnownBad, ...]:
     from xpusetup.machine.known_bad import parse_known_bad  # noqa: PLC0415 - only who judges a machine needs it
 
     return parse_known_bad(files.package_text("data/known_bad.toml"))
+
+
+@cache
+def sayings() -> tuple[Saying, ...]:
+    """Read data/said.toml."""
+    from xpusetup.machine.paste_prose import parse_sayings  # noqa: PLC0415 - only what was pasted holds sentences
+
+    return parse_sayings(files.package_text("data/said.toml"))
 
 
 @cache

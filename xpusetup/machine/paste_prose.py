@@ -1,0 +1,141 @@
+"""What people say of their machine in words: which sentences are asserted, and what follows from them. Pure.
+
+What a sentence tells was said and not seen. Questions, advice, guesses and conditions tell nothing; of a proposition
+it counts whether it is affirmed or denied in its clause. What follows from which is data/said.toml.
+"""
+
+from __future__ import annotations
+
+import re
+from functools import cached_property
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from pydantic import Field
+
+from xpusetup.base.values import Name, Strict, Text
+from xpusetup.config.load import parse_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from xpusetup.machine.paste_lines import Pasted
+
+
+class Saying(Strict):
+    """A proposition of which people speak, and the check that it tells of ("fails": the GPU does not work)."""
+
+    id: Name
+    tells: Annotated[str, Field(pattern=r"^(?:fails|[a-z]+\.[a-z_0-9]+)$")]
+    when: Literal["affirmed", "denied", "compared"]
+    says: list[Text]
+
+    @cached_property
+    def forms(self) -> tuple[re.Pattern[str], ...]:
+        """Give its patterns."""
+        return tuple(re.compile(each, re.IGNORECASE) for each in self.says)
+
+
+class _SaidFile(Strict):
+    said: list[Saying]
+
+
+def parse_sayings(text: str, origin: str = "said.toml") -> tuple[Saying, ...]:
+    """Read data/said.toml. Raises UsageError for a file that is wrong."""
+    return tuple(parse_data(text, _SaidFile, origin).said)
+
+
+# Sentences.
+
+
+WORDY = ("", "text", "system", "torch.xpu", "level zero", "aborts", "environment")
+"""Kinds of lines that may be words of a person."""
+MOST_PROSE = 600
+"""As many lines of words are read."""
+WORD = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z'\u2019-]*(?=[\s,.;:!?)\"]|$)")
+LEAST_WORDS = 4
+SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s+[-\u2013\u2014]{1,2}\s+")
+CLAUSE = re.compile(r"[,:(]\s|\s(?:but|however|though|although|whereas|while|and)\s", re.IGNORECASE)
+NOT = re.compile(
+    r"\b(?:not|no|never|nor|neither|none|nothing|without|cannot|nobody|isnt|doesnt|dont|wont|cant|havent)\b|n['\u2019]t\b",
+    re.IGNORECASE,
+)
+GUESSED = re.compile(
+    r"\b(?:if|whether|maybe|might|perhaps|suppose|in case|unless|try|check|make sure|ensure|usually|wonder\w*|suspect"
+    r"|guess|probably|should|would|could be|going to|plan(?:ning)? to|want to|thinking of|let me know)\b",
+    re.IGNORECASE,
+)
+ADDRESSED = re.compile(
+    r"^\s*@\w|\b(?:you|your|you're|yours)\b(?! (?:can|may) see)|\b(?:friend|colleague|neighbou?r)\b", re.IGNORECASE
+)
+WHY = re.compile(r"^\W*(?:why|how come|any idea why|what makes)\b", re.IGNORECASE)
+
+
+def is_prose(line: str) -> bool:
+    """Say whether a line reads like words of a person rather than a program's."""
+    words = WORD.findall(line)
+    return len(words) >= LEAST_WORDS and sum(map(len, words)) * 2 > len(line.replace(" ", ""))
+
+
+def sentences(lines: Iterable[str]) -> Iterator[str]:
+    """Give the sentences of lines; an empty line ends a paragraph."""
+    for paragraph in "\n".join(lines).split("\n\n"):
+        for each in SENTENCE.split(" ".join(paragraph.split())):
+            if each.strip():
+                yield each.strip()
+
+
+def _is_asserted(sentence: str, *, compared: bool) -> bool:
+    if ADDRESSED.search(sentence) or (sentence.endswith("?") and not WHY.match(sentence)):
+        return False
+    return compared or GUESSED.search(sentence) is None
+
+
+def _is_denied(sentence: str, found: re.Match[str]) -> bool:
+    """Say whether what was found is denied: by an odd number of negations in its clause, up to its end."""
+    start = max((cut.end() for cut in CLAUSE.finditer(sentence, 0, found.start() + 1)), default=0)
+    after = re.match(
+        r"\W+(?:is|are|was|does|do|did|has|have|it)?\s?(?:not|n['\u2019]t|never|missing)\b", sentence[found.end() :]
+    )
+    return (len(NOT.findall(sentence[start : found.end()])) + bool(after)) % 2 == 1
+
+
+def _holds(saying: Saying, sentence: str) -> bool:
+    if not _is_asserted(sentence, compared=saying.when == "compared"):
+        return False
+    found = next(filter(None, (form.search(sentence) for form in saying.forms)), None)
+    if found is None:
+        return False
+    return saying.when == "compared" or _is_denied(sentence, found) == (saying.when == "denied")
+
+
+def what_is_said(lines: Iterable[str], sayings: Iterable[Saying]) -> dict[str, str]:
+    """Give what lines of prose tell, each with its first sentence that does."""
+    told: dict[str, str] = {}
+    spoken, table = list(sentences(lines)), tuple(sayings)
+    for sentence in spoken:
+        for saying in table:
+            if saying.tells not in told and _holds(saying, sentence):
+                told[saying.tells] = sentence[:200]
+    return told
+
+
+KERNEL = re.compile(
+    r"(?i)\b(?:kernel|linux|uname -r)(?: version| release)?(?: is| at| says| gives|:)?"
+    r" v?(\d\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)"
+    r"(?![\w+]| or )"
+)
+WISHED = re.compile(
+    r"(?i)\b(?:need\w*|requires?|since|until|from|newer|older|upgrad\w+|updat\w+"
+    r"|install\w*|try|tried|at least|supports?|added|going)\b"
+)
+
+
+def take_words(got: Pasted, told: Mapping[str, str]) -> None:
+    """Take over what was said: a command that was typed counts before words, and a kernel where only one is named."""
+    typed = {"torch.is_xpu_build": got.installed} if got.installed else {}
+    got.said = {**told, **typed}
+    spoken = [each for each in sentences(got.prose) if _is_asserted(each, compared=False)]
+    named = {found[1] for each in spoken if not WISHED.search(each) for found in KERNEL.finditer(each)}
+    if not got.kernel and len(named) == 1:
+        got.kernel = named.pop()
+        got.told.update(("system", "kernel"))
