@@ -118,9 +118,7 @@ def _build_offline(work: Work, place: Path, online: Path) -> Document:
     logs = "".join(path.read_text(errors="replace") for path in place.glob("logs/*.log"))
     differ = {
         wheel.name.partition("-")[0]: sorted(
-            name
-            for name, check in list_members(wheel).items()
-            if list_members(online / "wheels" / wheel.name).get(name) != check
+            {name for name, _ in list_members(wheel).items() ^ list_members(online / "wheels" / wheel.name).items()}
         )
         for wheel in place.glob("wheels/torch*.whl")
     }
