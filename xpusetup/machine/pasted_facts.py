@@ -48,6 +48,7 @@ PARTS: dict[str, str] = {
     "torch.distributions": "pip list",
     "torch.report": "python -c 'import torch; print(torch.xpu.is_available())'",
     "torch.conflicts": "xpusetup doctor --save FILE",
+    "torch.misfits": "xpusetup doctor --save FILE",
     "environment": "env",
     "toolkits": "xpusetup doctor --save FILE",
     "tools": "xpusetup doctor --save FILE",
