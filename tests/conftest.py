@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 settings.register_profile("here", max_examples=50, deadline=None, derandomize=True, database=None)
 settings.load_profile("here")
 
-pytest_plugins = ("standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images")
+pytest_plugins = ("in_process", "standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images")
 
 
 LONGEST = ("demo", "eras-2.14", "vision")
