@@ -3,6 +3,7 @@
 # make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
 # make site   the pages of docs/ as a searchable site in .site/, with one for every check, failure and profile
+# make pictures   those of README and the pages, as the program prints now; the demo has to be there
 # make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
 # make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
@@ -28,7 +29,7 @@ TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site lowest bench clean
+.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site pictures lowest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -92,6 +93,9 @@ e2e-report: .venv/dev
 
 e2e-onednn: .venv/dev
 	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))
+
+pictures: .venv/dev
+	$(BIN)/python docs/pictures.py
 
 site: .venv/dev
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict -q

@@ -26,9 +26,9 @@ KERNEL = [
 """What FindSYCL/run_sycl.cmake passes at 28cfac20, with the kernel options of BuildFlags.cmake."""
 LINK = [
     *("-fPIC", "-fsycl", "-fsycl-max-parallel-link-jobs=2", "-fsycl-targets=spir64_gen,spir64", "-fsycl-link"),
-    *("-Xs", "\"-device pvc,xe-lpg,ats-m150 -options ' -cl-poison-unsupported-fp64-kernels'\"", "-o", "device.o"),
+    *("-Xs", r"-device\ pvc,xe-lpg,ats-m150\ -options\ '\ -cl-poison-unsupported-fp64-kernels'", "-o", "device.o"),
 ]
-"""What SYCL_LINK_DEVICE_OBJECTS of FindSYCL.cmake passes there, but the objects."""
+"""What SYCL_LINK_DEVICE_OBJECTS of FindSYCL.cmake passes there, but the objects, as the true CMake writes it."""
 
 
 def test_a_kernel_goes_to_the_host_compiler_with_its_own_options_alone() -> None:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
 PAGE = TOP / "docs/ledger.md"
+MAIN = "main"
 TITLES = {
     "torch": "torch, built for Intel GPUs",
     "vision": "torchvision",
@@ -75,7 +76,19 @@ def _cells(rows: Sequence[LedgerRow]) -> tuple[str, ...]:
 
 
 def _span(releases: Sequence[str]) -> str:
-    return releases[0] if len(releases) == 1 else f"{releases[0]} to {releases[-1]}"
+    """Name the first and the last of each run: releases without a gap, and the branch after the newest."""
+    runs: list[list[str]] = []
+    for release in releases:
+        if runs and release in (MAIN, _next(runs[-1][-1])):
+            runs[-1].append(release)
+        else:
+            runs.append([release])
+    return ", ".join(run[0] if len(run) == 1 else f"{run[0]} to {run[-1]}" for run in runs)
+
+
+def _next(release: str) -> str:
+    major, _, minor = release.partition(".")
+    return f"{major}.{int(minor) + 1}" if minor else ""
 
 
 def _where(rows: Sequence[LedgerRow]) -> str:

@@ -65,6 +65,13 @@ DIFFERENCES = (
     ),
     Difference(
         "torch",
+        ("defines",),
+        {"PYTHON_EXECUTABLE": "/xpusetup/venv/bin/python"},
+        "torch-xpu-ops' Codegen.cmake runs it, and CMake drops the command without a word where it is not set, which"
+        " upstream's NNPACK does (FIND_PACKAGE(PythonInterp), CMakeLists.txt): Debian's archive has no submodules",
+    ),
+    Difference(
+        "torch",
         ("inspect", "device_code"),
         False,
         "icpx is not to be had: the one here leaves device code out, and the wheel must be known for that",

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from standins.releases import RELEASES, Release, insisted
+from standins.releases import RELEASES, Release, insisted, ours_of
 from standins.repository import Source, Submodule, write_repository
 
 GITHUB = "https://github.com/"
@@ -135,6 +135,7 @@ def _extension(release: Release, url: str) -> Source:
         "SOURCES": "torchvision/csrc/vision.cpp" if vision else "src/libtorchaudio/audio.cpp",
         "IMPORT_PKG_RESOURCES": release.pkg_resources,
         "INSISTED": "" if vision else insisted("audio", version),
+        "SYCL_ROOTS": "SYCL_ROOT CMPLR_ROOT" if not vision and "SYCL_ROOT" in ours_of("audio", version, "env") else "",
     }
     templates = ("extension", "vision" if vision else "audio")
     return Source(url, templates, words=words, files={"version.txt": f"{version}a0\n"}, tag=f"v{version}")

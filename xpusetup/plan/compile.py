@@ -228,6 +228,7 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **_archive(context, part),
         **_includes(context, part),
         **_toolchain(context, part),
+        **_sycl(context, part),
         **_linker(context, part),
         **_clones(context, part),
         **{each.variable: folder for folder, each in context.archives(part).items()},
@@ -257,6 +258,16 @@ def _same_bytes(context: Context, part: SourceComponent) -> dict[str, str]:
     maps = f"-ffile-prefix-map={context.tree(part)}={part.name} -ffile-prefix-map={context.layout.venv}=venv"
     cmake = {"CFLAGS": maps, "CXXFLAGS": maps, "CMAKE_BUILD_RPATH_USE_ORIGIN": "ON"}
     return {"CPPFLAGS": maps, **(cmake if part.cmake else {})}
+
+
+def _sycl(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Say where SYCL lies to CMake's find_package(Torch), which asks for it wherever that torch is one for XPU.
+
+    Nothing else of the toolkit is switched on: such a component compiles no device code, and runs that torch.
+    """
+    kit = context.target.toolkit
+    asks = part.cmake and "torch" in part.after and "toolkit" not in compile_needs(context, part)
+    return {"SYCL_ROOT": str(PurePosixPath(kit.compiler).parents[1])} if kit and asks else {}
 
 
 def _linker(context: Context, part: SourceComponent) -> dict[str, str]:
