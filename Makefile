@@ -5,6 +5,7 @@
 # make site   the pages of docs/ as a searchable site in .site/, with one for every check, failure and profile
 # make pictures   those of README and the pages, as the program prints now; the demo has to be there
 # make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
+# make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
 # make e2e-long   the tests that take minutes for what a shorter one shows as well
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
@@ -18,6 +19,8 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 E2E_WORKERS ?= 3# more than cores: they mostly wait
+EXAMPLES ?= 10000
+SECONDS ?= 0
 ONEDNN_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-onednn
 FITS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-fits
 PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
@@ -26,7 +29,7 @@ TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site pictures lowest bench clean
+.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site pictures lowest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -59,6 +62,10 @@ lint: .venv/dev
 
 unit: .venv/dev
 	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
+
+fuzz: .venv/dev
+	XPUSETUP_TEST_FUZZ=$(EXAMPLES) XPUSETUP_TEST_FUZZ_SECONDS=$(SECONDS) $(BIN)/pytest -q -n $(WORKERS) $(if $(ONLY),-k $(ONLY)) \
+	  tests/test_fuzz.py tests/test_quoting.py tests/test_paste.py tests/test_console.py tests/test_credentials.py tests/e2e/test_canaries.py
 
 e2e: .venv/dev
 	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup --no-loadscope-reorder

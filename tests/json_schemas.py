@@ -50,6 +50,7 @@ RESULTS: dict[str, str] = {
     "profiles new": "NewProfile",
     "profiles schema": "ProfileSchema",
     "profiles show": "ShownProfile",
+    "profiles trust": "TrustedFiles",
     "adopt": "Adopted",
     "remove": "Removed",
     "report": "WrittenReport",

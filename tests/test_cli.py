@@ -3,29 +3,23 @@
 from __future__ import annotations
 
 import json
-import signal
-import sys
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING
 
 import pytest
 
 from data.machines import LAPTOP, WORKSTATION
 from data.profiles import small_text
-from json_schemas import hold_to_schema
-from xpusetup.cli import main
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from in_process import Program
 
 BAD = Path(__file__).parent / "data/bad.toml"
 FINDING = {"id", "area", "level", "title", "seen", "why", "fix", "source", "caused_by"}
 
 
 @pytest.fixture(autouse=True)
-def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
-    before = signal.getsignal(signal.SIGTERM)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     (tmp_path / "small.toml").write_text(small_text())
     (tmp_path / "strange.toml").write_text(small_text(('accelerator = "cpu"', 'accelerator = "gpu"')))
@@ -33,42 +27,6 @@ def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     (tmp_path / "laptop.json").write_text(json.dumps(LAPTOP))
     (tmp_path / "later.json").write_text(json.dumps({**LAPTOP, "schema": 2}))
     (tmp_path / "cut.json").write_text(json.dumps(LAPTOP)[:100])
-    yield
-    signal.signal(signal.SIGTERM, before)
-
-
-class Ran(NamedTuple):
-    """What one run of the program did."""
-
-    code: int
-    out: str
-    err: str
-
-    def document(self) -> Any:
-        """Give the one JSON document, whose envelope has to be right."""
-        document = json.loads(self.out)
-        assert self.err == ""
-        assert document["schema"] == 1
-        assert document["ok"] is (self.code == 0)
-        assert list(document) == ["schema", "command", "ok", "result" if "result" in document else "error"]
-        hold_to_schema(document)
-        return document
-
-
-Program = Callable[[str], Ran]
-
-
-@pytest.fixture
-def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Program:
-    """Give a way to run the program in this process."""
-
-    def run(words: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Ran(int(ended.value.code or 0), *capsys.readouterr())
-
-    return run
 
 
 @pytest.mark.parametrize(
@@ -78,6 +36,7 @@ def program(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch)
         ("profiles show sim", "profiles show", 0, {"schema", "name", "summary", "components"}),
         ("profiles check torch-2.5", "profiles check", 0, {"profile", "components"}),
         ("profiles check small.toml", "profiles check", 0, {"profile", "components"}),
+        ("profiles trust small.toml", "profiles trust", 0, {"files", "record"}),
         ("doctor --list", "doctor", 0, {"checks"}),
         ("test", "test", 0, {"list", "published"}),
         (

@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import json
 import re
-import signal
-import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from test_advice import ROOT, parse
 from xpusetup.base.errors import UsageError
-from xpusetup.cli import main
 from xpusetup.cli.examples import EXAMPLES
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Iterator
     from pathlib import Path
+
+    from in_process import Program
 
 ENDS = {
     "build": "-p sin",
@@ -46,6 +45,7 @@ ENDS = {
     "profiles new": "none --from sin -o x/y.toml",
     "profiles lock": "-p sin",
     "profiles schema": "",
+    "profiles trust": "none.toml",
     "devices list": "-p sin",
     "devices check": "-p sin",
     "devices table": "none",
@@ -57,31 +57,11 @@ ENDS = {
 """Words with which each command ends at once, well or not: nothing is probed, started or fetched for them."""
 
 
-class Ran(NamedTuple):
-    """What one run of the program did."""
-
-    code: int
-    out: str
-    err: str
-
-
-@pytest.fixture
-def program(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
-) -> Iterator[Callable[[str], Ran]]:
-    before = signal.getsignal(signal.SIGTERM)
+@pytest.fixture(autouse=True)
+def place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     for name in ("XDG_CACHE_HOME", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.setenv(name, str(tmp_path))
-
-    def run(words: str) -> Ran:
-        monkeypatch.setattr(sys, "argv", ["xpusetup", *words.split()])
-        with pytest.raises(SystemExit) as ended:
-            main()
-        return Ran(int(ended.value.code or 0), *capsys.readouterr())
-
-    yield run
-    signal.signal(signal.SIGTERM, before)
 
 
 def leaves(command: Any = ROOT, name: str = "") -> Iterator[tuple[str, Any]]:
@@ -104,7 +84,7 @@ def test_every_command_takes_these(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_help_ends_with_examples_that_are_commands(name: str, program: Callable[[str], Ran]) -> None:
+def test_help_ends_with_examples_that_are_commands(name: str, program: Program) -> None:
     said = program(f"{name} --help")
     told = re.sub(r"[\s│]+", " ", said.out)
     assert (said.code, len(set(EXAMPLES[name]))) == (0, 2)
@@ -116,16 +96,14 @@ def test_help_ends_with_examples_that_are_commands(name: str, program: Callable[
     assert ("env var" in told, "XPUSETUP_JSON" in told) == (False, True)
 
 
-def test_help_groups_the_commands(program: Callable[[str], Ran]) -> None:
+def test_help_groups_the_commands(program: Program) -> None:
     said = program("--help").out
     assert "─ Commands ─" not in said
     assert [title for title in ("Get it", "Use it", "Prove it") if f"─ {title} ─" not in said] == []
 
 
 @pytest.mark.parametrize("name", ENDS)
-def test_json_however_it_is_asked_for(
-    name: str, program: Callable[[str], Ran], monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_json_however_it_is_asked_for(name: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the command, before it and as a variable: the same document on stdout, and nothing beside it."""
     own, dashes, command = ENDS[name].partition("-- ")
     ways = [program(f"{name} --json {own}{dashes}{command}"), program(f"--json {name} {ENDS[name]}")]
@@ -142,7 +120,7 @@ def test_json_however_it_is_asked_for(
 
 
 @pytest.mark.parametrize("way", ["", "--json", "--quiet"])
-def test_the_bare_command_too(way: str, program: Callable[[str], Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_bare_command_too(way: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     def fail() -> None:
         raise UsageError("nothing is looked at here")
 
@@ -154,7 +132,7 @@ def test_the_bare_command_too(way: str, program: Callable[[str], Ran], monkeypat
 
 
 @pytest.mark.parametrize("words", ["--version", "--version build", "--json --version doctor --list"])
-def test_the_version(words: str, program: Callable[[str], Ran], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_version(words: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XPUSETUP_VERSION", "1.0")  # of somebody's own: it is no question
     monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0 (0123456789ab)")
     ran = program(words)
@@ -164,7 +142,7 @@ def test_the_version(words: str, program: Callable[[str], Ran], monkeypatch: pyt
 
 
 @pytest.mark.parametrize("words", ["run -p sim python --json --quiet", "run -p sim -- python --json"])
-def test_the_options_of_another_program_are_its_own(words: str, program: Callable[[str], Ran]) -> None:
+def test_the_options_of_another_program_are_its_own(words: str, program: Program) -> None:
     """What stands behind the program that `run` starts is not taken from it."""
     ran = program(words)
     assert ran.out == ""

@@ -29,7 +29,7 @@ AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
     *("FallbackTables", "FitResult", "LibraryClosure", "ProfileList", "ProfileSchema", "ProofComparison"),
     *("PrunedCache", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
-    *("WheelVerification", "WrittenReport"),
+    *("TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""
 SAVED = Path(__file__).parent / "machines"

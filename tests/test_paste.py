@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
 from data.texts import GPUS
+from fuzzing import examples
 from xpusetup.base.errors import UsageError
 from xpusetup.commands.collect_env import make_report
 from xpusetup.commands.doctor import DoctorOptions, UpstreamReport, examine_machine
@@ -263,7 +264,7 @@ def test_only_watched_variables_are_kept() -> None:
     assert facts.environment == {"ZE_AFFINITY_MASK": "0"}
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(
     st.text()
     | st.lists(st.sampled_from([*DENIED.splitlines(), *SEES.splitlines(), "$ id", "> >", "```", "\x1b["])).map(

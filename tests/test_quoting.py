@@ -9,13 +9,14 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from ruamel.yaml import YAML
 
 from data.profiles import device, shipped, small
 from data.targets import NEW
 from dockerfile_reader import INSTRUCTIONS, read_dockerfile, read_labels
+from fuzzing import examples
 from nasty import any_text, encodable, one_line
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request, Step
@@ -79,7 +80,7 @@ def test_a_dockerfile_reads_back_a_label(text: str) -> None:
     assert read_labels(f"a.b={docker_string(text)}") == {"a.b": comment(text)}
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(any_text)
 def test_no_text_of_a_profile_changes_what_a_dockerfile_does(text: str) -> None:
     """As `summary = "syntax=docker.io/evil/frontend"` once did."""
@@ -96,7 +97,7 @@ def test_no_text_of_a_profile_changes_what_a_dockerfile_does(text: str) -> None:
     ]
 
 
-@settings(max_examples=60)
+@examples(60)
 @given(any_text)
 def test_no_text_of_a_profile_begins_a_section_of_a_definition(text: str) -> None:
     def sections(image: Image) -> list[str]:
@@ -125,7 +126,7 @@ def workflow(again: tuple[str, ...], cxx: str, cell: str) -> Any:
     return YAML(typ="safe").load(io.StringIO(render_github([made], Runners(label="own", again=again))[WORKFLOW]))
 
 
-@settings(max_examples=15, deadline=None)
+@examples(15)
 @given(encodable, encodable)
 def test_no_word_changes_what_a_workflow_does(word: str, name: str) -> None:
     before, after = workflow(("xpusetup", "x"), "g++", "main"), workflow(("xpusetup", word), word, name)
@@ -199,7 +200,7 @@ def test_the_folder_of_a_build_is_a_plain_word(word: str) -> None:
     assert re.fullmatch(r"[A-Za-z0-9_+][A-Za-z0-9._+-]*", place.name)
 
 
-@settings(max_examples=40)
+@examples(40)
 @given(st.lists(one_line, min_size=1, max_size=3))
 def test_a_step_script_reads_back_what_a_profile_says(texts: list[str]) -> None:
     step = Step(id="a.build", title=texts[0], run=(("cmd", *texts),), env=(("X", texts[-1]),))

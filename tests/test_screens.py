@@ -90,6 +90,7 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("profiles-lock", screens.LOCKED, False),
     ("profiles-lock-file", replace(screens.LOCKED, file="mine.toml", notes=[]), False),
     ("profiles-new", screens.NEW_PROFILE, False),
+    ("profiles-trust", screens.TRUSTED, False),
     ("plan-locked", replace(screens.PLAN, notes=screens.LOCKED.notes), False),
     ("plan-explain", replace(screens.PLAN, explain=True), False),
     ("plan-verbose", replace(screens.PLAN, steps=screens.PLAN.steps[3:5]), True),

@@ -29,7 +29,7 @@ from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFail
 from xpusetup.commands.fits import FitResult
 from xpusetup.commands.misfits import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
-from xpusetup.commands.profiles import LockedProfile, NewProfile
+from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
@@ -437,6 +437,13 @@ LOCKED = LockedProfile(
     ],
     notes=["torch is 2.16 there; toolkit, build requirements and run-time libraries are those of torch-2.14"],
     follows="xpusetup build --profile torch-2.14 --rev torch=main",
+)
+TRUSTED = TrustedFiles(
+    [
+        TrustedFile("/shared/theirs.toml", "5f" * 32, "it belongs to eve"),
+        TrustedFile("/home/me/mine.toml", "a0" * 32, ""),
+    ],
+    "/home/me/.config/xpusetup/trusted.jsonl",
 )
 NEW_PROFILE = NewProfile(profile="mine", from_="torch-2.14", file="mine.toml")
 

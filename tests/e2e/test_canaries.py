@@ -12,6 +12,7 @@ from hypothesis import HealthCheck, given, settings
 
 from data.profiles import shipped
 from data.targets import NEW, NEW_KIT
+from fuzzing import examples
 from nasty import encodable
 from xpusetup.base.model import Layout, Request, Step
 from xpusetup.base.text import bash_on_one_line, lua_long_string, lua_string, render_word
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.e2e
-FEW = settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
 LUA = shutil.which("lua5.3") or shutil.which("lua")
 needs_lua = pytest.mark.skipif(LUA is None, reason="needs lua5.3 from Debian")
 CANARY = "CANARY"

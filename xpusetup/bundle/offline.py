@@ -24,6 +24,7 @@ from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
 from xpusetup.system.logs import read_lines
 from xpusetup.system.process import run_process
+from xpusetup.system.trust import foreign_file, require_trust
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -151,6 +152,7 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
     """
     path = Path(file)
     bundle = read_head(path)
+    require_trust(foreign_file(path))
     _refuse_other(bundle, request, file)
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():

@@ -104,6 +104,7 @@ TABLES = {
         "check": Entry("profiles:profiles_check"),
         "new": Entry("profiles:profiles_new"),
         "lock": Entry("profiles:profiles_lock"),
+        "trust": Entry("profiles:profiles_trust"),
         "schema": Entry("profiles:profiles_schema"),
     },
     "devices": {
@@ -116,7 +117,7 @@ TABLES = {
 }
 """The commands of each group."""
 GROUPS = {
-    "profiles": (GET, "What ships, what one says, checks, locks, new ones."),
+    "profiles": (GET, "What ships, what one says, checks, locks, new ones, trust."),
     "devices": (PROVE, "Accelerators here, and what `import torch` loads for them."),
     "bundle": (AWAY, "All that a build fetches in one file, for an air gap."),
     "cache": (USE, "What is kept on the disk for all builds."),

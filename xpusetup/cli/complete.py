@@ -60,10 +60,14 @@ def targets(context: typer.Context, incomplete: str) -> list[str]:
 
 def names(incomplete: str) -> list[str]:
     """Offer the builds that are here."""
+    from xpusetup.base.errors import XpuError
     from xpusetup.run.root import find_roots
     from xpusetup.run.workspace import load_settings, roots_folder
 
-    there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
+    try:
+        there = [root.path.name for root in find_roots(roots_folder(load_settings()))]
+    except XpuError:  # settings that cannot be read, or are not trusted: the command itself says so
+        return []
     return [name for name in there if name.startswith(incomplete)]
 
 

@@ -46,6 +46,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup profiles lock --profile torch-2.14 --rev torch=main",
         "xpusetup profiles lock --profile torch-2.14 -o mine.toml",
     ),
+    "profiles trust": ("xpusetup profiles trust mine.toml", "xpusetup profiles trust mine.toml acme.toml"),
     "profiles schema": ("xpusetup profiles schema > profile.schema.json", "xpusetup profiles schema --json"),
     "devices list": ("xpusetup devices list -v", "xpusetup devices list --device acme.toml"),
     "devices check": ("xpusetup devices check --into ~/ml", "xpusetup devices check --profile sim"),

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from xpusetup.commands.result import AnyResult
+    from xpusetup.system.trust import UntrustedError
 
 
 # The command that is at work, and what it was given: what advice needs to be whole.
@@ -115,7 +116,7 @@ def finish(
             stream.reconfigure(errors="replace")  # a locale that lacks a character must not end a build
     heed_signals(interrupt)
     try:
-        result = work()
+        result = _work_trusted(work, json=json)
     except KeyboardInterrupt:
         error: XpuError = InterruptedRunError("interrupted", fix="the same command goes on where this one stopped")
     except XpuError as caught:
@@ -137,6 +138,37 @@ def finish(
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
     _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))
     raise Finished(error.code)
+
+
+def _work_trusted(work: Callable[[], AnyResult], *, json: bool) -> AnyResult:
+    """Do the work; where files that are not the caller's alone would run something, he is asked if he is there."""
+    from xpusetup.system.trust import UntrustedError, trust
+
+    try:
+        return work()
+    except UntrustedError as error:
+        if not (_is_terminal() and _trusts(error, json=json)):
+            raise
+        trust(error.foreign)
+    return _work_trusted(work, json=json)
+
+
+def _is_terminal() -> bool:
+    """Say whether someone is here who reads a question and answers it himself."""
+    return sys.stdin.isatty() and sys.stderr.isatty()
+
+
+def _trusts(error: UntrustedError, *, json: bool) -> bool:
+    import typer
+
+    from xpusetup.ui.screens import show_error
+
+    show_error(error)
+    words = "this file as it is" if len(error.foreign) == 1 else "these files as they are"
+    try:
+        return typer.confirm(f" Trust {words} now, and go on?", err=json)
+    except typer.Abort:
+        return False
 
 
 def _say(write: Callable[[], object]) -> None:

@@ -52,6 +52,22 @@ def profiles_check(*, name: Name, told: options.Output) -> None:
 
 
 @options.spread
+def profiles_trust(
+    *,
+    file: Annotated[list[str], typer.Argument(metavar="FILE...", help="Profiles, and files that one names.")],
+    told: options.Output,
+) -> None:
+    """Let a file that is not yours alone run its steps, as it is now; changed, it has to be trusted anew."""
+
+    def work() -> AnyResult:
+        from xpusetup.commands.profiles import trust_files
+
+        return trust_files(file)
+
+    told.finish("profiles trust", work)
+
+
+@options.spread
 def profiles_schema(*, told: options.Output) -> None:
     """Print the JSON Schema of profile files, for editors."""
 

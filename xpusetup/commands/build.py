@@ -134,14 +134,13 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result[Build
 def run_purpose(
     workspace: Workspace, request: Request, options: BuildOptions, purpose: Purpose, gap: AirGap | None = None
 ) -> Result[BuildResult]:
-    """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone."""
-    observe = with_file(options.observe, options.events)
-    if purpose is BUILD and workspace.revs:
-        from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
+    """Run the plan of a purpose, going on where its last run stopped; with a gap, from a bundle alone.
 
-        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
-    if request.only:
-        request = find_ready(workspace, request)
+    Raises UntrustedError where files that are not the caller's alone would decide what runs.
+    """
+    workspace.trust_files(request)
+    observe = with_file(options.observe, options.events)
+    workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
     launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
@@ -171,6 +170,17 @@ def run_purpose(
     result = _make_result(workspace, prepared, outcome, request, options)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
+
+
+def _settle(
+    workspace: Workspace, request: Request, purpose: Purpose, observe: Callable[[Event], None]
+) -> tuple[Workspace, Request]:
+    """Give what is left open its place: revisions that move are pinned, what parts stand on is found."""
+    if purpose is BUILD and workspace.revs:
+        from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
+
+        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+    return workspace, find_ready(workspace, request) if request.only else request
 
 
 def _reached_out(prepared: Prepared, outcome: Outcome, gap: AirGap | None) -> list[Attempt]:

@@ -22,6 +22,7 @@ from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.run.workspace import load_settings, open_built
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
+from xpusetup.system.trust import find_foreign, require_trust
 from xpusetup.verify.outcomes import (
     SAVED,
     CheckTable,
@@ -209,8 +210,9 @@ class DeviceList:
 def list_devices(where: Where, files: tuple[str, ...] = ()) -> Result[DeviceList]:
     """List the accelerators and the extensions; torch is not imported, and an environment without torch is no fault."""
     chosen = choose_python(where)
+    devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=False, patience=QUICK) if chosen.python else None
-    return Result("devices list", _list(look, chosen, files))
+    return Result("devices list", describe(look, devices, _seen(devices), chosen.by))
 
 
 def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float) -> Result[DeviceList]:
@@ -218,17 +220,22 @@ def check_devices(where: Where, files: tuple[str, ...] = (), *, patience: float)
     chosen = choose_python(where)
     if not chosen.python:
         raise NotReadyError("no Python environment is active here", fix="name one: xpusetup devices check --into DIR")
+    devices = _known(chosen, files)
     look = probe_extensions(chosen.python, check=True, patience=patience)
     if look.torch is None:
         fix = "name another: xpusetup devices check --into DIR\nor install one: xpusetup install"
         raise NotReadyError(f"there is no torch in {look.prefix} ({chosen.by})", fix=fix)
-    found = _list(look, chosen, files)
+    found = describe(look, devices, _seen(devices), chosen.by)
     return Result("devices check", found, code=1 if any(each.level == "fail" for each in found.findings) else 0)
 
 
-def _list(look: Extensions | None, chosen: ChosenPython, files: tuple[str, ...]) -> DeviceList:
-    devices = known_devices(load_settings(), (*((chosen.file,) if chosen.file else ()), *files))
-    return describe(look, devices, _seen(devices), chosen.by)
+def _known(chosen: ChosenPython, given: tuple[str, ...]) -> tuple[Device, ...]:
+    """Give all devices, whose vendors' programs will be asked. Raises UntrustedError for files of others."""
+    settings = load_settings()
+    with files.noting() as seen:
+        devices = known_devices(settings, (*((chosen.file,) if chosen.file else ()), *given))
+    require_trust(find_foreign(seen))
+    return devices
 
 
 def describe(

@@ -40,9 +40,10 @@ from xpusetup.system import files
 from xpusetup.system.environment import today, variables
 from xpusetup.system.git import list_refs, read_files
 from xpusetup.system.http import read_hashes
+from xpusetup.system.trust import Foreign, foreign_file, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from typing import TypeAlias
 
     from xpusetup.config.devices import Device
@@ -121,6 +122,23 @@ class LockedProfile:
     follows: str
 
 
+@dataclass(frozen=True)
+class TrustedFile:
+    """A file as it is trusted now; `why` says who else may change it, empty where nobody may."""
+
+    path: str
+    sha256: str
+    why: str
+
+
+@dataclass(frozen=True)
+class TrustedFiles:
+    """The files that may run commands as they are now, and the file that says so."""
+
+    files: list[TrustedFile]
+    record: str
+
+
 def list_profiles() -> Result[ProfileList]:
     """List the profiles that ship with the program."""
     profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
@@ -169,6 +187,22 @@ def check_profile(name: str) -> Result[CheckedProfile]:
     make_modes(profile, load_device(profile.accelerator, profile.device, load_settings()))
     parts = [*([profile.installer.name] if profile.installer else []), *(part.name for part in profile.components)]
     return Result("profiles check", CheckedProfile(profile.name, parts))
+
+
+def trust_files(names: Sequence[str]) -> Result[TrustedFiles]:
+    """Let files run commands as they are now: profiles, and whatever else was asked for. Raises UsageError."""
+    found = [_look_at(Path(name).expanduser()) for name in names]
+    record = trust(Foreign(each.path, each.sha256, each.why) for each in found)
+    return Result("profiles trust", TrustedFiles(found, str(record)))
+
+
+def _look_at(path: Path) -> TrustedFile:
+    if not path.is_file():
+        raise UsageError(f"there is no file {path}", fix="name a file, as in: xpusetup profiles trust ./profile.toml")
+    foreign = foreign_file(path)
+    if foreign:
+        return TrustedFile(**vars(foreign[0]))
+    return TrustedFile(str(path.resolve()), files.hash_file(path), "")
 
 
 class ProfileSchema(dict[str, object]):

@@ -12,12 +12,12 @@ from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkF
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
-from xpusetup.config.devices import device_modes, find_mode, is_device_file, read_device
+from xpusetup.config.devices import device_modes, find_mode, is_device_file
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
 from xpusetup.run.manifest import read_proof, record_verification
 from xpusetup.run.tables import known
-from xpusetup.run.workspace import describe_device, open_built
+from xpusetup.run.workspace import describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder
 from xpusetup.verify import runner
@@ -110,7 +110,7 @@ def list_checks() -> Result[DeviceCheckList]:
 
 def verify(where: Where, asked: VerifyOptions, say: Say) -> Result[DeviceVerification]:
     """Compute on the device and compare with the CPU. Raises NoDeviceError where there is none."""
-    given = read_device(asked.device) if is_device_file(asked.device) else None
+    given = read_trusted_device(asked.device) if is_device_file(asked.device) else None
     asked = replace(asked, device=given.name) if given else asked
     subject = find_subject(where, asked)
     subject = replace(subject, known=given) if given else subject
@@ -196,6 +196,7 @@ def find_subject(where: Where, asked: VerifyOptions) -> Subject:
     if where.into and not (where.profile or where.root or where.name):
         return _look_at(where.into, asked)
     workspace = open_built(where)
+    workspace.trust_files()
     try:
         built = find_built(workspace)
     except NotReadyError:

@@ -257,7 +257,7 @@ def read_patch(path: Path, fix: str) -> str:
     if not path.is_file():
         raise UsageError(f"there is no patch {path}", fix=fix)
     try:
-        text = files.read_bytes(path).decode()
+        text = files.read_input_bytes(path).decode()
     except UnicodeDecodeError as error:
         raise UsageError(f"the patch {path} is not UTF-8 text", fix="git diff > FILE makes one") from error
     if not text.strip():

@@ -258,8 +258,8 @@ def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | No
 def read_lock(root: Root) -> dict[str, Any] | None:
     """Read profile.lock.json; None where there is none, or none that can be read."""
     try:
-        document = json.loads(files.read_text(root / "profile.lock.json") or "null")
-    except (ValueError, RecursionError):
+        document = json.loads(files.read_input(root / LOCKED) or "null")
+    except (ValueError, RecursionError, UsageError):
         return None
     return document if isinstance(document, dict) and document.get("schema") == 1 and _is_lock(document) else None
 

@@ -14,11 +14,12 @@ from xpusetup.config.devices import Device, UnknownDeviceError, find_device, is_
 from xpusetup.config.profile import Profile
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
-from xpusetup.run.root import Root, find_roots, read_lock, read_locked_profile
+from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
 from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import check_folder
+from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_trust
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Request
@@ -109,7 +110,8 @@ class Workspace:
     `base` is the profile as its file says it, its parts taken as was asked (`takes`: component -> how, `take_notes` a
     word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
     `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
-    `rev` and `take`.
+    `rev` and `take`. `foreign` are the files behind it that are not the caller's alone: they may be read and shown, and
+    need his trust (`trust_files`) before anything of theirs runs.
     """
 
     profile: Profile
@@ -126,6 +128,12 @@ class Workspace:
     takes: dict[str, str] = field(default_factory=dict)
     take_notes: tuple[str, ...] = ()
     known: dict[str, object] = field(default_factory=dict)
+    foreign: tuple[Foreign, ...] = ()
+
+    def trust_files(self, request: Request | None = None) -> None:
+        """Stop where a file that steps would follow is not trusted. Raises UntrustedError."""
+        patches = ((Path(patch.file), patch.text) for patch in (request.patches if request else ()))
+        require_trust((*self.foreign, *(each for path, text in patches for each in foreign_text(path, text))))
 
     @property
     def asked(self) -> dict[str, object]:
@@ -139,15 +147,25 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
     Raises UsageError for what can't be read.
     """
     settings = load_settings()
+    with files.noting() as seen:
+        workspace, of_lock = _open(where, settings, facts)
+    locks = {workspace.root / LOCKED}
+    foreign = find_foreign(each for each in seen if of_lock or each.path not in locks)
+    return replace(workspace, foreign=foreign)
+
+
+def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Workspace, bool]:
+    """Open a workspace, and say whether its profile, or the pins of it, are those of the root's lock."""
     where, chosen_by = _choose_profile(where, settings, facts)
     name = where.profile
-    profile, takes, notes = _take(_load(where, settings), where)
+    loaded, of_lock = _load(where, settings)
+    profile, takes, notes = _take(loaded, where)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
     root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
     pinned = read_locked_profile(Root(root), _asked(profile, revs)) if revs else None
     layout = make_layout(where, settings, root)
-    return Workspace(
+    workspace = Workspace(
         profile=pinned or profile,
         base=profile,
         revs=revs,
@@ -167,6 +185,7 @@ def open_workspace(where: Where, facts: Facts | None = None) -> Workspace:
             **({"take": list(where.take)} if where.take else {}),
         },
     )
+    return workspace, of_lock or pinned is not None
 
 
 def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
@@ -209,14 +228,14 @@ def _lock_of(where: Where, settings: Settings) -> dict[str, Any]:
     return lock if isinstance(lock.get("profile"), dict) and "name" in lock["profile"] else {}
 
 
-def _load(where: Where, settings: Settings) -> Profile:
-    """Load the profile; where its file is gone since, or came from elsewhere, as the root that is named holds it."""
+def _load(where: Where, settings: Settings) -> tuple[Profile, bool]:
+    """Load the profile, and say whether it is that of the root's lock: so where its file is gone, or never was here."""
     try:
-        return load_profile(where.profile)
+        return load_profile(where.profile), False
     except UsageError:
         lock = _lock_of(where, settings)
         if lock and where.profile in (lock.get("named"), lock["profile"]["name"]):
-            return Profile.model_validate(lock["profile"])
+            return Profile.model_validate(lock["profile"]), True
         raise
 
 
@@ -254,11 +273,16 @@ def options_of(workspace: Workspace, layout: Layout) -> str:
 
 
 def load_settings() -> Settings:
-    """Merge the site files and the project's xpusetup.toml."""
+    """Merge the site files and the project's xpusetup.toml. Raises UntrustedError for one that others may write.
+
+    They are followed by every command, and what they say is run to look at a toolkit: so it is none that only reads.
+    """
     home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
     places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
-    found = ((place, files.read_input(place)) for place in places)
-    return merge_settings([(str(place), text) for place, text in found if text is not None])
+    with files.noting() as seen:
+        found = [(str(place), text) for place in places if (text := files.read_input(place)) is not None]
+    require_trust(find_foreign(seen))
+    return merge_settings(found)
 
 
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:
@@ -293,12 +317,20 @@ def _data_home() -> str:
 def describe_device(name: str, settings: Settings | None = None) -> Device:
     """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
     if is_device_file(name):
-        return read_device(name)
+        return read_trusted_device(name)
     known = settings or load_settings()
     try:
         return find_device(name, "", known)
     except UnknownDeviceError:
         return Device(name=name, title=f"{name} device")
+
+
+def read_trusted_device(file: str) -> Device:
+    """Read a device file whose variables and programs will be used. Raises UntrustedError, UsageError."""
+    with files.noting() as seen:
+        device = read_device(file)
+    require_trust(find_foreign(seen))
+    return device
 
 
 def load_device(name: str, file: str = "", settings: Settings | None = None) -> Device:

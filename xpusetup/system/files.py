@@ -9,7 +9,8 @@ import os
 import shlex
 import stat
 import tempfile
-from contextlib import suppress
+from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
@@ -19,7 +20,7 @@ from xpusetup.base.text import render_size
 
 if TYPE_CHECKING:
     import io
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 
 # What room places have left, so that a full one is said by name.
@@ -263,10 +264,55 @@ def read_input(path: Path) -> str | None:
     """
     try:
         _must_be_file(path)
-        return path.read_text(encoding="utf-8", errors="replace")
+        return _read_noted(path).decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
         if error.errno in ABSENT or (error.errno == errno.EACCES and not _is_seen(path.parent)):
             return None
+        raise cannot_read(path, error) from error
+
+
+@dataclass(frozen=True)
+class ReadFile:
+    """A file as it was when it was read."""
+
+    path: Path
+    status: os.stat_result
+    sha256: str
+
+
+_NOTED: ContextVar[list[ReadFile] | None] = ContextVar("noted", default=None)
+
+
+@contextmanager
+def noting() -> Iterator[list[ReadFile]]:
+    """Give the files that are read meanwhile because someone named them, or because they hold settings."""
+    seen: list[ReadFile] = []
+    token = _NOTED.set(seen)
+    try:
+        yield seen
+    finally:
+        _NOTED.reset(token)
+
+
+def _read_noted(path: Path) -> bytes:
+    with path.open("rb") as stream:
+        data, status = stream.read(), os.fstat(stream.fileno())
+    if (seen := _NOTED.get()) is not None and not _is_own(path):
+        seen.append(ReadFile(path.absolute(), status, hashlib.sha256(data).hexdigest()))
+    return data
+
+
+def _is_own(path: Path) -> bool:
+    """Say whether a file is the program's: it came with the code that reads it."""
+    return path.is_relative_to(PACKAGE) or path.is_relative_to(PACKAGE.parent / "profiles")
+
+
+def read_input_bytes(path: Path) -> bytes:
+    """Read a file that someone named as it is. Raises UsageError where it cannot be read, or has no end."""
+    try:
+        _must_be_file(path)
+        return _read_noted(path)
+    except OSError as error:
         raise cannot_read(path, error) from error
 
 

@@ -31,7 +31,7 @@ T = TypeVar("T")
 
 
 VERBS = (
-    "build install plan run env verify verify-wheel fits skill test status report remove bisect emit dockerfile doctor"
+    "adopt build install plan run env verify verify-wheel fits skill test status report remove bisect emit dockerfile doctor"
     " setup explain profiles devices bundle cache"
 )
 """A test holds them against the command line."""

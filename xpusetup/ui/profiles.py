@@ -22,6 +22,7 @@ if TYPE_CHECKING:
         NewProfile,
         ProfileList,
         ShownProfile,
+        TrustedFiles,
     )
     from xpusetup.config.ledger import LedgerRow
     from xpusetup.config.lock import PinChange
@@ -189,3 +190,12 @@ def _show_patches(console: Console, source: Patched) -> None:
 def show_checked(console: Console, data: CheckedProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print that a profile is right."""
     console.print(f" [green]✓[/] {data.profile}: {', '.join(data.components)}")
+
+
+def show_trusted(console: Console, data: TrustedFiles, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what is trusted now."""
+    for each in data.files:
+        why = f", though {each.why}" if each.why else ", which is yours alone"
+        prose(console, "   ", f"{each.path} is trusted as it is now{why}", first=" [green]✓[/] ")
+        console.print(f"   sha256 {each.sha256}", style="dim")
+    console.print(f"   written down in {escape(data.record)}", style="dim")

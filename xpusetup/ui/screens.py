@@ -129,6 +129,7 @@ SCREENS = {
     "CheckedProfile": "profiles:show_checked",
     "NewProfile": "profiles:show_new",
     "LockedProfile": "profiles:show_lock",
+    "TrustedFiles": "profiles:show_trusted",
 }
 """The screen of each type of result, as module:function; a test holds them against the types that commands return.
 
