@@ -38,7 +38,7 @@ def test_a_settings_file_that_cannot_be_read_is_not_passed_over(
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     files.write_text(tmp_path / name, 'root = "/scratch"\n')
-    monkeypatch.setattr(Path, "read_text", refuse(number))
+    monkeypatch.setattr(Path, "open", refuse(number))
     with pytest.raises(UsageError, match=rf"cannot read .*{name}: {os.strerror(number)}") as caught:
         load_settings()
     assert fix in caught.value.fix
