@@ -170,7 +170,7 @@ def test_ninja_logs_and_journals(place: Path, text: str, events: Any) -> None:
 @examples(12)
 @given(text=broken(bundle_document()).map(as_json) | cut(json.dumps(bundle_document())).map(as_bytes))
 def test_heads_of_bundles(text: bytes) -> None:
-    """What git and tar make of the rest: tests/e2e/test_fuzz.py."""
+    """The head alone: what git and tar make of the rest is not tried here."""
     if is_over("bundles"):
         return
     with patience():

@@ -28,6 +28,7 @@ HOURS = 6 * 3600
 BUNDLE = "/build/torch-xpu.tar"
 KERNEL = "src/torch/third_party/torch-xpu-ops/src/ATen/native/xpu/sycl/AbsKernel.cpp"
 OBJECT = "src/torch/build/caffe2/aten_xpu/**/*_generated_AbsKernel.cpp.o"
+EDITED = "extern const char turn[];"
 LAUNCHERS = tuple(f"CMAKE_{language}_COMPILER_LAUNCHER" for language in ("C", "CXX", "SYCL"))
 ALONE = """
 set -eu
@@ -131,15 +132,16 @@ def edit_a_kernel(work: Work) -> Document:
     """Change one SYCL kernel in a tree of the user's own: through the product, and by the same build system alone."""
     own = ("--source", f"torch={work.inner(PLACE)}/src/torch", "--only", "torch", "--until", "torch.build")
     words = work.xpusetup("build", PLACE, "--launcher", "none", *own)
+    kernel = work.place(PLACE) / KERNEL
+    before = kernel.read_text().partition(EDITED)[0]
+    kernel.write_text(before)  # a stage that was killed left its own line
     work.inside(*words, seconds=HOURS)  # from a fetched tree to one's own: once
     alone = ("env", "MAX_JOBS=2", "bash", "-c", ALONE, "bash", f"{work.inner(PLACE)}/steps/torch.build.sh")
-    kernel = work.place(PLACE) / KERNEL
-    before = kernel.read_text()
     seconds: dict[str, list[float]] = {"product": [], "alone": []}
     for turn in range(3):
         for name, line in (("product", words), ("alone", (*alone, work.inner(PLACE)))):
             made = newest_object(work)
-            kernel.write_text(f'{before}extern const char turn[]; const char turn[] = "{name} {turn}";\n')
+            kernel.write_text(f'{before}{EDITED} const char turn[] = "{name} {turn}";\n')
             began = time.monotonic()
             work.inside(*line, seconds=HOURS)
             seconds[name].append(round(time.monotonic() - began, 1))
