@@ -14,7 +14,7 @@ from mkdocs.structure.files import File
 
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.run.tables import check_texts, shipped
-from xpusetup.system.files import package_text
+from xpusetup.system.files import package_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from xpusetup.explain.finder import Signature
 
 CHECKOUT = Path(__file__).parents[1]
-FAILURES = "data/signatures.toml"
+FAILURES = "data/signatures"
 BESIDE = {
     "index.md": "README.md",
     "changelog.md": "CHANGELOG.md",
@@ -78,7 +78,7 @@ def make_pages() -> dict[str, str]:
         **{place: _moved((CHECKOUT / name).read_text()) for place, name in BESIDE.items()},
         **_by_kind("checks", ((one.area, one.id, _check(one)) for one in check_texts().values())),
         **_by_kind(
-            "failures", ((one.phase, one.id, _failure(one)) for one in parse_signatures(package_text(FAILURES)))
+            "failures", ((one.phase, one.id, _failure(one)) for one in parse_signatures(package_texts(FAILURES)))
         ),
         **{f"releases/{profile.name}.md": _profile(profile) for profile in shipped()},
     }

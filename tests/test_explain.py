@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import re
-from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from logs import WENT_WELL, explained, ids, noise, signatures, wordings
 from xpusetup.explain.finder import Signature, parse_signatures
+from xpusetup.system.files import package_texts
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 AROUND = "-- Configuring done\n[1/2] Building CXX object x.cpp.o\n{}\n[2/2] Linking CXX executable x\n"
 
@@ -59,7 +62,7 @@ def test_there_are_twenty_such_logs() -> None:
     ],
 )
 def test_the_catalogue_is_read_strictly(change: tuple[str, str], words: str) -> None:
-    text = (Path(__file__).parents[1] / "xpusetup/data/signatures.toml").read_text(encoding="utf-8")
+    text = package_texts("data/signatures")
     assert change[0] in text
     with pytest.raises(ValueError, match="validation error") as caught:
         parse_signatures(text.replace(*change, 1))

@@ -16,7 +16,7 @@ from xpusetup.emit.script import ALWAYS, KEPT
 from xpusetup.explain.finder import Phase, parse_signatures
 from xpusetup.system import files
 
-SIGNATURES = parse_signatures(files.package_text("data/signatures.toml"))
+SIGNATURES = parse_signatures(files.package_texts("data/signatures"))
 CHECKS = parse_check_texts(files.package_text("data/checks.toml"))
 BUILDING = get_args(Phase)[: get_args(Phase).index("import")]
 """The phases of a build, whose steps begin with a clean environment."""

@@ -12,7 +12,7 @@ from mkdocs.config import load_config
 from xpusetup.doctor.registry import all_checks
 from xpusetup.explain.finder import parse_signatures
 from xpusetup.run.tables import shipped
-from xpusetup.system.files import package_text
+from xpusetup.system.files import package_texts
 
 CHECKOUT = Path(__file__).parents[1]
 
@@ -33,7 +33,7 @@ def texts(folder: Path) -> str:
 def test_each_id_that_the_program_prints_is_an_anchor(site: Path) -> None:
     checks, failures = texts(site / "checks"), texts(site / "failures")
     assert [name for name in all_checks() if f'id="{name}"' not in checks] == []
-    known = parse_signatures(package_text("data/signatures.toml"))
+    known = parse_signatures(package_texts("data/signatures"))
     assert [one.id for one in known if f'id="{one.id}"' not in failures] == []
 
 

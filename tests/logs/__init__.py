@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.values import parse_toml
 from xpusetup.explain.explanation import Explanation, explain
 from xpusetup.explain.finder import Signature, parse_signatures
+from xpusetup.system.files import package_texts
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
 HERE = Path(__file__).parent
-CATALOGUE = Path(__file__).parents[2] / "xpusetup/data/signatures.toml"
 WENT_WELL = sorted((HERE / "ok").glob("*.log"))
 CHUNK = 1 << 16
 
@@ -23,7 +23,7 @@ CHUNK = 1 << 16
 @cache
 def signatures() -> tuple[Signature, ...]:
     """Read the catalogue that ships."""
-    return parse_signatures(CATALOGUE.read_text(encoding="utf-8"))
+    return parse_signatures(package_texts("data/signatures"))
 
 
 @cache

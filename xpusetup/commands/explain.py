@@ -19,7 +19,7 @@ from xpusetup.machine.probe_system import read_families
 from xpusetup.run.root import Root, read_lock
 from xpusetup.run.step_process import good_log
 from xpusetup.run.tables import known_bad
-from xpusetup.system.files import FreeSpace, package_text
+from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -179,4 +179,4 @@ def watch_step(step: Step) -> Callable[[list[str]], str]:
 
 def known_signatures() -> tuple[Signature, ...]:
     """Read the catalogue that the package brings."""
-    return parse_signatures(package_text("data/signatures.toml"))
+    return parse_signatures(package_texts("data/signatures"))

@@ -174,9 +174,9 @@ def rank(seen: ScanResult) -> tuple[Match, ...]:
 
     timed = len({len(matches[name].when) for name in causes}) == 1
 
-    def order(name: str) -> tuple[bool, str, int, str]:
+    def order(name: str) -> tuple[bool, bool, str, int, str]:
         match = matches[name]
-        return bool(ancestors[name] & causes), match.when if timed else "", match.line, name
+        return match.signature.general, bool(ancestors[name] & causes), match.when if timed else "", match.line, name
 
     return tuple(matches[name] for name in sorted(causes, key=order))
 

@@ -102,11 +102,12 @@ class Advice(Strict):
 
 
 class Signature(Strict):
-    """One failure. data/signatures.toml says what each key means."""
+    """One failure. data/signatures/README.md says what each key means."""
 
     id: str = Field(pattern=r"^[a-z]+\.[a-z_0-9]+$")
     phase: Phase
     level: Weight = "error"
+    general: bool = False
     abort: bool = False
     memory: bool = False
     cause: str
@@ -143,7 +144,7 @@ class _SignatureFile(Strict):
 
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
-    """Read data/signatures.toml. Raises pydantic's ValidationError on anything that it does not know."""
+    """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
     return tuple(_SignatureFile.model_validate(parse_toml(text)).signature)
 
 

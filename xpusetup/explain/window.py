@@ -204,7 +204,7 @@ QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(
-    r"^HEAD is now at|^hint: "
+    r"^HEAD is now at|^hint: (?!`)"
     r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
@@ -221,7 +221,7 @@ PASSED = re.compile(
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
 WARNING = re.compile(
-    r"(?<!level=)(?:\b|[a-z])warning\b[:\s(]|^W\d{4}\b|^\[W\d{3}"
+    r"(?<!level=)(?:\b|[a-z])warning\b(?!\s\s+[A-Z][a-zA-Z]+\s)[:\s(]|^W\d{4}\b|^\[W\d{3}"
     r"|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",
     re.IGNORECASE,
 )

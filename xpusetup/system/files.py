@@ -238,6 +238,11 @@ def package_text(name: str) -> str:
     return package_file(name).read_text(encoding="utf-8")
 
 
+def package_texts(name: str) -> str:
+    """Read the TOML files of a data folder, in the order of their names, as one text."""
+    return "\n".join(path.read_text(encoding="utf-8") for path in sorted(package_file(name).glob("*.toml")))
+
+
 def read_bytes(path: Path) -> bytes:
     """Read a file; nothing where there is none or it can't be read."""
     try:
