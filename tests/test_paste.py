@@ -308,7 +308,7 @@ def test_errors_in_a_post_are_explained(tmp_path: Path) -> None:
 
 
 def test_errors_are_shown_before_what_only_warns(tmp_path: Path) -> None:
-    driver = "ii  libze-intel-gpu1  24.39.31294.20  amd64  Level Zero\n"
+    driver = "ii  libze-intel-gpu1  24.31.30714.9  amd64  Level Zero\n"
     shown = screen(judge(tmp_path, f"{driver}E: Unable to correct problems, you have held broken packages.\n"))
     assert 0 < shown.index("pkg.unmet") < shown.index("they may bite")
 
