@@ -106,6 +106,7 @@ def test_help_groups_the_commands(program: Program) -> None:
 @pytest.mark.parametrize("name", ENDS)
 def test_json_however_it_is_asked_for(name: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the command, before it and as a variable: the same document on stdout, and nothing beside it."""
+    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")  # which asks git
     own, dashes, command = ENDS[name].partition("-- ")
     ways = [program(f"{name} --json {own}{dashes}{command}"), program(f"--json {name} {ENDS[name]}")]
     ways += [program(f"--quiet --json {name} {ENDS[name]}"), program(f"{name} --quiet --json {own}{dashes}{command}")]

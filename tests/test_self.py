@@ -98,6 +98,7 @@ def test_a_clone_that_is_gone(monkeypatch: pytest.MonkeyPatch) -> None:
     """The command for a clone that was removed would fail, so there is none."""
     told = json.dumps({"url": "file:///gone/xpusetup", "dir_info": {}})
     monkeypatch.setattr("xpusetup.commands.self._direct_url", lambda: told)
+    monkeypatch.setattr("xpusetup.system.program.describe_version", lambda: "0.1.0")  # which asks git
     data = describe().data
     assert (data.upgrade, data.note) == ("", "/gone/xpusetup is gone: clone it again, and install it from there")
 

@@ -13,9 +13,10 @@ from urllib.parse import unquote, urlsplit
 from xpusetup.base.text import hide
 from xpusetup.commands.result import Result
 from xpusetup.run.workspace import load_settings, roots_folder, settings_files
+from xpusetup.system import program
 from xpusetup.system.environment import cache_folder
 from xpusetup.system.files import PACKAGE
-from xpusetup.system.program import NAME, describe_version
+from xpusetup.system.program import NAME
 from xpusetup.system.trust import record_file
 
 TOOLS = {"uv-receipt.toml": "uv tool", "pipx_metadata.json": "pipx"}
@@ -71,7 +72,7 @@ def describe() -> Result[Self]:
     return Result(
         "self",
         Self(
-            version=describe_version(),
+            version=program.describe_version(),
             python=f"{sys.version_info.major}.{sys.version_info.minor}.{sys.version_info.micro}",
             program=str(Path(sys.argv[0]).absolute()),
             prefix=str(prefix),
