@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any, get_args
 
 import pytest
@@ -14,10 +13,9 @@ from data.well import well
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.doctor.registry import CHECKS
 from xpusetup.machine.facts import Section
-from xpusetup.machine.gpus import parse_gpus
-from xpusetup.run.tables import known_bad
+from xpusetup.run.tables import gpu_table, known_bad
 
-GPUS = parse_gpus((Path(__file__).parents[1] / "xpusetup/data/gpus.toml").read_text())
+GPUS = gpu_table()
 BY_ID = {check.id: check for check in CHECKS}
 CLOSED = {**NODE, "openable": False}
 ADOPTED = {

@@ -13,7 +13,8 @@ from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import examine, root_causes
 from xpusetup.machine.facts import VGA_ALONE, Facts
 from xpusetup.machine.gpus import age_of
-from xpusetup.machine.paste_commands import handed_over, level_zero_shown, lists_displays
+from xpusetup.machine.paste_commands import handed_over, image_of, level_zero_shown, lists_displays
+from xpusetup.machine.paste_places import heading, inner_command
 from xpusetup.machine.pasted_facts import facts_from_paste
 from xpusetup.machine.probe import TOLD
 from xpusetup.run.tables import known_bad, sayings
@@ -201,10 +202,10 @@ def test_a_driver_that_a_list_would_show_is_not_there() -> None:
     "text",
     [
         f"$ dpkg -l | grep opencl\n{LISTED}",
-        "$ dpkg -l | grep -E 'opencl|libze|level-zero'\n$ exit\n",
+        "$ dpkg -l | grep -E 'opencl|libze|level-zero'\n",
         f"$ dpkg -l | grep -E 'opencl|libze|zero'\n{LISTED}ii  libze-intel-gpu1  24.35.30872  amd64  Level Zero\n",
     ],
-    ids=["another list", "nothing shown", "there"],
+    ids=["another list", "cut off", "there"],
 )
 def test_else_nothing_is_known_of_it(text: str) -> None:
     facts = read(text)
@@ -354,9 +355,9 @@ DG2 = "03:00.0 VGA compatible controller [0300]: Intel Corporation DG2 [Arc A770
 @pytest.mark.parametrize(
     ("gpu", "kernel", "driver", "named"),
     [
-        (MTL, "6.7.0", "22.43.24595.30", ["kmd.compute_runtime_vs_kernel"]),
+        (MTL, "6.7.0", "22.43.24595.30", ["umd.older_than_gpu"]),
         (MTL, "6.7.0", "23.22.26516.18", []),
-        (DG2, "6.5.0", "21.45.21574", ["kmd.compute_runtime_vs_kernel"]),
+        (DG2, "6.5.0", "21.45.21574", ["umd.older_than_gpu"]),
         (DG2, "6.5.0", "22.43.24595.30", []),
     ],
 )
@@ -442,3 +443,131 @@ def test_packages_alone_are_no_proof_that_level_zero_fails() -> None:
     text = f"$ dpkg -l | grep -E 'opencl|libze|level-zero'\n{LISTED}"
     assert causes(text) == []
     assert "umd.ze_intel_gpu" in warned(text)
+
+
+# Silence: what a command tells that shows nothing, where a prompt stands after it.
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        (f"$ sycl-ls\n{BLIND}$ dpkg -l | grep -E 'opencl|libze|level-zero'\n$\n", "umd.ze_intel_gpu"),
+        (f"a@b:~> rpm -qa | grep -iE 'level.?zero|compute-runtime'\na@b:~> sycl-ls\n{BLIND}", "umd.ze_intel_gpu"),
+        ("$ ls -l /dev/dri\n$\n", "perm.dri_nodes"),
+        ("$ lspci -nn | grep -E 'VGA|3D|Display'\n$ exit\n", "hw.intel_gpu_present"),
+    ],
+)
+def test_nothing_shown_between_two_prompts_is_an_answer(text: str, named: str) -> None:
+    assert causes(text)[0] == named
+
+
+@pytest.mark.parametrize("command", ["ls -l /dev/dri", "lspci -nn | grep -E 'VGA|3D|Display'", "dpkg -l | grep opencl"])
+def test_a_command_at_the_end_may_have_been_cut_off(command: str) -> None:
+    assert causes(f"$ {command}\n") == []
+
+
+# Host, container, guest and other machines.
+
+
+WELL = (
+    "[level_zero:gpu][level_zero:0] Intel(R) oneAPI Unified Runtime over Level-Zero, Intel(R) Arc(TM) A770 Graphics\n"
+)
+NOBLE = "ii  libze-intel-gpu1  23.43.27642.40-1ubuntu3  amd64  Level Zero\n"
+NEWER = "ii  libze-intel-gpu1  25.35.35096.9-1  amd64  Level Zero\n"
+B580 = "03:00.0 VGA compatible controller [0300]: Intel Corporation Battlemage G21 [Arc B580] [8086:e20b]\n"
+
+
+@pytest.mark.parametrize(
+    ("line", "place"),
+    [
+        ("On the host:", "host"),
+        ("## Host", "host"),
+        ("**Inside the container**:".replace("*", ""), "container"),
+        ("and in the LXC container it says:", "container"),
+        ("In the VM:", "guest"),
+        ("Output on my working machine:", "other"),
+        ("Broken machine:", ""),
+        ("me@host:~$ ls", None),
+        ("I have a container somewhere, and it is fine. What now?", None),
+        ("the host has 64 GB of memory and a Ryzen in it", None),
+    ],
+)
+def test_headings_of_places(line: str, place: str | None) -> None:
+    assert heading(line) == place
+
+
+@pytest.mark.parametrize(
+    ("command", "inner"),
+    [
+        ("docker exec -it web sycl-ls", "sycl-ls"),
+        ("docker compose exec web ls -l /dev/dri", "ls -l /dev/dri"),
+        ("pct exec 104 -- clinfo -l", "clinfo -l"),
+        ("docker run --rm -it --device /dev/dri it bash", ""),
+        ("docker run -d ollama/ollama", None),
+        ("sycl-ls", None),
+    ],
+)
+def test_what_runs_inside(command: str, inner: str | None) -> None:
+    assert inner_command(command) == inner
+
+
+def test_what_the_host_has_does_not_excuse_the_container() -> None:
+    text = f"On the host:\n{WELL}{NEWER}{B580}Inside the container:\n{BLIND}{NOBLE}"
+    assert causes(text) == ["umd.stock_ubuntu_too_old"]
+    assert causes(text.replace("Inside the container:", "And now")) == []
+
+
+def test_one_command_in_a_container_and_the_next_outside() -> None:
+    text = (
+        f"$ docker exec web sycl-ls\n{BLIND}$ dpkg -l | grep ze\n{NOBLE}$ docker exec web id\nuid=0(root) gid=0(root)\n"
+    )
+    facts = read(text)
+    assert facts.userland is not None
+    assert facts.userland.packages is None
+    assert facts.container is not None
+
+
+def test_a_guest_has_no_gpu_of_its_host() -> None:
+    host = f"root@pve:~# lspci -nnk\n{B580}\tKernel driver in use: vfio-pci\n"
+    guest = f"In the VM:\n$ lspci -nn | grep -E 'VGA|3D|Display'\n{RADEON}"
+    assert causes(host + guest) == ["hw.intel_gpu_present"]
+
+
+def test_the_machine_that_works_is_left_aside() -> None:
+    text = f"{B580}Working machine:\n{NEWER}{WELL}Broken machine:\n{NOBLE}{BLIND}"
+    assert causes(text) == ["umd.stock_ubuntu_too_old"]
+
+
+# An older C++ library, and builds of torch.
+
+
+@pytest.mark.parametrize(
+    ("library", "needs", "named"),
+    [
+        ("/opt/conda/lib/libstdc++.so.6", "/lib/x86_64-linux-gnu/libze_loader.so.1", ["setvars.conda_libstdcxx"]),
+        ("/home/a/m/envs/b/lib/libstdc++.so.6", "/home/a/m/envs/b/lib/x/torch/lib/t.so", ["setvars.conda_libstdcxx"]),
+        ("/lib/x86_64-linux-gnu/libstdc++.so.6", "/home/a/v/lib/torch/lib/libtorch.so", []),
+    ],
+)
+def test_a_cxx_library_that_is_older_than_what_asks_it(library: str, needs: str, named: list[str]) -> None:
+    assert causes(f"{library}: version `GLIBCXX_3.4.30' not found (required by {needs})\n") == named
+
+
+def test_a_list_with_a_cpu_torch_is_aside_where_nobody_asked_torch() -> None:
+    text = f"$ sycl-ls\n{BLIND}torch  2.9.1+cpu\n"
+    assert causes(text) == ["umd.ze_init"]
+    assert causes(f"{text}torch.xpu.is_available() False\n")[0] == "torch.is_xpu_build"
+
+
+@pytest.mark.parametrize(
+    ("command", "image"),
+    [
+        (
+            "docker run -it --device=/dev/dri -p 8080:80 -v /a:/b intel/oneapi-basekit:2023.2.1 bash",
+            "intel/oneapi-basekit:2023.2.1",
+        ),
+        ("docker run --rm ubuntu", ""),
+    ],
+)
+def test_the_image_of_a_container(command: str, image: str) -> None:
+    assert image_of(command) == image

@@ -127,7 +127,38 @@ def kit(*parts: str) -> dict[str, Any]:
     return {"toolkits": {"found": [{**KIT, "parts": list(parts)}]}}
 
 
+JAMMY = {"name": "Ubuntu 22.04", "families": ["ubuntu", "debian"], "version": "22.04"}
+UNSEEN = {"userland": {"level_zero": {**LADDER, "devices": []}, "packages": None}}
+OLD_IMAGE = {"kind": "docker", "details": {"image": "intel/oneapi-basekit:2023.2.1-devel-ubuntu22.04"}}
+
+
 DEVICES: list[Case] = [
+    ("sys.older_than_gpu", {}, "", ""),
+    (
+        "sys.older_than_gpu",
+        {"system": JAMMY, "kernel": {"release": "0"}, **torch(report=None), **UNSEEN},
+        "",
+        "fail: Ubuntu 22.04 has no kernel newer than 6.8, and Arc B580 (Battlemage) at 0000:03:00.0 needs 6.12",
+    ),
+    (
+        "sys.older_than_gpu",
+        {"system": JAMMY, "kernel": {"release": "0"}, **torch(report=None), "userland": {"level_zero": None}},
+        "",
+        "warn: Ubuntu 22.04 has no kernel newer",
+    ),
+    ("container.older_than_gpu", {"container": OLD_IMAGE}, "", ""),
+    (
+        "container.older_than_gpu",
+        {"container": OLD_IMAGE, **torch(report=None), **UNSEEN},
+        "",
+        "fail: the driver in intel/oneapi-basekit:2023.2.1-devel-ubuntu22.04 (of 2024.0 or before) is older",
+    ),
+    (
+        "container.older_than_gpu",
+        {"container": OLD_IMAGE, **torch(report=None), **UNSEEN, **gpu(ALCHEMIST)},
+        "",
+        "",
+    ),
     ("hw.intel_gpu_present", {}, "ok: Arc B580 (Battlemage) at 0000:03:00.0", "ok: Arc B580 (Battlemage)"),
     ("hw.intel_gpu_present", {"container": WSL}, "info: WSL2 hides it", "info: WSL2 hides it"),
     ("hw.legacy_gpu", {}, "", ""),
@@ -332,6 +363,29 @@ DRIVER: list[Case] = [
         "",
         "warn: 23.43.27642.40-1ubuntu3, of 2023",
     ),
+    ("umd.older_than_gpu", {}, "", "ok: build 33578 knows it"),
+    (
+        "umd.older_than_gpu",
+        {
+            "userland": {
+                "packages": {"intel-opencl-icd": "24.39.31294.20", "intel-level-zero-gpu": "1.3.29735.27"},
+                "level_zero": {**LADDER, "devices": []},
+            },
+            **torch(report=None),
+        },
+        "",
+        "fail: the driver 24.39.31294.20 (build 29735) is older than Arc B580 (Battlemage) at 0000:03:00.0",
+    ),
+    (
+        "umd.older_than_gpu",
+        {
+            "userland": {"packages": {"libze-intel-gpu1": "22.43.24595.30"}, "level_zero": None},
+            **gpu({**CARD, "device": "fd80"}),
+            **torch(report=None),
+        },
+        "",
+        "warn: the driver 22.43.24595.30 (build 24595) is older than Intel Graphics (Wildcat Lake)",
+    ),
     ("umd.mixed_driver_packages", {}, "", "ok: one of each"),
     (
         "umd.mixed_driver_packages",
@@ -347,6 +401,12 @@ DRIVER: list[Case] = [
     ),
     ("umd.mixed_driver_packages", {"userland": {"broken": ["libigc1"]}}, "", "warn: libigc1 half installed"),
     ("umd.igc_incompatible", {}, "", "ok: libigc.so.2"),
+    (
+        "umd.igc_incompatible",
+        {**packages(libigc2="2.5.6-1"), **torch(report=None)},
+        "",
+        "warn: the graphics compiler 2.5.6-1 is older than the driver (build 33578): it wants 2.10 or newer",
+    ),
     (
         "umd.igc_incompatible",
         ladder(init=0x70020000),
@@ -752,6 +812,39 @@ ENVIRONMENTS: list[Case] = [
     ("torch.ipex", {}, "", ""),
     ("torch.ipex", installed(intel_extension_for_pytorch="2.8.10"), "", "warn: 2.8.10 beside torch 2.14.1+xpu"),
     ("torch.ipex", installed(intel_extension_for_pytorch="2.14.10"), "", "info: 2.14.10"),
+    (
+        "torch.ipex",
+        torch(distributions={"intel-extension-for-pytorch": "2.1.40+xpu"}, version="2.5.1", report=None),
+        "",
+        "fail: 2.1.40+xpu beside torch 2.5.1",
+    ),
+    ("torch.companions", {}, "", ""),
+    ("torch.companions", installed(torchvision="0.29.1+xpu"), "", "ok: torchvision"),
+    (
+        "torch.companions",
+        installed(torchvision="0.29.1+cpu"),
+        "",
+        "warn: torchvision 0.29.1+cpu beside torch",
+    ),
+    (
+        "torch.companions",
+        torch(distributions={"torchvision": "0.23.0+xpu"}, report=None),
+        "",
+        "fail: torchvision 0.23.0+xpu beside torch 2.14.1+xpu",
+    ),
+    ("torch.older_than_gpu", {}, "", ""),
+    (
+        "torch.older_than_gpu",
+        torch(version="2.5.1+xpu", report={**REPORT, "available": False, "count": 0}),
+        "",
+        "fail: torch 2.5.1+xpu is older than Arc B580 (Battlemage) at 0000:03:00.0: the first that serves it is 2.7",
+    ),
+    (
+        "torch.older_than_gpu",
+        torch(version="2.5.1+xpu", report=None),
+        "",
+        "warn: torch 2.5.1+xpu is older than Arc B580",
+    ),
     ("torch.abi", {}, "", "ok: C++11 ABI"),
     ("torch.abi", said(cxx11_abi=False), "", "warn: the old C++ ABI"),
     ("torch.abi", shell(_GLIBCXX_USE_CXX11_ABI="0"), "", "warn: _GLIBCXX_USE_CXX11_ABI=0 is set"),

@@ -92,7 +92,7 @@ OUTCOMES: dict[str, Outcome] = {
     "firmware-missing": _kept("fw.guc_missing"),
     "guc-fails": _kept("fw.gpu_wedged"),
     "wedged-and-closed": Outcome(run=("fw.gpu_wedged", "perm.render_group"), way=("wheel", "torch-2.14"), kept=True),
-    "arch-driver-of-2023": _kept("kmd.compute_runtime_vs_kernel"),
+    "arch-driver-of-2023": _kept("umd.older_than_gpu"),
     "selector-without-devices": _kept("umd.device_filter_env"),
     "loader-of-another-release": _kept("runtime.ur_mixed"),
     "program-aborts": _kept("umd.ze_init"),

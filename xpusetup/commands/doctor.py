@@ -315,7 +315,7 @@ def _merge(by_goal: Mapping[Goal, tuple[Finding, ...]]) -> tuple[Finding, ...]:
 
 
 def _diagnose(workspace: Workspace, facts: Facts, by_goal: Mapping[Goal, tuple[Finding, ...]]) -> Diagnosis:
-    families, findings = tuple(facts.system.families) if facts.system else (), _merge(by_goal)
+    families, findings = facts.system.places if facts.system else (), _merge(by_goal)
     way = way_for(workspace, facts)
     refused = {each.profile for each in way.refusals if each.firm}
     profiles = [each for each in every_profile() if each.name not in refused and may_advise(each, workspace.base.name)]

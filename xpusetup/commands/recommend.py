@@ -113,7 +113,7 @@ def find_way(facts: Facts, asked: str) -> Way:
     foreign = about_intel() if has_own_pytorch(facts, known()) else ()
     found = examine(question, check_texts(), skip=(*left, *foreign))
     causes = [finding for finding in found if finding.id in root_causes(found)]
-    return with_obstacles(way, causes, tuple(facts.system.families) if facts.system else ())
+    return with_obstacles(way, causes, facts.system.places if facts.system else ())
 
 
 def about_intel() -> tuple[str, ...]:

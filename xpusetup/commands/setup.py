@@ -202,7 +202,7 @@ def find_left(prepared: Prepared) -> tuple[Finding, ...]:
 
 
 def _gap(finding: Finding, facts: Facts) -> SetupGap:
-    commands = list(finding.fix.commands_for(tuple(facts.system.families) if facts.system else ()))
+    commands = list(finding.fix.commands_for(facts.system.places if facts.system else ()))
     return SetupGap(id=finding.id, seen=finding.seen, why=finding.why, say=finding.fix.say, commands=commands)
 
 

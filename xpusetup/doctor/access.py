@@ -41,9 +41,10 @@ def check_container_device(question: Question) -> Answer | None:
 def check_wsl(question: Question) -> Answer | None:
     """Look for the way to Windows' driver."""
     container = question.facts.container
-    if container is None or not container.details or not question.facts.in_wsl or not is_xpu(question):
+    paths = {path: state for path, state in (container.details if container else {}).items() if path != "image"}
+    if container is None or not paths or not question.facts.in_wsl or not is_xpu(question):
         return None
-    lacking = [path for path, state in container.details.items() if state != "there"]
+    lacking = [path for path, state in paths.items() if state != "there"]
     if not lacking:
         return Answer("ok", "/dev/dxg, libdxcore.so")
     inside = container.kind != "wsl2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from xpusetup.doctor.ages import before_kernel, first_of, newer_than
 from xpusetup.doctor.question import (
     DRIVERS,
     Answer,
@@ -22,7 +23,7 @@ from xpusetup.doctor.question import (
     package,
     unbound,
 )
-from xpusetup.doctor.userland import check_stock, newer_than
+from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, fails, lists_gpu
 from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
@@ -187,17 +188,6 @@ AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
 )
 """Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023, 27642 of 23.43,
 which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
-FIRST_KERNELS = {
-    "tgl": (5, 9),
-    "rkl": (5, 11),
-    "adl": (5, 16),
-    "dg2": (6, 2),
-    "mtl": (6, 7),
-    "bmg": (6, 12),
-    "lnl": (6, 12),
-}
-"""The first kernel that drives a family without being told to, by how the family's id begins (openvino#8003 for
-Rocket Lake, platforms.toml for cards). Asked only of a GPU that no driver has."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 XE_ON_ALCHEMIST = (6, 9)
@@ -285,7 +275,9 @@ def check_known(question: Question) -> Answer | None:
     if kernel is None or not intel_gpus(question):
         return None
     if early := _too_early(question, kernel):
-        seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}"
+        first = first_of(question, early[0], "kernel")
+        by = f": the first that does by itself is {first.first}" if first else ""
+        seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}{by}"
         return Answer("fail", seen, _words(kernel, early))
     return _refusal(question, kernel, lost) if lost else Answer("ok", f"Linux {kernel.release} knows it")
 
@@ -314,7 +306,8 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     userland = question.facts.userland
     listed = bool(userland and (userland.clinfo or any(":gpu]" in line for line in userland.sycl or [])))
     own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
-    if listed or own or lists_gpu(question.facts) or not fails(question.facts):
+    gone = question.facts.is_told("hardware.nodes") and not nodes(question)
+    if listed or own or lists_gpu(question.facts) or not (gone or fails(question.facts)):
         return []
     if re.search(r"\.el\d|-oem\b", kernel.release):
         return []
@@ -323,9 +316,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
 
 def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
     """Say whether a kernel is older than the first that drives a GPU by itself."""
-    kind, running = family(question, gpu), numbers(kernel.release)
-    first = next((first for name, first in FIRST_KERNELS.items() if kind and kind.id.startswith(name)), (0, 0))
-    return (0, 0) < running < first
+    return before_kernel(question, gpu, kernel.release) is not None
 
 
 def check_blacklist(question: Question) -> Answer | None:
@@ -389,11 +380,11 @@ def check_driver_age(question: Question) -> Answer | None:
     seen = f"{said} on Linux {kernel.release}" if kernel else said
     if check_stock(question) is not None:
         return Answer("info", seen) if kernel else None
+    if newer_than(question, build) and not lists_gpu(question.facts):
+        return None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
     if kernel and on_xe and build <= FIRST_WITH_XE:
         return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
-    if (newer := newer_than(question, build)) and not lists_gpu(question.facts):
-        return Answer("fail", f"{said} is older than {named(question, newer)}")
     if kernel is None:
         return None
     late = [level for first, last, level in AGES if numbers(kernel.release) >= first and build <= last]

@@ -35,6 +35,7 @@ TELLS: dict[str, tuple[str, ...]] = {
     "umd.ze_intel_gpu": (LIBRARIES,),
     "umd.ze_loader": (LIBRARIES,),
     "umd.stock_ubuntu_too_old": (PACKAGES,),
+    "umd.older_than_gpu": (PACKAGES, GPUS),
     "umd.mixed_driver_packages": (PACKAGES,),
     "umd.igc_incompatible": (LIBRARIES, LADDER),
     "umd.device_filter_env": ("environment",),

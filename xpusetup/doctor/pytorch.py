@@ -7,11 +7,13 @@ from posixpath import basename
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, numbers, variable
+from xpusetup.machine.facts import lists_gpu, torch_works
 from xpusetup.machine.fit import mend_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
+    from xpusetup.base.model import Level
     from xpusetup.machine.facts import Conflict, ImportReport, Torch
 
 
@@ -108,7 +110,7 @@ def _is_inside(one: Conflict, torch: Torch) -> bool:
 
 
 def _is_cxx(one: Conflict, torch: Torch) -> bool:
-    mine = _is_of(one.first, torch) and not _is_of(one.library, torch)
+    mine = _is_of(one.first, torch) and (torch.kind == "conda" or not _is_of(one.library, torch))
     return one.kind == "version" and mine and bool(CXX.match(basename(one.first)))
 
 
@@ -181,6 +183,8 @@ def wanted_packages(one: Conflict) -> str:
 
 
 RUNTIME = re.compile(r"intel-|onemkl-|dpcpp-|mkl$|tcmlib|umf|tbb|impi|oneccl|onecl")
+FROZEN = (2, 10)
+"""The release of torch from which on torchaudio has numbers of its own."""
 FALLBACK = ("PYTORCH_ENABLE_XPU_FALLBACK", "PYTORCH_DEBUG_XPU_FALLBACK")
 ZERO_DEVICES = r"XPU device count is zero|Failed to initialize XPU devices"
 
@@ -217,7 +221,45 @@ def check_build(question: Question) -> Answer | None:
         return Answer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
     other = f"a CUDA {torch.cuda} build" if torch.cuda else "a CPU build"
     words = {"python": torch.python, "version": torch.version.partition("+")[0]}
-    return Answer("fail", f"{torch.version} in {torch.prefix} is {other}", words)
+    aside = torch.report is None and _lists_none(question)
+    return Answer("warn" if aside else "fail", f"{torch.version} in {torch.prefix} is {other}", words)
+
+
+def _lists_none(question: Question) -> bool:
+    """Say whether Level Zero was asked, and lists no GPU: a list of packages beside that is not about torch."""
+    userland = question.facts.userland
+    return userland is not None and userland.level_zero is not None and not lists_gpu(question.facts)
+
+
+def check_companions(question: Question) -> Answer | None:
+    """Hold torchvision and torchaudio against torch: each belongs to one release and one build of it."""
+    torch = question.facts.torch
+    local = (torch.version or "").partition("+")[2] if torch else ""
+    if torch is None or not is_xpu(question) or not numbers(torch.version or ""):
+        return None
+    there = {name: version for name in ("torchvision", "torchaudio") if (version := distribution(question, name))}
+    late = [
+        f"{name} {each}" for name, each in there.items() if _is_of_another(name, each, numbers(torch.version or ""))
+    ]
+    other = [f"{name} {each}" for name, each in there.items() if _is_other_build(local, each.partition("+")[2])]
+    if not late and not other:
+        return Answer("ok", ", ".join(there)) if there else None
+    asked = torch.report is not None and not torch.report.error
+    seen = f"{', '.join(dict.fromkeys([*late, *other]))} beside torch {torch.version}"
+    return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
+
+
+def _is_of_another(name: str, version: str, torch: tuple[int, ...]) -> bool:
+    """Say whether a companion is of another release: torchvision's minor is 15 more, torchaudio's the same."""
+    if name == "torchvision":
+        return torch[:1] == (2,) and numbers(version) != (0, torch[1] + 15)
+    return (2, 0) <= torch < FROZEN and numbers(version) != torch
+
+
+def _is_other_build(one: str, other: str) -> bool:
+    """Say whether two are built for different devices, where both say for which."""
+    kinds = [re.match(r"xpu|cpu|cu\d|rocm|cxx11", each) for each in (one, other)]
+    return all(kinds) and len({each[0][:2] for each in kinds if each}) > 1
 
 
 def check_pins(question: Question) -> Answer | None:
@@ -256,8 +298,10 @@ def check_ipex(question: Question) -> Answer | None:
     torch, version = installed(question), distribution(question, "intel-extension-for-pytorch")
     if torch is None or not version:
         return None
-    fits = numbers(version) == numbers(torch.version or "")
-    return Answer("info" if fits else "warn", f"{version} beside torch {torch.version}", {"python": torch.python})
+    fits = numbers(version) == numbers(torch.version or "") or not numbers(torch.version or "")
+    broken = torch.report is None or bool(torch.report.error) or torch.report.available is False
+    level: Level = "info" if fits else "fail" if broken and not torch_works(question.facts) else "warn"
+    return Answer(level, f"{version} beside torch {torch.version}", {"python": torch.python})
 
 
 def check_abi(question: Question) -> Answer | None:

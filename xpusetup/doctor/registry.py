@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
-from xpusetup.doctor import access, combinations, extensions, hardware, pytorch, resources, toolkit, userland
+from xpusetup.doctor import access, ages, combinations, extensions, hardware, pytorch, resources, toolkit, userland
 from xpusetup.doctor.known import judge_said, judge_untold
 from xpusetup.doctor.question import Answer, Check, Question
 from xpusetup.machine.facts import Section
@@ -30,7 +30,13 @@ CHECKS: tuple[Check, ...] = (
     Check("fw.gpu_wedged", hardware.check_wedged, ("hardware", "kernel", "container", "userland"), RUN),
     Check("fw.gpu_hang", hardware.check_hang, ("hardware", "kernel", "container"), RUN),
     Check("kmd.pvc_needs_backports", hardware.check_max_driver, ("hardware", "kernel", "container"), RUN),
-    Check("kmd.force_probe", hardware.check_known, ("hardware", "kernel", "container"), RUN),
+    Check("kmd.force_probe", hardware.check_known, ("system", "hardware", "kernel", "container"), RUN),
+    Check(
+        "sys.older_than_gpu",
+        ages.check_system_for_gpu,
+        ("system", "hardware", "kernel", "container", "userland", "torch"),
+        RUN,
+    ),
     Check("kmd.blacklisted", hardware.check_blacklist, ("hardware", "kernel", "container"), RUN),
     Check("kmd.bound", hardware.check_bound, ("hardware", "container"), RUN),
     Check("kmd.xe_on_dg2_old_kernel", hardware.check_xe_on_alchemist, ("hardware", "kernel", "container"), RUN),
@@ -38,6 +44,7 @@ CHECKS: tuple[Check, ...] = (
         "kmd.compute_runtime_vs_kernel", hardware.check_driver_age, ("hardware", "kernel", "container", "userland"), RUN
     ),
     Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
+    Check("container.older_than_gpu", ages.check_image, ("hardware", "container", "userland", "torch"), RUN),
     Check("wsl.dxg", access.check_wsl, ("container",), RUN),
     Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
     Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
@@ -49,8 +56,9 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
     Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),
+    Check("umd.older_than_gpu", ages.check_driver_for_gpu, ("userland", "hardware", "torch"), RUN),
     Check("umd.mixed_driver_packages", userland.check_mixed, ("userland",), RUN),
-    Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland",), RUN),
+    Check("umd.igc_incompatible", userland.check_graphics_compiler, ("userland", "torch"), RUN),
     Check("umd.device_filter_env", userland.check_filters, ("userland", "environment"), RUN),
     Check(
         "known.bad",
@@ -120,12 +128,14 @@ CHECKS: tuple[Check, ...] = (
     Check("autoload.entry_points", extensions.check_entries, ("torch", "hardware", "environment"), RUN),
     Check("autoload.build_time", extensions.check_autoload_builds, ("torch",), RUN),
     Check("hw.release_has_code", hardware.check_release, ("hardware",), RUN),
-    Check("torch.is_xpu_build", pytorch.check_build, ("torch",), RUN),
+    Check("torch.ipex", pytorch.check_ipex, ("torch", "userland"), RUN),
+    Check("torch.is_xpu_build", pytorch.check_build, ("torch", "userland"), RUN),
+    Check("torch.companions", pytorch.check_companions, ("torch",), RUN),
+    Check("torch.older_than_gpu", ages.check_torch_for_gpu, ("hardware", "userland", "torch"), RUN),
     Check("torch.pip_sycl_wheels", pytorch.check_pins, ("torch",), RUN),
     Check("torch.fits", pytorch.check_fits, ("torch",), RUN),
     Check("runtime.packages", pytorch.check_packages, ("torch",), RUN),
     Check("torch.libsycl_links", pytorch.check_libsycl, ("torch", "userland"), RUN),
-    Check("torch.ipex", pytorch.check_ipex, ("torch",), RUN),
     Check("torch.abi", pytorch.check_abi, ("torch", "environment"), RUN),
     Check("torch.fallback_env", pytorch.check_fallback, ("environment",), RUN),
     Check("torch.import", pytorch.check_import, ("torch",), RUN),
@@ -135,6 +145,8 @@ CHECKS: tuple[Check, ...] = (
     Check("triton.compiler", pytorch.check_compiler, ("torch", "tools", "toolkits"), RUN),
     Check("triton.ze_headers", pytorch.check_headers, ("torch", "userland"), RUN),
 )
+SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.available")
+"""What only says that nothing works: whatever else fails comes before it."""
 BAD = ("fail", "crash")
 WEIGHT = {"warn": 1, "fail": 2, "crash": 2}
 
@@ -210,5 +222,6 @@ def about_machine() -> tuple[str, ...]:
 
 
 def root_causes(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Give the ids of what fails by itself."""
-    return tuple(finding.id for finding in findings if finding.level in BAD and not finding.caused_by)
+    """Give the ids of what fails by itself; last what may follow from anything."""
+    causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
+    return tuple(sorted(causes, key=lambda name: name in SYMPTOMS))

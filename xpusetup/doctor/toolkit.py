@@ -33,6 +33,7 @@ def check_with_wheel(question: Question) -> Answer | None:
     if not is_xpu(question) or torch is None or question.facts.environment is None:
         return None
     brought = [f"{name} {version}" for name in RUNTIMES if (version := distribution(question, name))]
+    brought = brought or ([f"torch {torch.version}"] if (torch.version or "").endswith("+xpu") else [])
     first = [folder for folder in variable(question, "LD_LIBRARY_PATH").split(":") if ONEAPI.search(folder)]
     if not brought:
         return None

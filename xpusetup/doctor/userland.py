@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from xpusetup.doctor.ages import newer_than, older_compiler, tell
 from xpusetup.doctor.question import (
     Answer,
     Question,
@@ -16,12 +17,12 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
-from xpusetup.machine.facts import fails, lists_gpu
+from xpusetup.machine.facts import fails, lists_gpu, torch_works
 from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.machine.facts import Gpu, LevelZero, Userland
+    from xpusetup.machine.facts import LevelZero, Userland
 
 
 LOADER, DRIVER = "libze_loader.so.1", "libze_intel_gpu.so.1"
@@ -47,14 +48,6 @@ FAMILIES = (
     ("level-zero", "libze1"),
 )
 """Packages that bring the same files under two names."""
-FIRST_BUILDS = {
-    **dict.fromkeys(("bmg", "lnl", "arl", "nvl", "cri", "wcl"), 28203),
-    "ptl": 32224,
-    "mtl": 25593,
-    "dg2": 22597,
-}
-"""Builds of compute-runtime below which one certainly does not know a family: 22597 is of 22.10, 25593 of 23.05, 28203
-after those of 2023, 32224 of 24.52."""
 STOCK_BUILD = 27642
 """The driver of Ubuntu 24.04's own archive, 23.43."""
 
@@ -102,15 +95,9 @@ def check_stock(question: Question) -> Answer | None:
     version = package(question, "libze-intel-gpu1")
     if not is_xpu(question) or not version.startswith("23.43.27642"):
         return None
-    late = newer_than(question, STOCK_BUILD)
-    if late:
-        return Answer("fail", f"{version} is older than {named(question, late)}")
+    if late := newer_than(question, STOCK_BUILD):
+        return Answer("fail", tell(question, version, late))
     return Answer("warn", f"{version}, of 2023")
-
-
-def newer_than(question: Question, build: int) -> list[Gpu]:
-    """Give the GPUs that a build of the driver certainly does not know."""
-    return [gpu for name, first in FIRST_BUILDS.items() if build < first for gpu in of_family(question, name)]
 
 
 def check_mixed(question: Question) -> Answer | None:
@@ -136,6 +123,8 @@ def check_graphics_compiler(question: Question) -> Answer | None:
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):
         return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
+    if (older := older_compiler(question)) and not torch_works(question.facts):
+        return Answer("fail" if fails(question.facts) else "warn", older)
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]

@@ -180,6 +180,12 @@ class System(Fact):
     joined: list[int] = []
     named: dict[str, int] = {}
 
+    @property
+    def places(self) -> tuple[str, ...]:
+        """The families, and before the first of them it with its version: ubuntu-22.04, ubuntu, debian."""
+        own = [f"{self.families[0]}-{self.version}"] if self.families and self.version else []
+        return (*own, *self.families)
+
 
 Held = Literal["wheels", "sources", "environment", "temporary", "cache"]
 

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from xpusetup.config.profile import Arch, Profile
     from xpusetup.config.settings import Settings
+    from xpusetup.machine.first_releases import FirstTable
 
 
 # The words by which ocloc takes device targets: data/targets.toml as values, and which of them a release takes.
@@ -218,11 +219,12 @@ class _GpuFile(Strict):
 
 @dataclass(frozen=True)
 class GpuTable:
-    """All families, and the day on which the table was collected."""
+    """All families, the day on which the table was collected, and the first releases of the parts that serve them."""
 
     collected: dt.date
     families: tuple[Family, ...]
     products: dict[tuple[str, str], Product]
+    firsts: FirstTable | None = None
 
     def find(self, vendor: str, device: str) -> Product | None:
         """Look an id up; None for one that the table does not have."""

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 import shlex
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
 
-PLAIN = re.compile(r"[\w .:+/-]+")
-"""A part of a pattern that stands for itself."""
+SIMPLE = re.compile(r"\^?(?:[\w :/-]|\.[*?+]?)+\$?")
+"""A part of a pattern that can be tried: letters that stand for themselves, and dots for any."""
 HARMLESS = ("cat", "sort", "uniq", "less", "more", "tee")
 """Programs in a pipe that drop no kind of line."""
 DISPLAYS = (
@@ -64,8 +65,8 @@ def _lets_through(words: Sequence[str], lines: Iterable[str]) -> bool:
         return False
     patterns = [word for word in words[1:] if not re.match(r"-|\d{1,3}$|2?>", word)]
     wanted = [each.strip("()") for pattern in patterns for each in re.split(r"\\?\|", pattern)]
-    plain = [each.lower() for each in wanted if PLAIN.fullmatch(each)]
-    return all(any(each in line.lower() for each in plain) for line in lines)
+    plain = [re.compile(each, re.IGNORECASE) for each in wanted if SIMPLE.fullmatch(each)]
+    return all(any(each.search(line) for each in plain) for line in lines)
 
 
 def shows(command: str, lines: Iterable[str]) -> bool:
@@ -121,3 +122,37 @@ def handed_over(command: str) -> tuple[str, ...] | None:
     if not STARTS.match(command):
         return None
     return ("/dev/dri", "/dev/dxg") if "--privileged" in command else tuple(HANDED.findall(command))
+
+
+IMAGE = re.compile(
+    r"(?<!\S)(?=\S*[a-z])((?:[a-z0-9.-]+(?::\d+)?/)?(?:[a-z0-9._-]+/)?[a-z0-9._-]+:[A-Za-z0-9][\w.-]{0,120})(?!\S)"
+)
+"""An image with its tag."""
+
+
+def image_of(command: str) -> str:
+    """Give the image that a command makes a container from, where it is named with a tag; a mapped folder is none."""
+    words = " ".join(word for word in command.split() if not word.startswith(("-", "/")))
+    found = IMAGE.search(words)
+    return found[1] if found else ""
+
+
+@dataclass(frozen=True)
+class Silence:
+    """What a command tells by showing nothing: parts of facts, and packages that are not there."""
+
+    told: tuple[str, ...] = ()
+    lacks: tuple[str, ...] = ()
+    no_platform: bool = False
+    displays: str = ""
+
+
+def by_silence(command: str) -> Silence:
+    """Give what follows where a command, with its filters, shows nothing at all."""
+    if re.match(r"clinfo(?: -l| --list)?(?: *2>\S+)?$", command):
+        return Silence(("userland.clinfo", "userland.opencl"), no_platform=True)
+    if re.match(r"ls(?: -\w+)* /dev/dri/?(?:\*|render\S*)?$", command):
+        return Silence(("hardware.nodes",))
+    if displays := lists_displays(command):
+        return Silence(("hardware.gpus",), displays=displays)
+    return Silence(lacks=level_zero_shown(command))

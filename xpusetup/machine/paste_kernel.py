@@ -7,7 +7,8 @@ import re
 from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import ABOUT, SECRET, parse_messages
 from xpusetup.machine.paste_commands import HANDED, lists_displays
-from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
+from xpusetup.machine.paste_lines import PastedGpu, PastedNode
+from xpusetup.machine.paste_places import PlaceReader
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
@@ -22,7 +23,7 @@ def _vendor(name: str) -> str:
     return next((number for title, number in VENDORS.items() if title in name), "0000")
 
 
-class KernelReader:
+class KernelReader(PlaceReader):
     """Reads what the kernel shows; what it has read is in `got`.
 
     `command` is what was typed last, `gpu` the device of which lspci has the details; `block` is what lshw says of
@@ -31,14 +32,12 @@ class KernelReader:
 
     def __init__(self) -> None:
         """Begin with nothing read."""
-        self.got = Pasted()
+        super().__init__()
         self.command = ""
         self.gpu: PastedGpu | None = None
         self.block: dict[str, str] | None = None
         self.shelf: PastedGpu | None = None
-        self.bus = 0
         self.composed = False
-        self.said = 0
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
         if len(those) < most and value not in those:
@@ -55,7 +54,7 @@ class KernelReader:
             return "lspci"
         found = lines.SLOT.match(line)
         if found is not None:
-            self.bus += 1
+            self.heard.bus += 1
             if (listed := lists_displays(self.command)) and self._is_display(found):
                 self.got.displays = self.got.displays if self.got.displays == "all" else listed
                 self.got.told.add("hardware.gpus")
@@ -168,8 +167,8 @@ class KernelReader:
         if ABOUT.search(line):
             for each in parse_messages(lines.TIMED.sub("", line)):
                 self._keep(self.got.messages, each)
-        self.said += 1
-        if self.said >= lines.WHOLE_LOG or lines.STARTED.search(line):
+        self.heard.said += 1
+        if self.heard.said >= lines.WHOLE_LOG or lines.STARTED.search(line):
             self.got.told.add("kernel.messages")
         if found := lines.SPEAKS.search(line):
             self._found("", found[1], "")
@@ -204,6 +203,8 @@ class KernelReader:
             self.got.handed = ("/dev/dri", "/dev/dxg")
         elif self.composed and (found := HANDED.findall(line)):
             self.got.handed = (*(self.got.handed or ()), *found)
+        elif self.composed and (named := re.match(r"^\s+image:\s*[\"']?(\S+?)[\"']?$", line)):
+            self.got.image = self.got.image or named[1]
         else:
             return ""
         return "compose"

@@ -30,9 +30,13 @@ SERVICE = re.compile(r"^[a-z][\w.-]{0,40}-\d{1,2}\s{1,8}\| ")
 PYTHON = ">>> "
 TYPED = re.compile(
     r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:"
-    r"\[?(?P<user>[\w.+-]{1,40})@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%]{0,160})?[$#%]"
+    r"\[?(?P<user>[\w.+-]{1,40})@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%>]{0,160})?[$#%>]"
     r"|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
 )
+BLANK = re.compile(
+    r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:\[?[\w.+-]{1,40}@[\w.-]{1,64}(?:[: ][^\n$#%>]{0,160})?[$#%>]|\$)\s*$"
+)
+"""A prompt after which nothing was typed: the command before it has ended."""
 CONTAINER = re.compile(r"[0-9a-f]{12}")
 """The name of a host that Docker gave: that of a container."""
 ROOT = re.compile(r"^#\s+(?P<command>\S.*)$")
@@ -43,7 +47,8 @@ TOOLS = (
     *("vainfo", "whoami", "strace"),
 )
 BARE = re.compile(
-    r"^(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg)(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
+    r"^(?:[\w.-]{2,40}[#%$] )?(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg|uname)"
+    r"(?: -[\w-]{1,20}){0,4}(?: [\w./-]{1,60})?"
     r"(?: ?\|.{1,200}|$)|(?:docker|podman) run .*)"
 )
 """A command that stands on a line of its own, without a prompt."""
@@ -78,7 +83,8 @@ JOINED = re.compile(r"^(render|video):x?:(\d+):([\w,.-]*)$")
 GROUPS = re.compile(r"^[\w.-]{1,32} : ((?:[\w.-]{1,32} ?)+)$")
 """What `groups USER` says."""
 SLOT = re.compile(
-    r"^\s{0,4}(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+\"?((?:VGA compatible|3D|Display) controller"
+    r"^\s{0,4}(?:[A-Za-z][\w ()/-]{0,30}: )?(?:([0-9a-f]{4}):)?([0-9a-f]{2}:[0-9a-f]{2}\.[0-7])\s+"
+    r"\"?((?:VGA compatible|3D|Display) controller"
     r"|Processing accelerators|[A-Z][\w /-]{2,40})\"?(?: \[([0-9a-f]{4})\])?:? (.*)$"
 )
 IDS = re.compile(r"\[([0-9a-f]{4}):([0-9a-f]{4})\]")
@@ -126,12 +132,28 @@ SHORT = re.compile(
 """Graphics as people name them for short."""
 CHIPS = (
     (re.compile(r"\bLunar Lake\b|\bUltra \d 2\d\dV\b"), "64a0"),
-    (re.compile(r"\bMeteor Lake\b|\bUltra \d 1\d\d[HU]\b"), "7d55"),
-    (re.compile(r"\bArrow Lake-?H\b|\bUltra \d 2\d\dHX?\b"), "7d51"),
+    (re.compile(r"\bMeteor Lake-U\b|\bUltra \d 1\d\dU\b"), "7d45"),
+    (re.compile(r"\bMeteor Lake\b|\bUltra \d 1\d\dH\b"), "7d55"),
+    (re.compile(r"\bArrow Lake-?H\b|\bUltra \d 2\d\dH\b"), "7d51"),
+    (re.compile(r"\bArrow Lake-?U\b|\bUltra \d 2\d\dU\b"), "7d41"),
+    (re.compile(r"\bArrow Lake(?:-?S|-?HX)?\b(?!-)|\bUltra \d 2\d\d(?:KS?|T|HX)?(?![\w-])(?<!F)"), "7d67"),
+    (re.compile(r"\bPanther Lake\b|\bUltra X?\d 3\d\d[HUV]?\b"), "b080"),
+    (re.compile(r"\b(?:Processor |Intel )?N(?:95|97|100|150|200|305|355)\b(?! ?[a-z])"), "46d1"),
+    (re.compile(r"\b(?:Alder|Raptor) Lake-?P\b|\bi[3579]-1[23]\d{2}[HUP]\b|\bi[3579]-1[23]\d{3}(?:HX?|U|P)\b"), "46a6"),
+    (re.compile(r"\b(?:Alder|Raptor) Lake(?:-?S)?\b|\bi[3579]-1[234]\d{3}(?:KS?|T)?(?![\w-])"), "4680"),
     (re.compile(r"\bRocket Lake\b|\bi[579]-11[5-9]00K?\b"), "4c8a"),
     (re.compile(r"\bTiger Lake\b"), "9a49"),
 )
 """Graphics by the processor that they are part of; those whose name ends in F have none."""
+OF_WHEEL = re.compile(
+    r"(?i)(?<![\w./-])(?:py)?torch(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d{2,3}))\b"
+)
+"""A build of torch as people name it in passing."""
+OLDER_CXX = re.compile(
+    r"(/\S{1,300}?/lib(?:stdc\+\+|gcc_s)\.so\S{0,20}): version [`'\"\u2018]?(\w{2,20}_[\d.]+)['\"\u2019]? not found"
+    r" \(required by (/[^\s)]{1,300})\)"
+)
+"""A C++ library that lacks what a library beside it asks for."""
 NEO = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 """A release of compute-runtime, which has a form of its own."""
 CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|\bBOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
@@ -153,6 +175,8 @@ RPM = re.compile(
     r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
 )
 LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S+ \w+ \[installed)")
+OF_RPM = re.compile(r"^[A-Za-z][\w.+-]{1,80}[- ]\d[\w.+~:^-]{0,60}$")
+"""A line of rpm -qa or pacman -Q."""
 VARIABLE = re.compile(
     r"^\s{0,12}(?:- ?)?(?:export\s+|set\s+|setx\s+|ENV\s+)?[\"']?([A-Z_][A-Z0-9_]{1,60})(?:=|:\s)([^\n]*)$"
 )
@@ -191,7 +215,8 @@ ANSWERED = re.compile(
 COUNTED = re.compile(r"(?:torch\.)?xpu\.device_count(?:\(\))?\W{1,6}(\d+)")
 DISTRIBUTION = re.compile(
     r"\b(Ubuntu|Debian GNU/Linux|Debian|Fedora(?: Linux)?|Arch Linux|openSUSE \w+"
-    r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE)\b[ v]{0,2}(\d[\d.]*)?"
+    r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE|NixOS|Unraid|TrueNAS SCALE)\b"
+    r"[ v]{0,2}(\d[\d.]*)?"
 )
 COMMON = {"sudo", "wheel", "adm", "users", "docker", "video", "render", "audio", "plugdev", "input", "lp"}
 """Groups of which one is nearly always among those of a person."""
@@ -213,7 +238,12 @@ FAMILIES = {
     "AlmaLinux": ["almalinux", "rhel", "fedora"],
     "Linux Mint": ["linuxmint", "ubuntu", "debian"],
     "Pop!_OS": ["pop", "ubuntu", "debian"],
-    "Proxmox VE": ["debian"],
+    "Proxmox VE": ["proxmox", "debian"],
+    "openSUSE Tumbleweed": ["opensuse-tumbleweed", "opensuse", "suse"],
+    "openSUSE Leap": ["opensuse-leap", "opensuse", "suse"],
+    "NixOS": ["nixos"],
+    "Unraid": ["unraid"],
+    "TrueNAS SCALE": ["truenas", "debian"],
 }
 """What os-release has as ID and ID_LIKE, by the names that people write."""
 ALIASES = {
@@ -281,7 +311,8 @@ class Pasted:
     `as_root`: what was listed to root and not to the user, `lacks`: packages that a list would show if they were there,
     `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class,
     `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
-    starts a container ("docker", "podman"), `lost`: files that are not there.
+    starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
+    about one, `lost`: files that are not there.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -321,6 +352,8 @@ class Pasted:
     filtered: bool = False
     installed: str = ""
     starts: str = ""
+    image: str = ""
+    inside: str = ""
     by_lxc: bool = False
     lost: list[str] = field(default_factory=list)
     displays: str = ""
@@ -335,6 +368,7 @@ class Pasted:
     available: bool | None = None
     count: int | None = None
     errors: list[str] = field(default_factory=list)
+    lacking_cxx: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 COLLECT = {

@@ -14,6 +14,7 @@ from pydantic import Field
 
 from xpusetup.base.values import Name, Strict, Text
 from xpusetup.config.load import parse_data
+from xpusetup.machine.paste_lines import DISTRIBUTION
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -136,6 +137,11 @@ def take_words(got: Pasted, told: Mapping[str, str]) -> None:
     got.said = {**told, **typed}
     spoken = [each for each in sentences(got.prose) if _is_asserted(each, compared=False)]
     named = {found[1] for each in spoken if not WISHED.search(each) for found in KERNEL.finditer(each)}
+    systems = {found.group() for each in spoken if not WISHED.search(each) for found in DISTRIBUTION.finditer(each)}
+    if not got.release and len(systems) == 1 and (found := DISTRIBUTION.search(systems.pop())):
+        got.release.update(
+            {"NAME": found[1], "VERSION_ID": (found[2] or "").rstrip("."), "PRETTY_NAME": found.group().rstrip(".")}
+        )
     if not got.kernel and len(named) == 1:
         got.kernel = named.pop()
         got.told.update(("system", "kernel"))

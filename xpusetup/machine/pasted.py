@@ -13,49 +13,36 @@ from xpusetup.machine import paste_lines as lines
 from xpusetup.machine.parsers import (
     DISTRIBUTIONS,
     PACKAGES,
-    parse_clinfo,
     parse_ldconfig,
     parse_sycl_ls,
 )
 from xpusetup.machine.paste_commands import (
-    LEVEL_ZERO_DRIVERS,
     handed_over,
+    image_of,
     installs_torch,
     level_zero_shown,
     shows,
     variables_of,
     whole_commands,
 )
-from xpusetup.machine.paste_kernel import KernelReader
+from xpusetup.machine.paste_ends import ZE_DRIVER, EndReader
 from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
+from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
 
-ZE_DRIVERS = sorted({name for names in LEVEL_ZERO_DRIVERS.values() for name in names})
-ZE_DRIVER = "libze_intel_gpu.so"
-
-
-class Reader(KernelReader):
+class Reader(EndReader):
     """Reads lines one after the other; what it has read is in `got`."""
 
     def __init__(self, watched: Collection[str]) -> None:
         """Begin. `watched` are the variables of the environment that may be kept."""
         super().__init__()
         self.watched = frozenset(watched)
-        self.users, self.prompts = set[str](), set[str]()
-        self.by_root = False
-        self.shown_to: dict[bool, list[str]] = {False: [], True: []}
-        self.sycl_of_root: list[str] = []
-        self.no_platform: set[bool] = set()
-        self.expected: tuple[str, ...] = ()
         self.after = ""
-        self.before = 0
         self.shown: set[str] = set()
-        self.root_sees, self.listing = False, False
-        self.absent: set[str] = set()
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -65,8 +52,12 @@ class Reader(KernelReader):
             if not line.strip():
                 self.got.prose.append("")
                 continue
+            if (place := heading(line)) is not None:
+                self._end_command()
+                self.go(place)
             self.got.lines += 1
             kind = self._read_line(line) or self._mentioned(line)
+            self.shown_lines += kind != "commands"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
                 self.got.prose.append(line if is_prose(line) else "")
             if kind:
@@ -75,47 +66,6 @@ class Reader(KernelReader):
                 self.got.left += 1
                 self._keep(self.got.unread, line.strip()[:160], 40)
         self._end()
-
-    def _end(self) -> None:
-        """Take over what is only known once all lines are read."""
-        self._end_command()
-        self._take_listed()
-        if self.got.uid is None and self.users == {"root"}:
-            self.got.uid = 0
-        if self.absent & set(ZE_DRIVERS) and not any(name in self.got.packages for name in ZE_DRIVERS):
-            self.got.lacks.extend(name for name in ZE_DRIVERS if name in self.absent and name not in self.got.lacks)
-        if self.bus >= lines.WHOLE_BUS:
-            self.got.told.add("hardware.gpus")
-        if self.got.listed >= lines.WHOLE_LIST:
-            self.got.told.add("userland.packages")
-
-    def _take_listed(self) -> None:
-        """Take what OpenCL lists to this user, and apart from it what it lists to root alone."""
-        own, roots = (parse_clinfo("\n".join(self.shown_to[who])) for who in (False, True))
-        if self.root_sees and self.got.available is False:
-            self.got.as_root.append("a GPU")
-        blind = bool(self.got.sycl) and not any(":gpu]" in line for line in self.got.sycl)
-        seen = [line.rpartition("] ")[2] for line in self.sycl_of_root if ":gpu]" in line]
-        if blind and seen:
-            self.got.as_root = seen
-        else:
-            self.got.sycl.extend(each for each in self.sycl_of_root if each not in self.got.sycl)
-        if False in self.no_platform and not own:
-            self.got.as_root.extend(name.rpartition(": ")[2] for name in roots)
-        elif own or roots:
-            self.no_platform.clear()
-        for each in own if self.got.as_root else (*own, *roots):
-            self._keep(self.got.clinfo, each)
-        self.got.no_platform = bool(self.no_platform)
-
-    def _end_command(self) -> None:
-        """Take what the end of a command's output tells: which of the packages that it would show are not there."""
-        listed = self.expected and self.got.listed > self.before
-        if listed and not any(name in self.got.packages for name in self.expected):
-            self.got.lacks.extend(self.expected)
-        if self.listing and not any(name.startswith(ZE_DRIVER) for name in self.got.libraries):
-            self.got.lacks.append(ZE_DRIVER)
-        self.expected, self.listing = (), False
 
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
@@ -137,6 +87,8 @@ class Reader(KernelReader):
         for form, device in lines.CHIPS:
             if form.search(line):
                 self._keep(self.got.chips, f"[0x{device}]")
+        if found := lines.OF_WHEEL.search(line):
+            self.got.distributions.setdefault("torch", found[1])
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
 
@@ -157,48 +109,44 @@ class Reader(KernelReader):
         if line.startswith(lines.PYTHON):
             self.command = line[len(lines.PYTHON) :]
             return "python"
+        if lines.BLANK.match(line):
+            self._end_command(closed=True)
+            self.command = ""
+            return "commands"
         found = lines.TYPED.match(line) or lines.ROOT.match(line) or lines.BARE.match(line)
         if found is None:
             return ""
         words, named = found["command"].removeprefix("sudo ").split(), found.groupdict()
         if "host" not in named and (not words or words[0] not in lines.TOOLS):
             return ""
-        self._end_command()
-        self._note_place(named.get("user") or "", named.get("host") or "", found["command"])
-        self._begin(" ".join(words))
+        self._end_command(closed=True)
+        self._begin(self._note_place(named.get("user") or "", named.get("host") or "", found["command"]))
         return "commands"
 
-    def _note_place(self, user: str, host: str, command: str) -> None:
-        """Note who types where: what stood before the prompt of a container is not about that container."""
-        if lines.CONTAINER.fullmatch(host) and host != self.got.host:
-            self._forget()
-        self.by_root = command.startswith("sudo ") or (user == "root" and host in self.prompts)
-        self.users |= {user} if user else set()
-        self.prompts |= {host} if host and user != "root" else set()
-        self.got.host = self.got.host if lines.CONTAINER.fullmatch(self.got.host) else host or self.got.host
+    def _note_place(self, user: str, host: str, command: str) -> str:
+        """Note who types where, and give the command as it runs there."""
+        self._note_started(command)
+        command = self.follow(host, command)
+        self.by_root = command.startswith("sudo ") or (user == "root" and host in self.plain)
+        self.heard.users |= {user} if user else set()
+        self.plain |= {host} if host and user != "root" else set()
+        return command.removeprefix("sudo ")
 
-    def _forget(self) -> None:
-        """Forget what was told of the machine around a container, as far as the container has it of its own."""
-        for lists in (self.got.sycl, self.sycl_of_root, *self.shown_to.values()):
-            lists.clear()
-        for named in (self.got.packages, self.got.nodes, self.got.groups):
-            named.clear()
-        self.no_platform.clear()
-        self.users.clear()
-        self.got.uid, self.got.init = None, ""
-        self.got.told -= {"userland.sycl", "userland.clinfo", "userland.opencl", "hardware.nodes", "hardware.access"}
-        self.got.told.discard("system.groups")
+    def _note_started(self, command: str) -> None:
+        """Note which container a command starts, and what that is given."""
+        bare = command.removeprefix("sudo ")
+        if (handed := handed_over(bare)) is not None:
+            self.got.handed, self.got.starts = handed, bare.partition(" ")[0]
+            self.got.image = image_of(bare) or self.got.image
 
     def _begin(self, command: str) -> None:
         """Begin the output of a command: some of them tell by what they do not show."""
-        self.command, self.gpu, self.after = command, None, ""
+        self.command, self.gpu, self.after, self.shown_lines = command, None, "", 0
         if command in ("env", "printenv"):
             self.got.told.add("environment")
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
         self.expected, self.before = level_zero_shown(command), self.got.listed
-        if (handed := handed_over(command)) is not None:
-            self.got.handed, self.got.starts = handed, command.partition(" ")[0]
         for name, value in variables_of(command).items():
             if name in self.watched:
                 self.got.variables.setdefault(name, value)
@@ -212,7 +160,7 @@ class Reader(KernelReader):
         if found is not None:
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
             for each in parse_sycl_ls(told):
-                self._keep(self.sycl_of_root if self.by_root else self.got.sycl, each)
+                self._keep(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
             self.got.told.add("userland.sycl")
             return "sycl-ls"
         if found := lines.ABORT.search(line):
@@ -242,14 +190,14 @@ class Reader(KernelReader):
 
     def _opencl(self, line: str) -> str:
         if lines.NO_PLATFORM.search(line):
-            self.no_platform.add(self.by_root)
+            self.heard.no_platform.add(self.by_root)
         elif not lines.OPENCL.match(line):
             return ""
         self.got.told.update(("userland.clinfo", "userland.opencl"))
         name, _, value = line.strip().partition("  ")
         if name in ("Platform Name", "Device Name") and value.strip():
             line = f"{name.split()[0]} #0: {value.strip()}"
-        shown = self.shown_to[self.by_root]
+        shown = self.heard.shown_to[self.by_root]
         if "#" in line and len(shown) < lines.MOST:
             shown.append(line.lstrip(" `'-+"))
         return "clinfo"
@@ -262,7 +210,9 @@ class Reader(KernelReader):
         found = lines.PROPERTY.match(line)
         if found is None:
             return ""
-        if found[1] == "Device Name":
+        if found[1] == "Device Name" and self.by_root and self.got.init == "none":
+            self.got.as_root.append(found[2])
+        elif found[1] == "Device Name":
             self.gpu = PastedGpu(name=found[2])
             self._keep(self.got.seen, found[2])
         return "xpu-smi"
@@ -341,7 +291,7 @@ class Reader(KernelReader):
     def _torch(self, line: str) -> str:
         asked = lines.ASKED.findall(self.command)
         if self.by_root and "True" in line and (asked or lines.ANSWERED.search(line)):
-            self.root_sees = True
+            self.heard.root_sees = True
             return "torch.xpu"
         if lines.BY_OTHERS.search(line):
             return ""
@@ -437,7 +387,7 @@ class Reader(KernelReader):
     def _missing(self, line: str) -> str:
         """Read that a package is not there."""
         if found := lines.ABSENT.search(line):
-            self.absent.add(found[1] or found[2] or found[3])
+            self.heard.absent.add(found[1] or found[2] or found[3])
             return "packages"
         if found := lines.POLICY.match(line):
             self.after = f"policy {found[1]}"
@@ -445,14 +395,15 @@ class Reader(KernelReader):
         if self.after.startswith("policy ") and (found := lines.INSTALLED.match(line)):
             name, self.after = self.after.partition(" ")[2], ""
             if found[1].startswith("("):
-                self.absent.add(name)
+                self.heard.absent.add(name)
             else:
                 self._take(name, found[1], "")
             return "packages"
         return ""
 
     def _package(self, line: str) -> str:
-        self.got.listed += bool(lines.LISTED.match(line))
+        of_rpm = self.command.startswith(("rpm ", "pacman ")) and lines.OF_RPM.match(line)
+        self.got.listed += bool(of_rpm or lines.LISTED.match(line))
         if line.startswith("[pip") or lines.LISTS.match(self.command):
             self.got.told.add("torch.distributions")
         text = line.strip()
@@ -480,10 +431,11 @@ class Reader(KernelReader):
         return False
 
     def _error(self, line: str) -> str:
-        if not lines.ERROR.match(line):
-            return ""
-        self._keep(self.got.errors, line.strip(), 60)
-        return "errors"
+        if found := lines.OLDER_CXX.search(line):
+            self.got.lacking_cxx.append((found[1], found[2], found[3]))
+        if lines.ERROR.match(line):
+            self._keep(self.got.errors, line.strip(), 60)
+        return "errors" if found or lines.ERROR.match(line) else ""
 
 
 def read_pasted(texts: Collection[str], watched: Collection[str]) -> Pasted:
@@ -491,4 +443,4 @@ def read_pasted(texts: Collection[str], watched: Collection[str]) -> Pasted:
     reader = Reader(watched)
     for text in texts:
         reader.read(text)
-    return reader.got
+    return reader.judged()

@@ -82,7 +82,7 @@ LOADING = re.compile(
 )
 """Errors at which `import torch` ends."""
 WARNED = re.compile(
-    r"XPU device count is zero|No XPU devices are available"
+    r"(?:XPU|DPCPP) [Dd]evice count is zero|No XPU devices are available"
     r"|Failed to initialize XPU devices|free memory|Can't initialize Level Zero"
 )
 
@@ -373,10 +373,13 @@ def _is_riddle(got: Pasted) -> bool:
 
 def _container(got: Pasted) -> dict[str, Any] | None:
     wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost
-    wanted, inside = "/dev/dxg" if wsl else "/dev/dri", bool(CONTAINER.fullmatch(got.host))
+    wanted = "/dev/dxg" if wsl else "/dev/dri"
+    inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
-    if inside or lost:
-        return {"kind": got.starts or "docker", "details": {wanted: NOT_HANDED} if lost else {}}
+    if inside or lost or got.image:
+        details = {"image": got.image} if got.image else {}
+        kind = "lxc" if got.by_lxc and not got.starts else got.starts or "docker"
+        return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
     if wsl:
         return {"kind": "wsl2", "details": {"/dev/dxg": "not there"} if "/dev/dxg" in got.lost else {}}
     return {"kind": "lxc"} if got.by_lxc else None
@@ -386,21 +389,38 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
     said = [line for line in got.errors if WARNED.search(line) or NOT_BUILT in line]
     version = got.distributions.get("torch")
     asked = got.available is not None or got.count is not None
-    if version is None and not got.distributions and not asked and not _loading(got) and not said:
+    conflicts = _conflicts(got)
+    if not any((version, got.distributions, asked, _loading(got), said, conflicts)):
         return None
     version = version or (NOT_NAMED if said else None)
     build = _build(got, version or "")
     return {
         "python": "python",
-        "prefix": WHEREVER,
-        "kind": "venv",
+        "prefix": _prefix(conflicts[0]["first"]) if conflicts else WHEREVER,
+        "kind": "conda" if conflicts and CONDA.search(conflicts[0]["first"]) else "venv",
         "distributions": got.distributions,
         "version": version,
         "xpu": build.get("xpu"),
         "cuda": build.get("cuda"),
-        "conflicts": None,
+        "conflicts": conflicts or None,
         "report": _report(got, version, build),
     }
+
+
+CONDA = re.compile(r"(?i)/(?:\w*conda\w*|\w*mamba\w*|miniforge\w*|envs)/")
+
+
+def _conflicts(got: Pasted) -> list[dict[str, Any]]:
+    """Give the C++ libraries of an environment that lack what others ask for; the system's own are none."""
+    mine = [each for each in got.lacking_cxx if _prefix(each[0]) not in ("", "/usr")]
+    return [
+        {"kind": "version", "level": "fail", "library": b, "names": [n], "count": 1, "first": a} for a, n, b in mine
+    ]
+
+
+def _prefix(library: str) -> str:
+    """Give the environment to which a library belongs."""
+    return re.split(r"/(?:lib|bin)/", library, maxsplit=1)[0]
 
 
 def _build(got: Pasted, version: str) -> Mapping[str, str]:

@@ -14,6 +14,8 @@ DRIVER_PACKAGES = (
     *("intel-opencl",),
 )
 """The packages of compute-runtime: as Ubuntu and Debian, Intel, Fedora, SUSE and Arch name them."""
+LEVEL_ZERO_PACKAGES = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero", "intel-compute-runtime")
+"""Those of them with Level Zero's driver, which may be older than OpenCL's beside it."""
 COMPILERS = (
     *("libigc2", "intel-igc-core-2", "intel-graphics-compiler", "intel-igc", "intel-igc-core", "libigc1"),
     *("intel-igc-opencl-2", "intel-igc-opencl", "intel-igc-libs"),
@@ -42,3 +44,9 @@ def driver_build(facts: Facts) -> int | None:
         lines += [device.name for device in facts.userland.level_zero.devices] if facts.userland.level_zero else []
         found = next(filter(None, map(LISTED.search, lines)), None)
     return int(found[1]) if found else None
+
+
+def level_zero_build(facts: Facts) -> int | None:
+    """Give the build of Level Zero's driver; where no package of its own is told, that of the driver in general."""
+    found = BUILD.match(first_package(facts, LEVEL_ZERO_PACKAGES))
+    return int(found[1]) if found else driver_build(facts)

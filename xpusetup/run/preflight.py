@@ -101,7 +101,7 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
     """Stop before the first step when a check that it needs fails."""
     found = failing(workspace, facts, purpose, verify)
     if found:
-        families = tuple(facts.system.families) if facts.system else ()
+        families = facts.system.places if facts.system else ()
         raise NotReadyError(_gate_message(workspace, found, purpose), fix=_gate_fix(found, families))
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import difflib
 import re
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -36,9 +37,11 @@ VERSION = re.compile(r"\d+(?:\.\d+)*")
 @cache
 def gpu_table() -> GpuTable:
     """Read data/gpus.toml."""
+    from xpusetup.machine.first_releases import parse_firsts  # noqa: PLC0415 - same
     from xpusetup.machine.gpus import parse_gpus  # noqa: PLC0415 - a build that is done asks for no table
 
-    return parse_gpus(files.package_text("data/gpus.toml"))
+    table = parse_gpus(files.package_text("data/gpus.toml"))
+    return replace(table, firsts=parse_firsts(files.package_text("data/first_releases.toml")))
 
 
 @cache

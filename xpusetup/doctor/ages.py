@@ -1,0 +1,150 @@
+"""What follows from a version alone: parts older than the GPU, or than each other (data/first_releases.toml)."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from xpusetup.doctor.question import (
+    Answer,
+    Question,
+    distribution,
+    family,
+    intel_gpus,
+    is_discrete,
+    is_xpu,
+    named,
+    numbers,
+    package,
+)
+from xpusetup.machine.facts import fails, lists_gpu, torch_works
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, level_zero_build
+
+if TYPE_CHECKING:
+    from xpusetup.base.model import Level
+    from xpusetup.machine.facts import Gpu
+    from xpusetup.machine.first_releases import First, FirstTable, Part
+
+
+IPEX = "intel-extension-for-pytorch"
+STOCK = "23.43.27642"
+"""How the driver of Ubuntu 24.04's own archive begins."""
+
+
+def _table(question: Question) -> FirstTable | None:
+    return question.gpus.firsts if question.gpus else None
+
+
+def first_of(question: Question, gpu: Gpu, part: Part) -> First | None:
+    """Give the first release of a part that serves a GPU; None where no source says it."""
+    table, kind = _table(question), family(question, gpu)
+    return table.of_family(kind.id, part) if table and kind else None
+
+
+def _wanted(question: Question) -> list[Gpu]:
+    """Give the GPUs that programs would take: the cards, where there are some."""
+    found = intel_gpus(question)
+    return [gpu for gpu in found if is_discrete(question, gpu)] or found
+
+
+def _late(question: Question, part: Part, version: str) -> list[tuple[Gpu, First]]:
+    """Give the GPUs that are newer than a version of a part, each with the first release that serves it."""
+    pairs = ((gpu, first_of(question, gpu, part)) for gpu in _wanted(question))
+    return [(gpu, first) for gpu, first in pairs if first and numbers(version, 3) < numbers(first.first, 3)]
+
+
+def newer_than(question: Question, build: int) -> list[tuple[Gpu, First]]:
+    """Give the GPUs that a build of the driver does not know, each with the first release that does."""
+    pairs = ((gpu, first_of(question, gpu, "driver")) for gpu in _wanted(question))
+    return [(gpu, first) for gpu, first in pairs if first and first.build and build < first.build]
+
+
+def is_sure(late: list[tuple[Gpu, First]]) -> bool:
+    """Say whether a source confirms one of them: else it is only worth a warning."""
+    return any(first.confidence != "unconfirmed" for _, first in late)
+
+
+def tell(question: Question, what: str, late: list[tuple[Gpu, First]]) -> str:
+    """Say that a part is older than a GPU, and which release was the first that serves it."""
+    gpu, first = late[0]
+    return f"{what} is older than {named(question, [gpu])}: the first that serves it is {first.first}"
+
+
+def before_kernel(question: Question, gpu: Gpu, release: str) -> First | None:
+    """Give the first kernel that drives a GPU by itself, where the one that runs is older."""
+    first, system = first_of(question, gpu, "kernel"), question.facts.system
+    if first is None or first.confidence == "unconfirmed":
+        return None
+    own = next(
+        (first.by_distribution[e] for e in (system.families if system else []) if e in first.by_distribution), ""
+    )
+    return first if (0, 0) < numbers(release) < numbers(own or first.first) else None
+
+
+def check_driver_for_gpu(question: Question) -> Answer | None:
+    """Hold the driver against the GPU: it lists none that came after it."""
+    build = level_zero_build(question.facts)
+    if build is None or not is_xpu(question) or not intel_gpus(question):
+        return None
+    said = package(question, *DRIVER_PACKAGES) or f"build {build}"
+    if said.startswith(STOCK):
+        return None
+    late = newer_than(question, build)
+    if not late or lists_gpu(question.facts) or torch_works(question.facts):
+        return Answer("ok", f"build {build} knows it") if not late else None
+    return Answer("fail" if is_sure(late) else "warn", tell(question, f"the driver {said} (build {build})", late))
+
+
+def check_system_for_gpu(question: Question) -> Answer | None:
+    """Hold the newest kernel of a distribution's release against the GPU, where the one that runs was not told."""
+    system, table = question.facts.system, _table(question)
+    told = question.facts.kernel is not None and numbers(question.facts.kernel.release) > (0, 0)
+    if system is None or table is None or told or question.facts.in_wsl or lists_gpu(question.facts):
+        return None
+    found = table.of_system(system.families, system.version or "")
+    newest = found.newest or "" if found else ""
+    late = [gpu for gpu in _wanted(question) if newest and before_kernel(question, gpu, newest)]
+    if not found or not late or torch_works(question.facts):
+        return None
+    first = first_of(question, late[0], "kernel")
+    seen = f"{system.name} has no kernel newer than {newest}, and {named(question, late)} needs {first and first.first}"
+    return Answer("fail" if fails(question.facts) else "warn", seen)
+
+
+def check_image(question: Question) -> Answer | None:
+    """Hold the driver in a container's image against the GPU."""
+    container, table = question.facts.container, _table(question)
+    image = container.details.get("image", "") if container else ""
+    held = table.of_image(image) if table and image else None
+    if held is None or level_zero_build(question.facts) or lists_gpu(question.facts) or torch_works(question.facts):
+        return None
+    late = newer_than(question, held.build)
+    if not late:
+        return None
+    level: Level = "fail" if fails(question.facts) and is_sure(late) else "warn"
+    return Answer(level, tell(question, f"the driver in {image} (of {held.before} or before)", late), {"image": image})
+
+
+def check_torch_for_gpu(question: Question) -> Answer | None:
+    """Hold torch and its extension against the GPU: native code came with a release."""
+    torch = question.facts.torch
+    ipex = distribution(question, IPEX)
+    if torch is None or not is_xpu(question) or torch.version is None or torch_works(question.facts):
+        return None
+    part: Part = "ipex" if ipex else "torch"
+    version = ipex or (torch.version if torch.xpu else "")
+    late = _late(question, part, version) if version else []
+    if not late or not numbers(version):
+        return None
+    name = "Intel's extension" if ipex else "torch"
+    sure = is_sure(late) and (bool(ipex) or lists_gpu(question.facts)) and fails(question.facts)
+    return Answer("fail" if sure else "warn", tell(question, f"{name} {version}", late), {"python": torch.python})
+
+
+def older_compiler(question: Question) -> str:
+    """Say that the graphics compiler is older than the driver wants; empty where it is not, or not known."""
+    table, build = _table(question), level_zero_build(question.facts)
+    there = first_package(question.facts, COMPILERS)
+    pair = table.compiler_for(build) if table and build else None
+    if pair is None or not numbers(there) or numbers(there) >= numbers(pair.compiler):
+        return ""
+    return f"the graphics compiler {there} is older than the driver (build {build}): it wants {pair.compiler} or newer"

@@ -1,0 +1,120 @@
+"""The first release of each part that serves a GPU, and what systems hold: data/first_releases.toml as values.
+
+Words: a *part* is what stands between a GPU and a program: kernel, driver, graphics compiler, firmware, toolkit, torch.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from packaging.version import InvalidVersion, Version
+from pydantic import Field
+
+from xpusetup.base.values import Name, Operand, Sourced, Strict
+from xpusetup.config.load import parse_data
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+
+Part = Literal["kernel", "driver", "compiler", "firmware", "toolkit", "torch", "ipex"]
+Number = Annotated[str, Field(pattern=r"^\d{1,8}(?:\.\d{1,5}){0,3}$")]
+"""A version as its maker writes it: 24.04 has a zero."""
+Build = Annotated[int, Field(ge=10000, le=99999)]
+
+
+class First(Sourced):
+    """The first release of a part that serves a family.
+
+    `build` is compute-runtime's own number of it. `forced` is the first kernel that has the driver and waits for
+    force_probe, `module` that driver, `by_distribution` what a distribution brought earlier.
+    """
+
+    first: Number
+    build: Build | None = None
+    forced: Number | None = None
+    module: Literal["i915", "xe"] | None = None
+    by_distribution: dict[Name, Number] = {}
+
+
+class FirstReleases(Strict):
+    """The parts of one group of families."""
+
+    families: list[Name] = Field(min_length=1)
+    kernel: First | None = None
+    driver: First | None = None
+    compiler: First | None = None
+    firmware: First | None = None
+    toolkit: First | None = None
+    torch: First | None = None
+    ipex: First | None = None
+
+    def part(self, name: Part) -> First | None:
+        """Give one part; None where no source says it."""
+        found: First | None = getattr(self, name)
+        return found
+
+
+class SystemParts(Sourced):
+    """A release of a distribution: its first and newest kernel, and the driver of its archive."""
+
+    family: Name
+    version: Number
+    kernel: Number
+    newest: Number | None = None
+    driver: Number | None = None
+
+
+class ImageDriver(Sourced):
+    """An image of containers: in tags before a version its driver is of a build at most."""
+
+    name: Operand
+    before: Number
+    build: Build
+
+
+class Pair(Sourced):
+    """From this build of the driver on, the graphics compiler is of this version or newer."""
+
+    driver: Build
+    compiler: Number
+
+
+class FirstTable(Strict):
+    """data/first_releases.toml, with the day on which it was collected."""
+
+    collected: dt.date
+    family: list[FirstReleases] = Field(min_length=1)
+    system: list[SystemParts] = []
+    image: list[ImageDriver] = []
+    pair: list[Pair] = []
+
+    def of_family(self, family: str, part: Part) -> First | None:
+        """Give the first release of a part that serves a family of GPUs."""
+        found = next((each for each in self.family if family in each.families), None)
+        return found.part(part) if found else None
+
+    def of_system(self, families: Iterable[str], version: str) -> SystemParts | None:
+        """Give what a release of a distribution has, by os-release's ID and version."""
+        own = next(iter(families), "")
+        return next((e for e in self.system if e.family == own and f"{version}.".startswith(f"{e.version}.")), None)
+
+    def of_image(self, image: str) -> ImageDriver | None:
+        """Give what is known of the driver in an image, by its name and the version that its tag begins with."""
+        name, _, tag = image.removeprefix("docker.io/").partition(":")
+        try:
+            version = Version(tag.partition("-")[0])
+        except InvalidVersion:
+            return None
+        known = [each for each in self.image if each.name == name and version < Version(each.before)]
+        return min(known, key=lambda each: Version(each.before), default=None)
+
+    def compiler_for(self, build: int) -> Pair | None:
+        """Give the graphics compiler that a build of the driver wants at least."""
+        return max((e for e in self.pair if e.driver <= build), key=lambda e: e.driver, default=None)
+
+
+def parse_firsts(text: str, origin: str = "first_releases.toml") -> FirstTable:
+    """Read data/first_releases.toml. Raises UsageError for a file that is wrong."""
+    return parse_data(text, FirstTable, origin)
