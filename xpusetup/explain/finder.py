@@ -175,6 +175,7 @@ ROOTS = (
     *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
     *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
     *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset", "780000", "700000"),
+    *("requ", "reso", "river", "onnect", "lnk1", "ommand", "icat"),
 )
 GENERAL = (
     *(

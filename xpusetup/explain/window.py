@@ -65,6 +65,13 @@ LOUD = re.compile(
     re.IGNORECASE,
 )
 """A line that its logger calls an error, whatever it says."""
+CALLED = 200
+"""Within so many letters a logger says how grave a line is."""
+CALM = re.compile(
+    r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
+    r"|\blevel=(?:debug|info)\b",
+)
+"""A line that its logger calls none."""
 
 
 @lru_cache(maxsize=NEARBY)
@@ -273,20 +280,21 @@ QUOTED_SOURCE = re.compile(rf"^(?!{GROUPED})\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(
-    r"^HEAD is now at|^hint: (?!`)"
+    r"^(?:(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,10}|\d{7}) [A-Za-z\"\[]|^\[[^\]\n]+ [0-9a-f]{7,12}\] \S"
+    r"|^HEAD is now at|^hint: (?!`)"
     r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
     r"|: write error: Broken pipe$"
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
 )
-"""What reads like an error and is none: notes of git and pip, a program's help, what every kernel says."""
+"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
 STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
 PASSED = re.compile(
     r"^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
     r"|\b(?:SKIPPED|XFAIL)\s*\(.*\)\s*(?:\[\s*\d+%\])?$"
-    r"|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
+    r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
 WARNING = re.compile(
@@ -352,7 +360,11 @@ class Window:
     @property
     def is_warning(self) -> bool:
         """Whether it is said as a warning, by the line itself or by the head of CMake's message."""
-        said = WARNING.search(self.line) or WARNING.search(self.show(self.at) if self.lines else "")
+        said = (
+            CALM.search(self.raw[:CALLED])
+            or WARNING.search(self.line)
+            or WARNING.search(self.show(self.at) if self.lines else "")
+        )
         return bool(said) or "warning" in self.cmake_head.lower()
 
     @property
