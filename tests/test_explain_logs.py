@@ -32,7 +32,7 @@ def test_wrapped_in_noise(where: int, chunk: int) -> None:
 
 def test_interleaved_by_parallel_jobs() -> None:
     jobs = [
-        "/pytorch/a.cpp:1:1: error: ‘Zeta’ has not been declared".splitlines(),
+        "/pytorch/a.cpp:1:1: error: the moon of ‘Zeta’ is not full".splitlines(),
         [KILLED, "compilation terminated."],
         ["make[2]: *** [CMakeFiles/x.dir/build.make:76: x.o] Error 1", "make[1]: *** [all] Error 2"],
     ]

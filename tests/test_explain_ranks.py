@@ -18,7 +18,7 @@ RETRIED = (
     "WARNING: Retrying (Retry(total=4)) after connection broken by 'NewConnectionError('<x>: Failed to establish a new "
     "connection: [Errno -3] Temporary failure in name resolution')': /simple/wheel/"
 )
-UNKNOWN = "x.cpp:3:5: error: ‘y’ was not declared in this scope"
+UNKNOWN = "x.cpp:3:5: error: the moon of ‘y’ is not full"
 NINJA = "ninja: build stopped: subcommand failed."
 
 

@@ -127,7 +127,7 @@ def test_a_packed_log_that_is_cut_is_read_as_far_as_it_goes(tmp_path: Path) -> N
 
 
 def test_nothing_known_is_said_so(tmp_path: Path) -> None:
-    (tmp_path / "x.log").write_text("a\nx.cpp:1:2: error: expected ‘;’ before ‘}’ token\nninja: build stopped: x\n")
+    (tmp_path / "x.log").write_text("a\nx.cpp:1:2: error: the moon of ‘y’ is not full\nninja: build stopped: x\n")
     env = caller(tmp_path / "home")
     said = xpusetup("explain", str(tmp_path / "x.log"), "--json", env=env).result
     assert (said["causes"], said["first_error_line"], said["lines"]) == ([], 2, 3)

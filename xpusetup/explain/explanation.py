@@ -153,8 +153,8 @@ def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Know
 
 def find_first(seen: ScanResult) -> Telling | None:
     """Choose the line that tells most: in ninja's first FAILED block, else the first that says what is wrong."""
-    if seen.strong_after_failed or seen.strong:
-        return seen.strong_after_failed or seen.strong
+    if plain := seen.strong_after_failed or seen.strong or seen.reason or seen.survived:
+        return plain
     near = seen.hint and (seen.weak is None or seen.weak.line - HINTED <= seen.hint.line)
     return seen.hint if near else seen.weak
 
@@ -167,8 +167,10 @@ def rank(seen: ScanResult) -> tuple[Match, ...]:
     pointers = {name for name, match in matches.items() if match.level == "pointer"}
     explaining = {ancestor for name in errors | pointers for ancestor in ancestors[name]} - pointers
     causes = errors | explaining
-    if not causes and (seen.strong is None or _points(seen, pointers)):
+    if not causes and ((seen.strong is None and seen.reason is None) or _points(seen, pointers)):
         causes = pointers
+    if not causes and seen.strong is None:
+        causes = {name for name, match in matches.items() if match.level == "survived"}
     if not causes and seen.strong is None:
         causes = {name for name, match in matches.items() if match.level == "warning"}
 

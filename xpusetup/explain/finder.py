@@ -13,71 +13,12 @@ from typing import TYPE_CHECKING, Literal
 from pydantic import Field, model_validator
 
 from xpusetup.base.values import Strict, parse_toml
+from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
-
-# A log as blocks of bytes that overlap: one of any size, or one line of any length, is read in little memory.
-
-
-BEFORE = 4096
-AFTER = 4096
-"""What a block holds on either side of the part that is judged with it, for the context of a line."""
-
-ESCAPE = 64
-CODES = re.compile(rb"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b\n]*(?:\x07|\x1b\\)|[@-Z\\^_])")
-"""Colours, cursor movements, links and titles, as ECMA-48 writes them."""
-
-
-@dataclass(frozen=True)
-class Block:
-    """Bytes without terminal codes; `start` to `end` is to be judged. `first` is the number of the first line."""
-
-    data: bytes
-    start: int
-    end: int
-    first: int
-
-
-def make_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
-    """Join chunks of any size to blocks; every byte is judged in exactly one of them."""
-    data, start, first = b"", 0, 1
-    for chunk in _without_codes(chunks):
-        data += chunk
-        end = _line_start(data, len(data) - AFTER, start)
-        if end <= start:
-            continue
-        yield Block(data, start, end, first)
-        data, start, first = _keep(data, end, first)
-    if len(data) > start:
-        yield Block(data, start, len(data), first)
-
-
-def _keep(data: bytes, end: int, first: int) -> tuple[bytes, int, int]:
-    kept = _line_start(data, end - BEFORE, 0)
-    return data[kept:], end - kept, first + data.count(b"\n", 0, kept)
-
-
-def _line_start(data: bytes, place: int, least: int) -> int:
-    """Give where the line of a place begins; the place itself where that line began long before."""
-    begin = data.rfind(b"\n", max(least, place - BEFORE), max(place, 0)) + 1
-    return max(begin or place, least)
-
-
-def _without_codes(chunks: Iterable[bytes]) -> Iterator[bytes]:
-    held = b""
-    for chunk in chunks:
-        data = held + chunk
-        cut = data.rfind(b"\x1b", max(0, len(data) - ESCAPE))
-        held = data[cut:] if cut >= 0 else b""
-        yield strip_codes(data[:cut] if cut >= 0 else data)
-    yield strip_codes(held)
-
-
-def strip_codes(data: bytes) -> bytes:
-    """Take terminal codes away."""
-    return CODES.sub(b"", data) if b"\x1b" in data else data
+    from xpusetup.explain.blocks import Block
 
 
 # The catalogue of failures as values: how each shows in a log, what it means, what to do, where that is known
@@ -113,9 +54,10 @@ class Signature(Strict):
     cause: str
     fix: str
     commands: list[str] = []
-    words: list[str] = Field(min_length=1)
+    results: list[str] = []
+    words: list[str] = []
     local: list[str] = []
-    patterns: list[str] = Field(min_length=1)
+    patterns: list[str] = []
     never: str = ""
     follows: list[str] = []
     cleared: list[str] = []
@@ -130,7 +72,19 @@ class Signature(Strict):
 
 
 class _SignatureFile(Strict):
+    results: Results = {}
     signature: list[Signature]
+
+    @model_validator(mode="after")
+    def each_is_looked_for(self) -> _SignatureFile:
+        """Refuse a failure that nothing would find, and a result that no interface has."""
+        blind = sorted(
+            known.id for known in self.signature if not known.results and not (known.words and known.patterns)
+        )
+        strange = {name for known in self.signature for name in unknown_names(known.results, self.results)}
+        if blind or strange:
+            raise ValueError(f"without words or patterns: {blind}; results that nothing has: {sorted(strange)}")
+        return self
 
     @model_validator(mode="after")
     def names_are_known(self) -> _SignatureFile:
@@ -145,7 +99,17 @@ class _SignatureFile(Strict):
 
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
-    return tuple(_SignatureFile.model_validate(parse_toml(text)).signature)
+    known = _SignatureFile.model_validate(parse_toml(text))
+    return tuple(_with_results(signature, known.results) for signature in known.signature)
+
+
+def _with_results(signature: Signature, results: Results) -> Signature:
+    """Let a failure be found by the results that it names, too."""
+    if not signature.results:
+        return signature
+    words = [*signature.words, *make_words(signature.results, results)]
+    patterns = [*signature.patterns, *make_patterns(signature.results, results)]
+    return signature.model_copy(update={"words": words, "patterns": patterns})
 
 
 @cache
@@ -165,7 +129,7 @@ WORK = re.compile(
     rb"(?:\d{4}-\d\d-\d\d[t ][\d:.,]+z? |#\d+ \d+\.\d+ )?"
     rb"(?:\[[\d/ %]{2,16}\] (?:building |linking |generating |running |compiling |copying |performing |scanning "
     rb"|creating |built |completed |re-running |install |cd |: && |/)"
-    rb"|-- )|[ \d]*\|(?![a-z_]+\|)"
+    rb"|-- )|[ \d]*\|(?![a-z_]+\||\s+[\w.]*(?:error|exception|interrupt)(?::|$))"
 )
 """Progress of ninja and of CMake's make, status lines of CMake, quoted source; a CI's time may stand before them."""
 
@@ -210,7 +174,8 @@ ROOTS = (
     *("rror", "fail", "not ", "kill", "fatal", "undefined ", "unable", "no ", "been r", "is required", "fall"),
     *("unrecog", "denied", "incompat", "memory", "ninja: ", "xpusetup: ", "*** ", "fehler", "erreur"),
     *("nvalid", "abort", "xception", "terminate", "xceed", "ancel", "unsup", "annot ", "couldn", "imed out", "llegal"),
-    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset"),
+    *("unmet", "unknown", "mismatch", "refus", "depend", "signal", "disagrees", "symbol", "reset", "780000", "700000"),
+    *("requ", "reso", "river", "onnect", "lnk1", "ommand", "icat"),
 )
 GENERAL = (
     *(
@@ -222,8 +187,9 @@ GENERAL = (
         "cmake error",
         "fatal: ",
         "failed: ",
-        "*** [",
-        "*** no",
+        "*** ",
+        "rror[e",
+        "panicked at",
         "killed",
         "not found",
     ),
@@ -318,7 +284,7 @@ CLEARED = -3
 """This less a signature's number stands for words after which its failure is none: another try went well."""
 
 NAMES = b"rror"
-SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"\r", b"\n", b""}
+SAID = {b":", b"(", b" ", b"]", b"_", b"*", b"|", b"!", b".", b",", b"[", b"\r", b"\n", b""}
 """What follows this root where it is said; in flags (-Werror=), names of files and classes it is something else."""
 
 PIECE = 28_000

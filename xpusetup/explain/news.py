@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from xpusetup.explain.blocks import to_utf8
 from xpusetup.explain.window import clean, clean_shown
 
 if TYPE_CHECKING:
@@ -77,7 +78,7 @@ def find_news(chunks: Iterable[bytes], known: Known) -> News:
 def split_lines(chunks: Iterable[bytes]) -> Iterator[str]:
     """Give the lines of a log that comes in chunks, each cut after LONGEST bytes however long it is."""
     held = b""
-    for chunk in chunks:
+    for chunk in to_utf8(chunks):
         *whole, rest = chunk.split(b"\n")
         for raw in whole:
             yield (held + raw)[:LONGEST].decode("utf-8", "replace")

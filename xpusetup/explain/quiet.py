@@ -64,9 +64,16 @@ JUDGED = (
             rb"|(?P<well>ok|skipped\b[^\n]*|expected failure)$|(?P<ill>fail|error)$)"
         ),
     ),
+    Judged(
+        b" test ",
+        _regex(
+            rb"^ *(?:(?P<begin>start) +(?P<opened>\d+): |\d+/\d+ test +#(?:(?P<closed>\d+): [^\n]*"
+            rb"(?:(?P<well> passed|\*\*\*skipped) +[\d.]+ sec$|(?P<ill>\*\*\*))))"
+        ),
+    ),
     Judged(b">&5", _regex(rb"^configure:\d+: (?:(?P<well>\$\? = )|(?P<begin>[^\n]*>&5$))(?P<ill>\Zx)?")),
 )
-"""googletest, pytest's live log, unittest -v, config.log."""
+"""googletest, pytest's live log, unittest -v, ctest -V, config.log."""
 
 
 class Quiet:
@@ -104,11 +111,12 @@ def _judged(low: bytes) -> Iterator[tuple[int, int]]:
     for kind in JUDGED:
         if kind.hint not in low:
             continue
-        begin = -1
+        begin, opened = -1, None
         for found in kind.line.finditer(low):
+            numbers = found.groupdict()
             if found["begin"] is not None:
-                begin = found.start()
-            elif found["well"] is not None and begin >= 0:
+                begin, opened = found.start(), numbers.get("opened")
+            elif found["well"] is not None and begin >= 0 and numbers.get("closed") == opened:
                 yield begin, found.end()
                 begin = -1
             else:

@@ -4,29 +4,23 @@ from __future__ import annotations
 
 import re
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.finder import (
-    ANY,
-    CLEARED,
-    PERHAPS,
-    Finder,
-    make_blocks,
-    make_finder,
-    make_regex,
-    strip_codes,
-)
+from xpusetup.explain.blocks import make_blocks, strip_codes
+from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
     NINJA_FAILED,
     REACH,
+    TERMINATE,
     UP,
     Window,
     clean,
     clean_shown,
+    find_reason,
     judge,
     make_window,
     words_of,
@@ -35,7 +29,8 @@ from xpusetup.explain.window import (
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
-    from xpusetup.explain.finder import Block, Signature
+    from xpusetup.explain.blocks import Block
+    from xpusetup.explain.finder import Signature
     from xpusetup.explain.news import Known
 
 
@@ -60,6 +55,7 @@ LAST = 12
 CLUSTER = 20
 """Hints that stand so near tell of one thing, the first of them best."""
 
+SOFT_LEVELS = ("unsure", "survived")
 SPAN = 5
 DIGITS = re.compile(r"\d+")
 WRAPPED = 60
@@ -70,13 +66,14 @@ WRAPPED = 60
 class Match:
     """A failure that is known, and where it was first seen.
 
-    `level` is what it is there; `unsure` an error that was said as a warning, as a download that is tried again.
+    `level` is what it is there; `unsure` an error that was said as a warning, as a download that is tried again;
+    `survived` one in a traceback that a logger's warning brought, or that Python ignored.
     """
 
     signature: Signature
     line: int
     text: str
-    level: Literal["error", "warning", "pointer", "unsure"]
+    level: Literal["error", "warning", "pointer", "unsure", "survived"]
     when: str = ""
     said: Mapping[str, str] = field(default_factory=dict)
 
@@ -121,6 +118,8 @@ class ScanResult:
     failed: Telling | None = None
     strong_after_failed: Telling | None = None
     weak: Telling | None = None
+    reason: Telling | None = None
+    survived: Telling | None = None
     hint: Telling | None = None
     near: int = 0
     judged: int = 0
@@ -186,7 +185,7 @@ def _try_line(
         elif match := _try_signature(signatures[index], place, seen):
             _note_match(match, seen)
             vain = -1
-            if match.level != "unsure" and not match.signature.cleared:
+            if match.level not in SOFT_LEVELS and not match.signature.cleared:
                 done.add(index)
     if len(seen.vain) < COUNTED:
         seen.vain[alike] = vain + 1
@@ -203,7 +202,7 @@ def _try_signature(signature: Signature, place: Place, seen: ScanResult) -> Matc
 
 def _note_match(match: Match, seen: ScanResult) -> None:
     known = seen.matches.get(match.signature.id)
-    if known is None or (known.level == "unsure" and match.level != "unsure"):
+    if known is None or (known.level in SOFT_LEVELS and match.level not in SOFT_LEVELS):
         seen.matches[match.signature.id] = match
 
 
@@ -221,9 +220,13 @@ def _note_error(window: Window, seen: ScanResult, done: set[int]) -> bool:
         seen.hint = telling if seen.hint is None or number > seen.near + CLUSTER else seen.hint
         seen.near = number
         return False
+    if strength == "survived":
+        seen.survived = seen.survived or telling
+        return False
     seen.errors.append(number)
     if strength == "weak":
         seen.weak = seen.weak or telling
+        seen.reason = seen.reason or _tell_reason(window)
         if NINJA_FAILED.match(window.line):
             seen.failed = seen.failed or telling
     else:
@@ -233,6 +236,14 @@ def _note_error(window: Window, seen: ScanResult, done: set[int]) -> bool:
     if len(seen.errors) >= COUNTED:
         done |= {ANY, PERHAPS}
     return True
+
+
+def _tell_reason(window: Window) -> Telling | None:
+    at = find_reason(window)
+    if at is None:
+        return None
+    there = replace(window, at=at)
+    return Telling(there.numbers[at], there.text, tuple(there.context(3)), window.when)
 
 
 def _earlier(known: Telling | None, new: Telling) -> Telling:
@@ -255,13 +266,16 @@ def match_line(signature: Signature, window: Window) -> Match | None:
     offset, text, groups = found
     place = first + offset
     level = _level(signature, window)
-    return Match(signature, window.numbers[place], text or window.show(place), level, window.when, groups)
+    whole = text or (words_of(window) if place == window.at and TERMINATE.match(line) else window.show(place))
+    return Match(signature, window.numbers[place], whole, level, window.when, groups)
 
 
-def _level(signature: Signature, window: Window) -> Literal["error", "warning", "pointer", "unsure"]:
+def _level(signature: Signature, window: Window) -> Literal["error", "warning", "pointer", "unsure", "survived"]:
     """Give the level of a failure as it is said here: releases turn warnings into errors."""
     if signature.level == "error" and window.is_warning:
         return "unsure"
+    if signature.level == "error" and window.is_survived:
+        return "survived"
     if signature.level == "warning" and window.is_error:
         return "error"
     return signature.level

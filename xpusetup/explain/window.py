@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
@@ -31,7 +31,7 @@ NOISE = rf"""
       | \[\s*\d+\.\d+\]\s                                       # the kernel
       | \[[A-Z][a-z]{{2}}\s[A-Z][a-z]{{2}}\s[\s\d]\d\s[\d:]{{8}}\s\d{{4}}\]\s     # dmesg -T
       | \[\d+/\d+\]\s | \[\s*\d+%\]\s                           # ninja, CMake's make
-      | >\s
+      | >\s | \s*╰─>\s(?!\[)                                  # pip
 """
 WHO = rf"""
         \[(?:rank|default|local_rank|Rank\s)[=\ ]?\d+\]:?\s?    # torchrun
@@ -48,6 +48,7 @@ WHO = rf"""
       | -\s[\w.]+\s-\s{LEVEL}\s-\s
       | \[?[IEF]\d{{3,4}}\s\d\d:\d\d:\d\d(?:\.\d+)?\s(?:\d+\s)?[\w./-]+:\d+\]\s?    # glog
       | \[?(?:stderr|stdout|STDERR|STDOUT)\]?:?\s
+      | \[[TDIWEF]\]\s(?:\[\d+-\d+\]\s)?                      # XPU Manager, spdlog
 """
 """Who says it and how loudly, as loggers, launchers and schedulers write it; kept where a line is shown."""
 
@@ -59,10 +60,18 @@ PREFIX = re.compile(rf"^\ufeff?(?:{NOISE}|{WHO})+", re.VERBOSE)
 ORDERED = re.compile(rf"(?:^|\s|\[)({TIME})|{LEVEL}\s(\d\d-\d\d\s\d\d:\d\d:\d\d)\s")
 LOUD = re.compile(
     r"^\W*(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\|)|\s(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\||-\s)"
-    r"|^(?:ERROR|CRITICAL|FATAL):[\w.]+:\S|##\[error\]|\|CCL_ERROR\||\blevel=(?:error|fatal)\b|\|\s*ERROR\s*\|",
+    r"|^(?:ERROR|CRITICAL|FATAL):[\w.]+:\S|\s\[[EF]\]\s\[\d"
+    r"|##\[error\]|\|CCL_ERROR\||\blevel=(?:error|fatal)\b|\|\s*ERROR\s*\|",
     re.IGNORECASE,
 )
 """A line that its logger calls an error, whatever it says."""
+CALLED = 200
+"""Within so many letters a logger says how grave a line is."""
+CALM = re.compile(
+    r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
+    r"|\blevel=(?:debug|info)\b",
+)
+"""A line that its logger calls none."""
 
 
 @lru_cache(maxsize=NEARBY)
@@ -86,8 +95,10 @@ def time_of(line: str) -> str:
 # Whether a line tells of an error, when nothing more is known about it; in the languages that compilers speak.
 
 
-Strength = Literal["strong", "weak", "hint", "none"]
+Strength = Literal["strong", "survived", "weak", "hint", "none"]
 
+GROUPED = r"\s+\|\s+(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)"
+"""An exception of a group, as Python shows it."""
 WORDS = (
     r"(?:fatal |internal compiler |catastrophic |linker |LLVM )?error|fatal|error fatal"
     r"|(?:schwerwiegender )?Fehler|interner Compiler-Fehler|erreur(?: fatale)?|errore(?: irreversibile)?"
@@ -104,12 +115,14 @@ PROGRAMS = (
     r"|disagrees about version of symbol"
     r"|could not insert '?\S|^npm (?:ERR!|error) code|^FAILED CONSISTENTLY: |^TIMED OUT: |^Command took >\d+ ?min"
     r"|^!+ \w+ !+$|Cannot connect to the Docker daemon|^\s*panic: |Kernel panic|\bCANCELLED AT\b|^\*\*\* Error code"
+    r"|^(?:\S*[Mm]akefile\S*:\d+|g?make(?:\[\d+\])?): \*\*\* (?!\[|No rule)\S|^\S+: line \d+: syntax error "
+    r"|^error\[E\d+\]: \S|^thread '[^']*'(?: \(\d+\))? panicked at |^\W*Exception Message:\W*\S"
     r"|^\s*\[(?:ERROR|FATAL)\] \S|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
 )
 """How programs other than compilers say that they failed."""
 
 STRONG = re.compile(
-    rf"^\s*xpusetup: \S"
+    rf"^\s*xpusetup: \S|^{GROUPED}|^E {{2,}}\S"
     rf"|^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?(?:[A-Z]\w*)?(?:Error|Exception|Interrupt|NotFound|TimeoutExpired)(?:: |$)"
     rf"|^\s*(?:ERROR|Error|ERR|E): \S|^CMake Error|\*ERROR\*"
     rf"|(?:^|[\s:(])(?:{WORDS})\s?[:：]\s?\S"
@@ -130,7 +143,8 @@ WEAK = re.compile(
     r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed"
     r"|failed-wheel-build-for-install|errors? generated"
     r"|Failed to build (?:one or more|installable) wheels|^Aborted \(core dumped\)"
-    r"|Traceback \(most recent|^Process \S+ failed|Failed with result '|Main process exited, code="
+    r"|Traceback \(most recent|\(\d+ sub-exceptions?\)$"
+    r"|^Process \S+ failed|Failed with result '|Main process exited, code="
     r"|Sub-process \S*dpkg returned an error code|^E\S*: Sub-process|Errors were encountered while processing",
     re.IGNORECASE,
 )
@@ -145,7 +159,8 @@ HINT = re.compile(
 )
 """What people read first in a log that says nothing plainer."""
 NONE = re.compile(
-    r"^HEAD is now at|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b"
+    r"^HEAD is now at|^ERROR: Exception:$|^\s*execute_process failed command indexes:"
+    r"|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b"
     r"|\b(?:errors?|failures?|failed): 0\b"
     r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "
     r"|警告|附注|備考|предупреждение",
@@ -159,7 +174,21 @@ SOFT_NONE = re.compile(
     re.IGNORECASE,
 )
 """Beside these a soft word is no complaint."""
+WRAPPER = re.compile(
+    r"^CMake Error[^\n]*:\s(?:Command failed: |Stopping after outputting logs|execute_process (?:failed command|error)"
+    r"|Each download failed|(?:CMake|Build) step for \S+ failed)"
+)
+"""CMake's word for a command that failed; what was wrong the command said itself."""
+LINKER = re.compile(r"^(?:\S*/)?(?:\S*-)?ld(?:\.\w+|64)?(?:\.exe)?: ?(?!warning|note|.*: in function |.*: warning)\S")
 NINJA_FAILED = re.compile(r"^\s*FAILED: ")
+MAKE_FAILED = re.compile(r"^g?make(?:\[\d+\])?: \*\*\* \[")
+NOT_OK = re.compile(r"^not ok \d+")
+NOT_SAID = re.compile(
+    r"^\s*(?:\[\d+/\d+\] |\[\s*\d+%\] |ninja: |FAILED: |make(?:\[\d+\])?: |cd /|: && "
+    r"|\S+:(?:\d+:)* (?:In |At )|In file included"
+    r"|Traceback \(most|\s*File \"|\S+/(?:ba|da)?sh -c "
+    r"|\S*(?:cc|c\+\+|g\+\+|gcc|clang|icpx?|icx|cmake|python\d?(?:\.\d+)?) )"
+)
 SECTION = re.compile(r"^=+ (?:FAILURES|ERRORS) =+$")
 TERMINATE = re.compile(r"^\s*terminate called")
 WHAT = re.compile(r"^\s*what\(\):\s*")
@@ -170,14 +199,56 @@ def judge(window: Window) -> Strength:
     line = window.line
     if not window.is_speech or NONE.search(line) or window.is_warning:
         return "none"
-    if WEAK.search(line):
+    if WEAK.search(line) or WRAPPER.search(words_of(window)):
         return "weak"
     if (STRONG.search(line) and not CASED.match(line)) or "##[error]" in window.raw:
-        return "strong"
+        return "survived" if window.is_survived else "strong"
     if SOFT_NONE.search(line):
         return "none"
     said = HINT.search(line) or (window.is_loud and line[:1].strip() and not line.startswith(("Traceback", "^")))
     return "hint" if said else "none"
+
+
+def find_reason(window: Window) -> int | None:
+    """Give the line that says why, beside one that only says that a command failed; None where its form tells none."""
+    if NINJA_FAILED.match(window.line):
+        return _said_below(window)
+    if "subprocess-exited-with-error" in window.line:
+        return _said_in_box(window)
+    if window.line.startswith("collect2: "):
+        return next((at for at, line in enumerate(window.lines[: window.at]) if LINKER.match(line)), None)
+    if WRAPPER.search(words_of(window)) or MAKE_FAILED.match(window.line):
+        return _said_above(window)
+    return None
+
+
+def _said_below(window: Window) -> int | None:
+    """Give what a command under ninja's FAILED said: the line after the command, unless that is ninja's again."""
+    after = [at for at in range(window.at + 2, len(window.lines)) if window.lines[at].strip()]
+    at = after[0] if after else None
+    return at if at is not None and _is_said(window, at) else None
+
+
+def _said_in_box(window: Window) -> int | None:
+    """Give the last line of what pip quotes of a program that failed, where it quotes a few lines."""
+    end = next((at for at in range(window.at, len(window.lines)) if "[end of output]" in window.lines[at]), 0)
+    at = next((at for at in range(end - 1, window.at, -1) if window.lines[at].strip()), 0)
+    return at if at and "lines of output]" not in window.lines[at] and _is_said(window, at) else None
+
+
+def _said_above(window: Window) -> int | None:
+    """Give the nearest line above that complains; a command that CMake ran said the line right above."""
+    said = [at for at in range(window.at - 1, -1, -1) if window.lines[at].strip() and _is_said(window, at)]
+    complaint = (at for at in said if HINT.search(window.lines[at]) or NOT_OK.match(window.lines[at]))
+    return next(complaint, said[0] if said and "execute_process" in window.line else None)
+
+
+def _is_said(window: Window, at: int) -> bool:
+    moved = replace(window, at=at)
+    told = (
+        moved.is_speech and not moved.is_warning and not WEAK.search(moved.line) and not NOT_SAID.match(moved.show(at))
+    )
+    return told and not NONE.search(moved.line)
 
 
 def words_of(window: Window) -> str:
@@ -197,27 +268,33 @@ def words_of(window: Window) -> str:
 UP = 8
 DOWN = 8
 REACH = 3000
+TRACEBACK = 8000
+"""How many bytes above an exception its traceback may begin."""
+SURVIVED = re.compile(
+    rb"^Exception ignored in|(?:^|[\s\[|])(?:WARNING|WARN)(?:[\s\]|:]|$)|^W\d{4} |\bUserWarning: |\blevel=warn",
+)
 
 FRAME = re.compile(r'^\s*(?:\|\s+)?File "[^"]+", line \d+')
 RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)")
-QUOTED_SOURCE = re.compile(r"^\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
+QUOTED_SOURCE = re.compile(rf"^(?!{GROUPED})\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
 HARMLESS = re.compile(
-    r"^HEAD is now at|^hint: (?!`)"
+    r"^(?:(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,10}|\d{7}) [A-Za-z\"\[]|^\[[^\]\n]+ [0-9a-f]{7,12}\] \S"
+    r"|^HEAD is now at|^hint: (?!`)"
     r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
     r"|: write error: Broken pipe$"
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
 )
-"""What reads like an error and is none: notes of git and pip, a program's help, what every kernel says."""
+"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
 STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
 PASSED = re.compile(
     r"^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
     r"|\b(?:SKIPPED|XFAIL)\s*\(.*\)\s*(?:\[\s*\d+%\])?$"
-    r"|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
+    r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
 WARNING = re.compile(
@@ -242,6 +319,8 @@ class Window:
     at: int
     shown: tuple[str, ...] = ()
     raw: str = ""
+    is_survived: bool = False
+    """Whether it ends a traceback that was only warned of, or that Python ignored."""
 
     @property
     def text(self) -> str:
@@ -281,7 +360,11 @@ class Window:
     @property
     def is_warning(self) -> bool:
         """Whether it is said as a warning, by the line itself or by the head of CMake's message."""
-        said = WARNING.search(self.line) or WARNING.search(self.show(self.at) if self.lines else "")
+        said = (
+            CALM.search(self.raw[:CALLED])
+            or WARNING.search(self.line)
+            or WARNING.search(self.show(self.at) if self.lines else "")
+        )
         return bool(said) or "warning" in self.cmake_head.lower()
 
     @property
@@ -322,7 +405,20 @@ def make_window(data: bytes, begin: int, number: int) -> Window:
         lines += [line for line, _shown in kept]
         shown += [line for _line, line in kept]
         numbers += [number + offset] * len(kept)
-    return Window(tuple(lines), tuple(numbers), at, tuple(shown), here)
+    survived = bool(RAISED.match(lines[at])) and is_survived(data, begin)
+    return Window(tuple(lines), tuple(numbers), at, tuple(shown), here, survived)
+
+
+def is_survived(data: bytes, begin: int) -> bool:
+    """Say whether the traceback that ends at a line was only warned of: a logger's warning, or Python's own word."""
+    start = max(0, begin - TRACEBACK)
+    head = data.rfind(b"Traceback (most recent call last)", start, begin)
+    if head < 0:
+        return False
+    line = data.rfind(b"\n", start, head)
+    before = data[data.rfind(b"\n", start, max(line, start)) + 1 : max(line, start)] if line > start else b""
+    same = data[line + 1 : head]
+    return bool(SURVIVED.search(same) or SURVIVED.search(before))
 
 
 def _telling(parts: list[str]) -> int:
