@@ -1,6 +1,7 @@
 """A stack on the real torch for the CPU: built, killed in a member, resumed, proved; built again only where it must.
 
-The short form has one small extension of torch in C++ and one wheel; by name the shipped `stack-cpu` is built whole.
+The short form has one small extension of torch in C++ and one wheel; by name the shipped `stack-cpu` is built whole. It
+runs what stacks.md shows.
 """
 
 from __future__ import annotations
@@ -185,6 +186,21 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tried:
     env["PIP_FIND_LINKS"] = f"{env.get('PIP_FIND_LINKS', '')} {folder / 'wheels'}".strip()
     root = folder / "root"
     return Tried(root, env, ("build", "--stack", str(folder / "tiny.toml"), "--root", str(root), "--jobs", "1"))
+
+
+def test_the_commands_of_stacks_md(tmp_path: Path) -> None:
+    """`plan` shows every candidate with its reason, and why one package is in the stack."""
+    env = caller(tmp_path / "home")
+    plan = ("plan", "--stack", "stack-cpu")
+    members = members_of(xpusetup(*plan, "--json", env=env).result)
+    assert [each["answer"] for each in members["vision"]["candidates"]] == ["refused", "taken"]
+    assert {each["how"] for each in members.values()} == {"wheel", "source", "skip"}
+    said = xpusetup(*plan, env=env)
+    assert "libc10_cuda.so" in said.out
+    assert "scatter.interface" in said.out
+    why = xpusetup(*plan, "--why", "torch-sparse", env=env)
+    assert "it stands on torch-scatter 2.1.2" in why.out
+    assert xpusetup(*plan, "--why", "numba", env=env).code == 2
 
 
 def members_of(result: dict[str, Any]) -> dict[str, Any]:

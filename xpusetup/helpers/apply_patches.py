@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.git.process import FetchError, make_git
 from helperlib.git.tree import put_on
-from helperlib.output import count, say_summary
+from helperlib.output import count, say_summary, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -62,7 +62,7 @@ def change_tree(git: Git, tree: Path, files: Sequence[Path], changes: Sequence[C
     sys.stdout.write(text)
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         loosened = Path(folder) / "loosened-pins.patch"
-        loosened.write_text(text, encoding="utf-8")
+        write_text(loosened, text)
         return put_on(git, tree, [*files, loosened])
 
 
