@@ -27,6 +27,7 @@ from xpusetup.config.request import render_request
 from xpusetup.plan.requirements import FOLDER, requirement_file, requirement_texts
 from xpusetup.plan.steps import check_origins, find_unverified
 from xpusetup.run.root import Root, helper_files, read_origins
+from xpusetup.run.tables import load_profile, stack_names
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -40,6 +41,7 @@ PIP = re.compile(r"-m pip( --\S+)* (install|download|wheel) ")
 
 def test_all_that_is_on_the_public_index_has_hashes() -> None:
     free = {pin for name in SHIPPED for pin in free_pins(shipped(name))}
+    free |= {pin for name in stack_names() for pin in free_pins(load_profile(name))}
     assert [pin for pin in sorted(free) if not OWN_INDEX.fullmatch(pin)] == []
     assert any(OWN_INDEX.fullmatch(pin) for pin in free)
 
@@ -49,7 +51,8 @@ def test_the_file_is_read_whole_and_holds_nothing_else() -> None:
     found = find_hashes(TEXT, set(pins))
     assert sorted(found) == pins == sorted({*pins})
     assert sum(map(len, found.values())) == TEXT.count("--hash=sha256:")
-    used = {key_of(pin) for name in SHIPPED for pin in pins_of(shipped(name))}
+    profiles = (*map(shipped, SHIPPED), *map(load_profile, stack_names()))
+    used = {key_of(pin) for profile in profiles for pin in pins_of(profile)}
     own = (TOP / "tests/profiles").glob("*.toml")
     tests = {key_of(pin) for path in own for pin in re.findall(r'"([\w.-]+==[^"]+)"', path.read_text())}
     assert [pin for pin in pins if pin not in used | tests] == []

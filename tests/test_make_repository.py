@@ -161,3 +161,15 @@ def test_errors_are_one_line(source: Path, tmp_path: Path) -> None:
 def test_without_git(source: Path, tmp_path: Path) -> None:
     done = run_script(source, tmp_path / "repo.git", env={"PATH": str(tmp_path)})
     assert (done.returncode, done.stderr) == (2, "make_repository: git is not on PATH: install it\n")
+
+
+def test_a_whole_archive_has_its_build_folder_and_nothing_of_git_or_of_a_build(source: Path, tmp_path: Path) -> None:
+    for name in ("build/rules.cmake", "dist/x", ".hidden", ".git", "first.egg-info/PKG-INFO", ".archive"):
+        (source / name).parent.mkdir(parents=True, exist_ok=True)
+        (source / name).write_text("text")
+    bare = tmp_path / "bare.git"
+    done = run_script(source, bare, "--whole")
+    assert done.returncode == 0, done.stderr
+    names = {*git(bare, "ls-tree", "-r", "--name-only", "main").split("\n")}
+    assert {"build/rules.cmake", "dist/x", ".hidden"} < names
+    assert not names & {".git", "first.egg-info/PKG-INFO", ".archive"}

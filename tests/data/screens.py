@@ -226,6 +226,8 @@ PLAN = PlanResult(
         ),
     ),
     chosen_by={"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
+    members=[],
+    why=None,
 )
 UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, unknown=tuple(STEPS[4:]))
 
@@ -296,6 +298,7 @@ STATUS = BuildStatus(
     checked=False,
     replaced=[],
     made_by="build",
+    members=[],
     fix="xpusetup build --profile torch-2.5",
     verified=True,
     void=False,

@@ -133,7 +133,7 @@ def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]
 def _archives(prepared: Prepared, sources: list[SourceComponent]) -> list[Path]:
     """Give what builds take ready made, as it came."""
     folder = Path(STORE.replace(ROOT, str(prepared.root.path)))
-    names = {each.url.rpartition("/")[2] for part in sources for each in part.archives}
+    names = {url.rpartition("/")[2] for part in sources for url in part.archive_urls}
     return [path for path in sorted(folder.glob("*")) if path.name in names]
 
 
@@ -173,7 +173,7 @@ def _describe(
 
 
 def _sources(workspace: Workspace) -> Iterator[SourceComponent]:
-    """Give the components that are fetched by git; what travels with this program is not."""
+    """Give the components whose source is fetched; what travels with this program is not."""
     for part in workspace.profile.components:
         if part.kind == "source" and not part.repo.startswith(PACKAGED):
             yield part
@@ -188,7 +188,7 @@ def _repositories(
 ) -> list[_Gathered]:
     """Pack every commit of every tree, submodule and vendored source."""
     found: dict[str, _Gathered] = {}
-    for part in sources:
+    for part in (each for each in sources if each.from_git):
         tree = _tree(prepared, part)
         own = {f"refs/tags/{part.tag}" if part.tag else "", part.ref} - {""}
         for one in list_trees(tree, part.repo, part.sparse):

@@ -18,7 +18,7 @@ from xpusetup.bundle.contents import find_lacking, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.take import take_parts
 from xpusetup.machine.probe_system import read_machine
-from xpusetup.run.tables import load_profile, other_ways, profile_names
+from xpusetup.run.tables import load_profile, other_ways, profile_names, stack_names
 from xpusetup.run.workspace import open_workspace
 from xpusetup.system.environment import cache_folder, short_path
 from xpusetup.system.files import check_folder
@@ -207,7 +207,7 @@ def _name(bundle: Bundle, folder: Path) -> str:
     name = bundle.base.name
     with suppress(UsageError):  # a part that can be taken so no longer
         if (
-            name in profile_names()
+            name in {*profile_names(), *stack_names()}
             and take_parts(load_profile(name), bundle.takes, other_ways()).profile == bundle.base
         ):
             return name

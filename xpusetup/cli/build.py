@@ -197,6 +197,7 @@ def plan(
     where: options.BuildWhere,
     request: options.BuildRequest,
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
+    why: Annotated[str, typer.Option("--why", help="Why this package is in it.", metavar="PACKAGE")] = "",
     told: options.LongOutput,
 ) -> None:
     """Show the steps of a build and the state each is in."""
@@ -204,6 +205,6 @@ def plan(
     def work() -> AnyResult:
         from xpusetup.commands.plan import plan as make
 
-        return make(where.find(may_make=True), request.read(), explain=explain)
+        return make(where.find(may_make=True), request.read(), explain=explain, why=why)
 
     told.finish("plan", work)

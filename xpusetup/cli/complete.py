@@ -19,6 +19,12 @@ def profiles(incomplete: str) -> list[str]:
     return [name for name in profile_names() if name.startswith(incomplete)]
 
 
+def stacks(incomplete: str) -> list[str]:
+    from xpusetup.run.tables import stack_names
+
+    return [name for name in stack_names() if name.startswith(incomplete)]
+
+
 def components(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the components of the profile that stands on the line."""
     return [part.name for part in _parts(context) if part.name.startswith(incomplete)]

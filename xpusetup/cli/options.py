@@ -33,6 +33,12 @@ Profile = Annotated[
         "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
     ),
 ]
+Stack = Annotated[
+    str,
+    typer.Option(
+        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
+    ),
+]
 Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
 Name = Annotated[
     str, typer.Option("--name", help="Another name for the folder of this build.", autocompletion=complete.names)
@@ -278,8 +284,9 @@ class SourceWhere(LockWhere):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EnvironmentWhere(RootWhere):
-    """Where an environment goes."""
+    """Where an environment goes, and what stands on its torch."""
 
+    stack: Stack = ""
     prefix: Prefix = ""
     python: Python = ""
     into: IntoNew = ""

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
+from xpusetup.commands.members import list_members
 from xpusetup.commands.misfits import list_misfits
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
+    from xpusetup.commands.members import StackMember
     from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
@@ -89,7 +91,7 @@ class BuildResult:
 
     `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
     counts by step. `left` are steps to come, `only` the components that were asked for alone. `misfits`: what beside
-    torch was made for another one, null where nobody could look.
+    torch was made for another one, null where nobody could look. `members` are those of a stack.
     """
 
     profile: str
@@ -118,6 +120,7 @@ class BuildResult:
     failure: StepFailure | None = None
     reached_out: list[Attempt] = field(default_factory=list)
     misfits: list[InstalledMisfit] | None = None
+    members: list[StackMember] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -187,6 +190,7 @@ def describe_build(
         remote=outcome.remote,
         sent=outcome.sent,
         misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
+        members=list_members(workspace.profile, root),
     )
 
 
@@ -309,7 +313,8 @@ EDITED = "{name} was built with changes of your own in its source: its wheel is 
 
 def _list_edited(profile: Profile, prepared: Prepared, outcome: Outcome, request: Request) -> tuple[str, ...]:
     """List the fetched sources that hold changes of the user's own; patches and trees of their own are known anyway."""
-    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources)}
+    loosened = (part.name for part in profile.components if part.kind == "source" and part.loosen)
+    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources), *loosened}
     fetched = [part.name for part in profile.components if part.kind == "source" and part.name not in known]
     src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
     return list_edited(prepared.root, src, fetched, outcome.ran)

@@ -13,7 +13,6 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event
 from xpusetup.base.text import render_size
-from xpusetup.base.values import PACKAGED
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan
 from xpusetup.bundle.contents import (
     ORIGIN,
@@ -293,7 +292,7 @@ def _missing_sources(bundle: Bundle, folder: Path) -> Iterator[str]:
     """Follow the lock from its components to their submodules, in the packs themselves."""
     known = {address: each for each in bundle.repositories for address in each.addresses}
     for part in bundle.profile.components:
-        if part.kind != "source" or part.name not in bundle.parts or part.repo.startswith(PACKAGED):
+        if part.kind != "source" or part.name not in bundle.parts or not part.from_git:
             continue
         rev = part.rev or _ref(known.get(part.repo), f"refs/tags/{part.tag}" if part.tag else part.ref)
         yield from _missing_tree(known, folder, part.repo, rev, part.sparse)

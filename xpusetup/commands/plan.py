@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.commands.build_result import describe_unverified
+from xpusetup.commands.members import StackMember, WhyPackage, explain_package, list_members
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
@@ -138,7 +139,10 @@ class PlannedStep:
 
 @dataclass(frozen=True, kw_only=True)
 class PlanResult:
-    """The steps of a build in order, what they will cost, what is missing here, and where each setting came from."""
+    """The steps of a build in order, what they will cost, what is missing here, and where each setting came from.
+
+    `members` are those of a stack, empty for any other profile; `why` explains the package that was asked about.
+    """
 
     profile: str
     root: str
@@ -151,10 +155,15 @@ class PlanResult:
     estimate: Estimate
     savings: tuple[Saving, ...]
     chosen_by: dict[str, str]
+    members: list[StackMember]
+    why: WhyPackage | None
 
 
-def plan(where: Where, request: Request, *, explain: bool = False) -> Result[PlanResult]:
-    """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing."""
+def plan(where: Where, request: Request, *, explain: bool = False, why: str = "") -> Result[PlanResult]:
+    """Give the steps in order, with their state in the root and what changed of their inputs; writes nothing.
+
+    `why` names a package whose place in the plan is to be explained. Raises UsageError for one that is not in it.
+    """
     notes: list[str] = []
     workspace = open_workspace(where)
     if workspace.revs:
@@ -185,6 +194,8 @@ def plan(where: Where, request: Request, *, explain: bool = False) -> Result[Pla
         estimate=_estimate(workspace, seen),
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),
+        members=list_members(workspace.profile, seen.root),
+        why=explain_package(workspace.profile, why) if why else None,
     )
     return Result("plan", found)
 

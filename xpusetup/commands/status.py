@@ -11,6 +11,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Wheel
 from xpusetup.commands.build_result import describe_unverified
+from xpusetup.commands.members import list_members
 from xpusetup.commands.misfits import list_misfits
 from xpusetup.commands.result import Result
 from xpusetup.config.profile import Profile
@@ -39,6 +40,7 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Target
     from xpusetup.commands.build_result import UnverifiedOrigin
+    from xpusetup.commands.members import StackMember
     from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.run.guard import ReplacedPackage
     from xpusetup.run.workspace import Where
@@ -225,7 +227,7 @@ class BuildStatus:
 
     `damaged`: step -> why; `replaced`: what somebody changed in the environment; `at_work`: steps that run now, null
     where nothing is; `void`: there was a verification, of something else. `verification` is verify's own document.
-    `misfits`: what beside torch was made for another one, null where nobody could look.
+    `misfits`: what beside torch was made for another one, null where nobody could look. `members` are those of a stack.
     """
 
     profile: str
@@ -255,6 +257,7 @@ class BuildStatus:
     pins: list[dict[str, object]]
     unverified: list[UnverifiedOrigin]
     misfits: list[InstalledMisfit] | None
+    members: list[StackMember]
 
 
 def status(where: Where, *, check: bool = False) -> Result[BuildStatus | BuildList]:
@@ -312,6 +315,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
         pins=manifest.get("pins", []),
         unverified=describe_unverified(workspace.profile, root),
         misfits=None if standing.held else list_misfits(built.venv),
+        members=list_members(workspace.profile, built.root),
     )
 
 

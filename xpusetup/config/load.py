@@ -90,6 +90,15 @@ def parse_profile(text: str, origin: str) -> Profile:
     return profile
 
 
+def is_stack(text: str) -> bool:
+    """Say whether a file is that of a stack: it names the profile of its torch, and members."""
+    try:
+        data = parse_toml(text)
+    except TomlError:
+        return False
+    return "members" in data or isinstance(data.get("torch"), str)
+
+
 def parse_data(text: str, model: type[Data], origin: str) -> Data:
     """Read a data file of the program's own. Raises UsageError with all errors of the file."""
     data: dict[str, Any] = {}

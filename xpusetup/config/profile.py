@@ -10,6 +10,7 @@ from pydantic import Field, SerializerFunctionWrapHandler, model_serializer, mod
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import (
+    PACKAGED,
     CMakeVariable,
     DeviceTarget,
     Environment,
@@ -31,6 +32,7 @@ from xpusetup.base.values import (
     Variable,
     VersionText,
 )
+from xpusetup.config.member import Loosened, Membership
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -181,8 +183,11 @@ class PatchFile(Sourced):
     text: str = ""
 
 
-UNSAID = {"patches", "clones", "archives"}
+UNSAID = {"patches", "clones", "archives", "sha256", "loosen", "member"}
 """Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
+
+
+UNSAID_OF_WHEEL = {"reason", "from_source", "member"}
 
 
 class Patched(Sourced):
@@ -287,7 +292,9 @@ class SourceComponent(Patched):
     `ref` is a branch that a lock resolves. `pin_file` is where the torch tree names this component's commit,
     `version_file` where its own tree names its version. The build is told the version through `version_variable`,
     and torch's through `torch_variable`. Where `sparse` names folders, no other one gets files and submodules.
-    `defines` are variables that CMake is told.
+    `defines` are variables that CMake is told. With a `sha256` the repository is the address of a source archive, as
+    package indexes have them, and the commit is the one that the program makes of what is in it. `loosen` are pins of
+    its own files that go; `member` is what it is in a stack.
     """
 
     kind: Literal["source"]
@@ -314,6 +321,25 @@ class SourceComponent(Patched):
     inspect: Inspect = Inspect()
     vendored: list[Vendored] = []
     archives: list[Archive] = []
+    sha256: Sha256 | None = None
+    loosen: list[Loosened] = []
+    member: Membership | None = None
+
+    @property
+    def from_git(self) -> bool:
+        """Whether its source comes from a repository of others."""
+        return self.sha256 is None and not self.repo.startswith(PACKAGED)
+
+    @property
+    def archive_urls(self) -> list[str]:
+        """The addresses of all archives that its source and its build are."""
+        return [*([self.repo] if self.sha256 else []), *(each.url for each in self.archives)]
+
+    @model_validator(mode="after")
+    def _archived(self) -> SourceComponent:
+        if self.sha256 and (self.rev is None or self.tag or self.ref):
+            raise ValueError("a source archive has the rev of what is in it, and neither tag nor ref")
+        return self
 
     @model_validator(mode="after")
     def _explained(self) -> SourceComponent:
@@ -353,6 +379,7 @@ class WheelComponent(Sourced):
     reason: Text = ""
     after: list[Name] = []
     from_source: SourceComponent | None = None
+    member: Membership | None = None
 
     @model_validator(mode="after")
     def _same(self) -> WheelComponent:
@@ -368,7 +395,7 @@ class WheelComponent(Sourced):
 
     @model_serializer(mode="wrap")
     def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name not in {"reason", "from_source"} or value}
+        return {name: value for name, value in say(self).items() if name not in UNSAID_OF_WHEEL or value}
 
 
 class SkippedComponent(Strict):
@@ -379,6 +406,11 @@ class SkippedComponent(Strict):
     reason: Text
     distribution: Name | None = None
     checks: list[Name] = []
+    member: Membership | None = None
+
+    @model_serializer(mode="wrap")
+    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "member" or value}
 
 
 Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]

@@ -182,7 +182,14 @@ def _left_out(part: SourceComponent | WheelComponent, ways: Ways) -> SkippedComp
     known = ways.get(part.name)
     without = known.without if known else "what needs it finds none"
     checks = known.checks if known else []
-    return SkippedComponent(kind="skip", name=part.name, reason=without, distribution=part.distribution, checks=checks)
+    return SkippedComponent(
+        kind="skip",
+        name=part.name,
+        reason=without,
+        distribution=part.distribution,
+        checks=checks,
+        member=part.member,
+    )
 
 
 def _describe(part: Component) -> str:

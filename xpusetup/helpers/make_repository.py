@@ -1,7 +1,8 @@
 """Make a bare git repository of one folder with exactly one commit, whose hash depends on the folder's content alone.
 
 So a source that ships inside a package is fetched at a pinned commit like any other, and the pin can be tested.
-Usage: make_repository.py SOURCE_DIR BARE_REPO_DIR [--branch main]
+With --whole only what is for git or of a build is left out: so an unpacked source archive has a commit of its own.
+Usage: make_repository.py SOURCE_DIR BARE_REPO_DIR [--branch main] [--whole]
 """
 
 from __future__ import annotations
@@ -16,6 +17,8 @@ import tempfile
 from pathlib import Path
 
 IGNORED = ("__pycache__", "*.pyc", "build", "dist", "*.egg-info", "*.so", ".*")
+IGNORED_OF_WHOLE = (".archive", ".git", ".gitattributes", ".gitmodules", "*.egg-info")
+"""What fetch_archive.py leaves there, what git would not take or would follow, and what each build writes anew."""
 MARKER = "made-by-make-repository"  # a repository without this file is somebody's, and never replaced
 MESSAGE = b"Source as shipped\n"
 DATE = "1700000000 +0000"
@@ -48,13 +51,13 @@ def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
     return done.stdout.decode().strip()
 
 
-def is_ignored(name: str) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in IGNORED)
+def is_ignored(name: str, *, whole: bool) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in (IGNORED_OF_WHOLE if whole else IGNORED))
 
 
-def list_entries(folder: Path) -> list[Path]:
+def list_entries(folder: Path, *, whole: bool = False) -> list[Path]:
     """List what counts of a folder; a link or a special file would mean something else elsewhere."""
-    entries = [entry for entry in folder.iterdir() if not is_ignored(entry.name)]
+    entries = [entry for entry in folder.iterdir() if not is_ignored(entry.name, whole=whole)]
     for entry in entries:
         if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
             raise RepositoryError(f"{entry} is neither a file nor a folder")
@@ -71,20 +74,20 @@ def write_blob(file: Path, *, repository: Path) -> bytes:
     return make_line("100644", "blob", file.name, hashed)
 
 
-def write_tree(folder: Path, *, repository: Path) -> str | None:
+def write_tree(folder: Path, *, repository: Path, whole: bool = False) -> str | None:
     """Write the folder and give its hash, None where it holds nothing: git has no empty folders."""
     lines = []
-    for entry in list_entries(folder):
+    for entry in list_entries(folder, whole=whole):
         if entry.is_file():
             lines.append(write_blob(entry, repository=repository))
-        elif hashed := write_tree(entry, repository=repository):
+        elif hashed := write_tree(entry, repository=repository, whole=whole):
             lines.append(make_line("040000", "tree", entry.name, hashed))
     return run_git("mktree", "-z", repository=repository, text=b"".join(lines)) if lines else None
 
 
-def write_commit(source: Path, *, repository: Path, branch: str) -> str:
+def write_commit(source: Path, *, repository: Path, branch: str, whole: bool = False) -> str:
     run_git("init", "--quiet", "--bare", "--template=", str(repository), repository=repository)
-    tree = write_tree(source, repository=repository)
+    tree = write_tree(source, repository=repository, whole=whole)
     if tree is None:
         raise RepositoryError(f"{source} holds no files")
     commit = run_git("commit-tree", tree, repository=repository, text=MESSAGE)
@@ -120,12 +123,12 @@ def check_paths(source: Path, target: Path) -> None:
         raise RepositoryError(f"{target} exists and was not made by this script; it is left as it is")
 
 
-def make_repository(source: Path, target: Path, branch: str) -> str:
+def make_repository(source: Path, target: Path, branch: str, *, whole: bool = False) -> str:
     check_paths(source, target)
     target.parent.mkdir(parents=True, exist_ok=True)
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
-        commit = write_commit(source, repository=scratch / "new", branch=branch)
+        commit = write_commit(source, repository=scratch / "new", branch=branch, whole=whole)
         if read_branch(target, branch) != commit:
             replace_folder(scratch / "new", target)
     finally:
@@ -133,19 +136,20 @@ def make_repository(source: Path, target: Path, branch: str) -> str:
     return commit
 
 
-def parse_arguments(arguments: list[str] | None) -> tuple[Path, Path, str]:
+def parse_arguments(arguments: list[str] | None) -> tuple[Path, Path, str, bool]:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path, metavar="SOURCE_DIR")
     parser.add_argument("target", type=Path, metavar="BARE_REPO_DIR")
     parser.add_argument("--branch", default="main")
+    parser.add_argument("--whole", action="store_true", help="leave out what is for git or of a build alone")
     parsed = parser.parse_args(arguments)
-    return parsed.source.resolve(), parsed.target.resolve(), parsed.branch
+    return parsed.source.resolve(), parsed.target.resolve(), parsed.branch, parsed.whole
 
 
 def main(arguments: list[str] | None = None) -> int:
-    source, target, branch = parse_arguments(arguments)
+    source, target, branch, whole = parse_arguments(arguments)
     try:
-        print(make_repository(source, target, branch))
+        print(make_repository(source, target, branch, whole=whole))
     except (RepositoryError, OSError) as error:
         print(f"make_repository: {error}", file=sys.stderr)
         return 2

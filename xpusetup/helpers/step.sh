@@ -50,8 +50,15 @@ identity() { # NEED
 step_inputs() {
   printf 'xpusetup 1\nroot %s\nscript %s\n' "$ROOT" "$(hash_of <"$ROOT/steps/$STEP.sh")"
   local name
-  for name in $AFTER; do printf 'after %s %s\n' "$name" "$(cut -d ' ' -f 1 "$ROOT/stamps/$name" | hash_of)"; done
+  for name in $AFTER; do printf 'after %s %s\n' "$name" "$(result_of "$name")"; done
   for name in $NEEDS; do identity "$name"; done
+}
+
+# A step that looks at an interface stands for what it saw there alone, and not for its key.
+result_of() { # STEP
+  local from=1
+  case $1 in *.interface) from=2 ;; esac
+  tail -n "+$from" "$ROOT/stamps/$1" | cut -d ' ' -f 1 | hash_of
 }
 
 hash_of() {

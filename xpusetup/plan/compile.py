@@ -11,6 +11,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Step
 from xpusetup.config.profile import names_commit
 from xpusetup.config.settings import number_git
+from xpusetup.plan.member import record_interface
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Need, Request
@@ -98,6 +99,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             *refresh(context, part),
             _wheel(context, part, out),
             collected,
+            *record_interface(context, part, compile_folder(context, part)),
         ),
         cwd=compile_folder(context, part),
         env=compile_environment(context, part),
@@ -320,6 +322,8 @@ def _versions(context: Context, part: SourceComponent) -> dict[str, str]:
 
 def _archive(context: Context, part: SourceComponent) -> dict[str, str]:
     """Let a build in an unpacked archive ask no repository that lies around it, and take its version from us."""
+    if part.sha256 is not None and not context.own(part.name):  # its repository is ours, and has no tag
+        return {} if part.version_variable else {"SETUPTOOLS_SCM_PRETEND_VERSION": part.version}
     if part.name not in context.request.archives:
         return {}
     told = {} if part.version_variable else {"SETUPTOOLS_SCM_PRETEND_VERSION": context.version(part)}

@@ -22,6 +22,16 @@ from xpusetup.plan.compile import (
 )
 from xpusetup.plan.context import OWN
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
+from xpusetup.plan.member import (
+    fits_step,
+    interface_step,
+    looks,
+    loosening,
+    make_fits,
+    make_interface,
+    make_proof,
+    split_ready,
+)
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
 if TYPE_CHECKING:
@@ -54,15 +64,10 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
     if context.own(part.name):
         return _make_own(context, part)
     tree = context.tree(part)
-    commands = []
-    repo = part.repo
-    if repo.startswith(PACKAGED):
-        name = repo.removeprefix(PACKAGED)
-        repo = f"{context.layout.src}/{name}.git"
-        commands.append(_system_helper(context, "make_repository.py", f"{context.layout.helpers}/{name}", repo))
+    commands, repo = _make_repository(context, part)
     sparse = tuple(word for folder in part.sparse for word in ("--sparse", folder))
     commands.append(_system_helper(context, "fetch_source.py", *_source(part, repo), *sparse, "--into", tree))
-    commands += _patch(context, part.name, tree)
+    commands += _patch(context, part.name, tree, loosening(part.loosen))
     commands += [command for item in part.vendored for command in _bring(context, tree, item)]
     commands += _unpack(context, part)
     fetched = [item for item in part.vendored if not context.own(item.name)]
@@ -75,6 +80,23 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
         makes=(*(f"{place}/.git/HEAD" for place in places), *_unpacked(context, part)),
         component=part.name,
     )
+
+
+def _make_repository(context: Context, part: SourceComponent) -> tuple[list[tuple[str, ...]], str]:
+    """Give what makes a repository of sources that are in none, and the address of the one that is fetched from."""
+    made = f"{context.beside(part)}.git"
+    if part.repo.startswith(PACKAGED):
+        name = part.repo.removeprefix(PACKAGED)
+        made = f"{context.layout.src}/{name}.git"
+        return [_system_helper(context, "make_repository.py", f"{context.layout.helpers}/{name}", made)], made
+    if part.sha256 is None:
+        return [], part.repo
+    folder = f"{context.beside(part)}.archive"
+    held = ("--store", ARCHIVES, "--record", RECORD, "--sha256", part.sha256)
+    return [
+        _system_helper(context, "fetch_archive.py", "--url", part.repo, *held, "--into", folder),
+        _system_helper(context, "make_repository.py", folder, made, "--whole"),
+    ], made
 
 
 def _unpacked(context: Context, part: SourceComponent) -> tuple[str, ...]:
@@ -146,9 +168,9 @@ def _bring(context: Context, tree: str, item: Vendored, *, keep: bool = False) -
     return ((*_vendored(context, tree, item), *kept), *_patch(context, item.name, place))
 
 
-def _patch(context: Context, name: str, tree: str) -> tuple[tuple[str, ...], ...]:
-    files = context.patch_files(name)
-    return (_system_helper(context, "apply_patches.py", "--tree", tree, *files),) if files else ()
+def _patch(context: Context, name: str, tree: str, loosen: tuple[str, ...] = ()) -> tuple[tuple[str, ...], ...]:
+    words = (*loosen, *context.patch_files(name))
+    return (_system_helper(context, "apply_patches.py", "--tree", tree, *words),) if words else ()
 
 
 def _system_helper(context: Context, name: str, *arguments: str) -> tuple[str, ...]:
@@ -263,9 +285,14 @@ def make_component(
         part = as_source(part)
     if part.kind == "wheel":
         yield make_wheel_fetch(context, part)
-        yield _make_install(context, part, made_by=f"{part.name}.fetch", venv_last=venv_last)
+        yield from _installed(context, part, ready, made_by=f"{part.name}.fetch", venv_last=venv_last)
         return
-    before = tuple(dict.fromkeys((context.prepared, *ready, f"{part.name}.fetch")))
+    stands: tuple[str, ...] = ready
+    if part.member is not None and looks(part):
+        of_torch, others = split_ready(ready)
+        yield make_interface(context, part, part.member, of_torch)
+        stands = (interface_step(part.name), *others)
+    before = tuple(dict.fromkeys((context.prepared, *stands, f"{part.name}.fetch")))
     yield make_fetch(context, part)
     if part.configure:
         yield make_configure(context, part, before)
@@ -277,7 +304,25 @@ def make_component(
         return
     yield make_wheel_build(context, part) if part.repo == OWN else make_build(context, part, before)
     yield _make_inspect(context, part)
-    yield _make_install(context, part, made_by=f"{part.name}.inspect", venv_last=venv_last)
+    yield from _installed(context, part, ready, made_by=f"{part.name}.inspect", venv_last=venv_last)
+
+
+def _installed(
+    context: Context,
+    part: SourceComponent | WheelComponent,
+    ready: tuple[str, ...],
+    *,
+    made_by: str,
+    venv_last: str,
+) -> Iterator[Step]:
+    """Give the step that installs a wheel; a member's is held against torch before that, and proved after it."""
+    about = part.member
+    if about is not None:
+        yield make_fits(context, part, about, tuple(dict.fromkeys((made_by, *ready))))
+        made_by = fits_step(part.name)
+    yield _make_install(context, part, made_by=made_by, venv_last=venv_last)
+    if about is not None and about.proof is not None:
+        yield make_proof(context, part, about, ready)
 
 
 def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ...]:

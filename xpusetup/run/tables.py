@@ -13,7 +13,7 @@ from packaging.version import Version
 
 from xpusetup.base.errors import UsageError
 from xpusetup.config.hashes import FILE, with_known
-from xpusetup.config.load import parse_profile, read_patches
+from xpusetup.config.load import is_stack, parse_profile, read_patches
 from xpusetup.system import files
 
 if TYPE_CHECKING:
@@ -126,7 +126,7 @@ def _nearest(name: str) -> str:
         ordered = sorted(same, key=lambda each: Version(each[len(series) + 1 :]))
         older = [each for each in ordered if Version(each[len(series) + 1 :]) <= Version(version)]
         return (older or ordered[:1])[-1]
-    return next(iter(difflib.get_close_matches(name, profile_names(), n=1, cutoff=0.4)), "")
+    return next(iter(difflib.get_close_matches(name, [*profile_names(), *stack_names()], n=1, cutoff=0.4)), "")
 
 
 @cache
@@ -134,9 +134,27 @@ def _known_hashes() -> str:
     return files.package_text(FILE)
 
 
+def stack_names() -> list[str]:
+    """List the stacks that ship with the program."""
+    return sorted(path.stem for path in files.package_file("stacks").glob("*.toml"))
+
+
 def load_profile(name: str) -> Profile:
-    """Load a profile by its name or its file."""
-    path = Path(name) if is_path(name) else files.package_file("profiles") / f"{name}.toml"
+    """Load a profile, or a stack as one, by its name or its file."""
+    path = Path(name) if is_path(name) else _shipped_file(name)
+    text = _read_profile(name, path)
+    origin = name if is_path(name) else f"{name}.toml"
+    made = _load_stack(text, origin) if is_stack(text) else parse_profile(text, origin)
+    profile = with_known(made, _known_hashes())
+    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
+
+
+def _shipped_file(name: str) -> Path:
+    folder = "stacks" if name in stack_names() else "profiles"
+    return files.package_file(folder) / f"{name}.toml"
+
+
+def _read_profile(name: str, path: Path) -> str:
     text = files.read_input(path)
     if text is None and is_path(name):
         raise UsageError(f"there is no profile file {name} that can be read", fix="xpusetup profiles list")
@@ -144,8 +162,20 @@ def load_profile(name: str) -> Profile:
         close = _nearest(name)
         hint = f"; did you mean {close}?" if close else ""
         raise UsageError(f"there is no profile {name!r}{hint}", fix="xpusetup profiles list")
-    profile = with_known(parse_profile(text, name if is_path(name) else f"{name}.toml"), _known_hashes())
-    return read_patches(_with_device(profile, path) if profile.device else profile, path.parent)
+    return text
+
+
+def _load_stack(text: str, origin: str) -> Profile:
+    """Read a stack, and the profile of its torch: by name, or a file named from the stack's folder."""
+    from xpusetup.config.stack import make_profile, parse_stack  # noqa: PLC0415 - most builds are of a profile alone
+
+    stack = parse_stack(text, origin)
+    named = str(Path(origin).parent / Path(stack.torch).expanduser()) if is_path(stack.torch) else stack.torch
+    if is_stack(_read_profile(named, Path(named) if is_path(named) else _shipped_file(named))):
+        raise UsageError(
+            f"{origin}: torch: {stack.torch} is a stack itself", fix="name the profile that its torch is of"
+        )
+    return make_profile(stack, load_profile(named))
 
 
 def versions_beside(torch: str) -> dict[str, str]:

@@ -15,7 +15,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
-from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names
+from xpusetup.run.tables import is_path, load_profile, other_ways, profile_names, stack_names
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import check_folder
@@ -33,10 +33,12 @@ if TYPE_CHECKING:
 class Where:
     """The options that say which profile and which folders; empty means not given.
 
-    `may_make`: the command makes the environment that `into` names, where there is none yet.
+    `stack` is a profile by another name: one that has members. `may_make`: the command makes the environment that
+    `into` names, where there is none yet.
     """
 
     profile: str = ""
+    stack: str = ""
     root: str = ""
     name: str = ""
     build_dir: str = ""
@@ -190,6 +192,8 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
 
 def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
     """Give where the profile is named, and from where its name came: a root that is named knows its own."""
+    if where.stack:
+        return replace(where, profile=_check_stack(where), stack=""), "--stack"
     if where.profile:
         return where, "--profile"
     lock = _lock_of(where, settings)
@@ -204,6 +208,17 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
+
+
+def _check_stack(where: Where) -> str:
+    """Give the name of a stack as that of the profile that it is. Raises UsageError for what is none."""
+    if where.profile:
+        fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
+        raise UsageError("--stack and --profile exclude each other", fix=fix)
+    if not any(part.member for part in load_profile(where.stack).components):
+        shipped = ", ".join(stack_names())
+        raise UsageError(f"{where.stack} is no stack", fix=f"--profile {where.stack}; stacks that ship: {shipped}")
+    return where.stack
 
 
 def _take(profile: Profile, where: Where) -> tuple[Profile, dict[str, str], tuple[str, ...]]:
@@ -356,7 +371,7 @@ def open_built(where: Where) -> Workspace:
     built = [root.path.name for root in find_roots(roots_folder(settings)) if read_lock(root)]
     if len(built) != 1:
         return _open_as_built(where)
-    shipped = next((name for name in profile_names() if built[0] in {name, plain_name(name)}), "")
+    shipped = next((name for name in (*profile_names(), *stack_names()) if built[0] in {name, plain_name(name)}), "")
     named = replace(where, profile=shipped) if shipped else replace(where, name=built[0])
     return replace(_open_as_built(named), chosen_by=ONLY)
 

@@ -13,6 +13,7 @@ from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
 from xpusetup.ui.explain import show_cause, show_explain
+from xpusetup.ui.members import show_choices, show_proofs, show_why
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
@@ -149,6 +150,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
     show_unverified(console, data.unverified)
     show_misfits(console, data.misfits)
+    show_proofs(console, data.members)
     if data.wheels:
         console.print(f" [green]✓[/] {_wheels(data)} in {_short(data.root)}/{folder}")
     for wheel in data.wheels if verbose else ():
@@ -276,6 +278,9 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     if data.explain:
         show_explain(console, data)
         return
+    if data.why is not None:
+        show_why(console, data.why)
+        return
     rows = []
     for step in data.steps:
         state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
@@ -287,6 +292,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     show_unverified(console, data.unverified)
     console.print("\n" if data.notes or data.unverified else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows)
+    show_choices(console, data.members)
     console.print(f"\n {_estimate(data)}")
     if data.missing:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")
@@ -358,6 +364,7 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
     _show_sources(console, data)
     show_unverified(console, data.unverified)
     show_misfits(console, data.misfits)
+    show_proofs(console, data.members)
     for row in data.replaced:
         show_replaced(console, row)
     for step, why in data.damaged.items():

@@ -1,0 +1,148 @@
+"""The members of a stack: how each is had and why, and how far it was proved."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+from packaging.utils import canonicalize_name
+
+from xpusetup.base.errors import UsageError
+from xpusetup.run.manifest import read_document
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from xpusetup.config.member import Judged, Membership
+    from xpusetup.config.profile import Component, Profile
+    from xpusetup.run.root import Root
+
+
+ASKED = "--take asks for it"
+
+
+@dataclass(frozen=True, kw_only=True)
+class MemberCandidate:
+    """One way in which a member can be had, a published wheel, its source, or not at all; why it is taken or not."""
+
+    how: Literal["wheel", "source", "skip"]
+    version: str
+    answer: Literal["taken", "refused", "not needed"]
+    why: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class StackMember:
+    """A distribution that stands on torch: what of torch it is bound to, how it is had, and how far it was proved.
+
+    `proven`: a call gave the known answer; null where nothing was computed, and `proof` says what was seen or why not.
+    """
+
+    name: str
+    distribution: str
+    binds: str
+    how: Literal["wheel", "source", "skip"]
+    version: str
+    candidates: list[MemberCandidate]
+    proven: bool | None = None
+    proof: str = ""
+
+
+def list_members(profile: Profile, root: Root | None = None) -> list[StackMember]:
+    """Give the members of a stack's profile, none of any other; with a root how far each is proved there."""
+    return [_make(part, part.member, root) for part in profile.components if part.member is not None]
+
+
+def _make(part: Component, about: Membership, root: Root | None) -> StackMember:
+    proven, told = _read_proof(root, part.name) if root and part.kind != "skip" else (None, "")
+    return StackMember(
+        name=part.name,
+        distribution=part.distribution or part.name,
+        binds=about.binds,
+        how=part.kind,
+        version="" if part.kind == "skip" else part.version,
+        candidates=[_candidate(each, part.kind, about) for each in about.candidates],
+        proven=proven,
+        proof=told,
+    )
+
+
+def _candidate(each: Judged, kind: str, about: Membership) -> MemberCandidate:
+    """Give a candidate; where --take asks for another one than was chosen, that one is taken."""
+    chosen = next(one.how for one in about.candidates if one.answer == "taken")
+    answer, why = each.answer, each.why
+    if chosen != kind:
+        answer = "taken" if each.how == kind else "not needed" if each.answer == "taken" else each.answer
+        why = ASKED if each.how == kind else why
+    return MemberCandidate(how=each.how, version=each.version, answer=answer, why=why)
+
+
+def _read_proof(root: Root, name: str) -> tuple[bool | None, str]:
+    if not (root / f"stamps/{name}.proof").exists():
+        return None, ""
+    found: dict[str, Any] = read_document(root / f"results/{name}.proof.json")
+    if not found:
+        return None, ""
+    if found.get("proven"):
+        return True, f"gives {found.get('answer')}"
+    return None, f"imports; not verified: {found.get('why', '')}"
+
+
+# Why something is in a stack or a profile: the chain from it to what asks for it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class WhyPackage:
+    """Why a distribution is in a plan: line by line, what it is, what of it was looked at, and what stands on it."""
+
+    package: str
+    lines: list[str] = field(default_factory=list)
+
+
+def explain_package(profile: Profile, package: str) -> WhyPackage:
+    """Give why a package is in a profile. Raises UsageError for one that is not in it."""
+    name = canonicalize_name(package)
+    for part in profile.components:
+        if name in (part.name, canonicalize_name(part.distribution or part.name)):
+            return WhyPackage(package=part.distribution or part.name, lines=list(_why_component(profile, part)))
+    runtime = profile.runtime_requirements
+    for pins, what in (
+        (profile.build_requirements.pins, f"pinned by {profile.name}, for builds and for what runs"),
+        (runtime.pins if runtime else [], f"a run-time library that {runtime.component if runtime else ''} requires"),
+    ):
+        if found := [pin for pin in pins if canonicalize_name(pin.partition("==")[0]) == name]:
+            return WhyPackage(package=name, lines=[f"{', '.join(found)}: {what}"])
+    known = ", ".join(part.name for part in profile.components)
+    raise UsageError(f"{profile.name} has no package {package!r}", fix=f"it has: {known}, and what they require")
+
+
+def _why_component(profile: Profile, part: Component) -> Iterator[str]:
+    how = {"wheel": "a ready wheel", "source": "built from source", "skip": "left out"}[part.kind]
+    version = "" if part.kind == "skip" else f" {part.version}"
+    yield f"{part.distribution or part.name}{version}: {how}"
+    if part.member is not None:
+        for member in list_members(profile):
+            if member.name == part.name:
+                yield from (_say(each) for each in member.candidates)
+        yield f"it is bound to torch by: {part.member.binds}"
+    elif part.kind == "skip":
+        yield part.reason
+    else:
+        yield f"{profile.name} has it, {part.confidence}: {part.source}"
+    yield from _stands_on(profile, part)
+    users = [each.name for each in profile.components if each.kind != "skip" and part.name in each.after]
+    if users:
+        yield f"on it stand: {', '.join(users)}"
+
+
+def _say(each: MemberCandidate) -> str:
+    version = f" {each.version}" if each.version else ""
+    return f"{each.how}{version}: {each.answer}: {each.why}"
+
+
+def _stands_on(profile: Profile, part: Component) -> Iterator[str]:
+    by_name = {each.name: each for each in profile.components if each.kind != "skip"}
+    for name in part.after if part.kind != "skip" else ():
+        if (other := by_name.get(name)) is not None:
+            of = f", of the profile {part.member.torch}" if part.member and name == "torch" else ""
+            yield f"it stands on {other.distribution} {other.version}{of}"
