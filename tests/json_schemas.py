@@ -56,6 +56,7 @@ RESULTS: dict[str, str] = {
     "report": "WrittenReport",
     "run": "CommandRun",
     "setup": "SetupResult",
+    "sign": "SignedWheels",
     "skill": "Skill",
     "status": "BuildStatus | BuildList",
     "status diff": "ProofComparison",
