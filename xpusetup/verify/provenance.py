@@ -440,7 +440,7 @@ CHECKS = (
         "signature",
         lambda seen, key: open_envelope(seen, key)[1],
         "Without a signature that is held to a key, anyone can write a statement that fits a wheel of his own.",
-        "take the .intoto.jsonl from who built it, and the public key by another way; your own: xpusetup sign",
+        "take the .intoto.jsonl from who built it, and the public key by another way; your own: xpusetup sign WHEEL --key FILE",
     ),
     Check(
         "provenance.statement",
