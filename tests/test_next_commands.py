@@ -28,17 +28,8 @@ if TYPE_CHECKING:
 AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
     *("FallbackTables", "FitResult", "LibraryClosure", "ProfileList", "ProfileSchema", "ProofComparison"),
-    *(
-        "PrunedCache",
-        "ShellEnvironment",
-        "ShownProfile",
-        "SignedWheels",
-        "Skill",
-        "StepLog",
-        "SuiteResult",
-        "UpstreamReport",
-    ),
-    *("TrustedFiles", "WheelVerification", "WrittenReport"),
+    *("PrunedCache", "Self", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
+    *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""
 SAVED = Path(__file__).parent / "machines"
