@@ -25,7 +25,7 @@ from google.protobuf.json_format import ParseDict
 from in_toto_attestation.v1.statement import Statement
 from in_toto_attestation.v1.statement_pb2 import Statement as StatementForm
 from securesystemslib.dsse import Envelope
-from securesystemslib.signer import SSlibKey
+from securesystemslib.signer._key import SSlibKey
 
 from data.tampering import ALONE, BILLS, ENVELOPES, STATEMENTS, Tampering, put
 from test_inspect_wheel import INFO, inspect_wheel, make_wheel
@@ -217,6 +217,7 @@ ELLIPTIC = generate_private_key(SECP256R1())
             "of another kind than ed25519",
         ),
     ],
+    ids=("no key", "a private one", "another kind", "a public one", "an encrypted one", "another private kind"),
 )
 def test_what_is_no_key_is_refused(read: Callable[[bytes, str], object], data: bytes, says: str) -> None:
     with pytest.raises(UsageError, match=says) as error:

@@ -142,9 +142,10 @@ def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> E
     from xpusetup.verify.provenance import ENVELOPE_ENDING, Evidence  # noqa: PLC0415
 
     named = Path(statement).expanduser() if statement else None
-    beside, signed = (Path(f"{path}{ending}") for ending in (STATEMENT, ENVELOPE_ENDING))
+    places: tuple[Path | None, Path | None] = (Path(f"{path}{STATEMENT}"), Path(f"{path}{ENVELOPE_ENDING}"))
     if named:
-        beside, signed = (None, named) if named.name.endswith(ENVELOPE_ENDING) else (named, None)
+        places = (None, named) if named.name.endswith(ENVELOPE_ENDING) else (named, None)
+    beside, signed = places
     return Evidence(
         file=path.name,
         sha256=found.sha256,

@@ -255,7 +255,7 @@ def read_json(data: bytes, what: str) -> Any:
         json.dumps(found, ensure_ascii=False).encode()  # half a character is none
     except RefusedError as error:
         raise RefusedError(f"{what}-{error.name}", error.why) from error
-    except UnicodeError as error:
+    except (UnicodeDecodeError, UnicodeEncodeError) as error:
         raise RefusedError(f"{what}-not-utf8", f"it is no UTF-8: {error.reason}") from error
     except RecursionError as error:
         raise RefusedError(f"{what}-too-deep", "it is nested too deeply") from error
@@ -440,7 +440,7 @@ CHECKS = (
         "signature",
         lambda seen, key: open_envelope(seen, key)[1],
         "Without a signature that is held to a key, anyone can write a statement that fits a wheel of his own.",
-        "take the .intoto.jsonl from who built it, and the public key by another way; your own: xpusetup sign WHEEL --key FILE",
+        "take the .intoto.jsonl from its builder, the key by another way; your own: xpusetup sign WHEEL --key FILE",
     ),
     Check(
         "provenance.statement",
