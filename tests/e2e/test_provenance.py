@@ -166,7 +166,11 @@ def asked(demo: Demo, wheel: Path, *words: str) -> Any:
 
 def failing(said: Any) -> dict[str, str]:
     assert said.code == 1
-    rows = [row for row in said.result["checks"] if row["level"] == "fail" and row["id"].startswith("provenance.")]
+    rows = [
+        row
+        for row in said.document["result"]["checks"]
+        if row["level"] == "fail" and row["id"].startswith("provenance.")
+    ]
     return {row["id"]: row["seen"].partition(":")[0] for row in rows}
 
 

@@ -60,11 +60,11 @@ class Key:
 
 
 class RefusedError(Exception):
-    """Why it is not taken: under which name, and in words."""
+    """Why it is not taken: under which name, and in words; `fix` where the check has not the right one."""
 
-    def __init__(self, name: str, why: str) -> None:
+    def __init__(self, name: str, why: str, fix: str = "") -> None:
         super().__init__(f"{name}: {why}")
-        self.name, self.why = name, why
+        self.name, self.why, self.fix = name, why, fix
 
 
 # The statement, as strictly as it is written.
@@ -297,7 +297,7 @@ def open_envelope(seen: Evidence, key: Key | None) -> tuple[bytes, str]:
         if key is not None:
             raise RefusedError("unsigned", f"there is no {seen.file}{ENVELOPE_ENDING}, and a key was named")
         if seen.statement is None:
-            raise RefusedError("no-statement", f"there is no {seen.file}{STATEMENT}")
+            raise RefusedError("no-statement", f"there is no {seen.file}{STATEMENT}", AGAIN)
         return seen.statement, "unsigned: whoever can write here can have written it"
     envelope = _read_envelope(seen.envelope)
     payload = _decode(envelope.payload, "payload")
@@ -479,5 +479,5 @@ def judge(seen: Evidence, key: Key | None) -> list[Judged]:
             rows.append(Judged(check.id, check.title, "ok", check.run(seen, key)))
         except RefusedError as error:
             failed = check.id
-            rows.append(Judged(check.id, check.title, "fail", str(error), check.why, check.fix))
+            rows.append(Judged(check.id, check.title, "fail", str(error), check.why, error.fix or check.fix))
     return rows
