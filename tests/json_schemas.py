@@ -57,6 +57,7 @@ RESULTS: dict[str, str] = {
     "run": "CommandRun",
     "self": "Self",
     "setup": "SetupResult",
+    "sign": "SignedWheels",
     "skill": "Skill",
     "status": "BuildStatus | BuildList",
     "status diff": "ProofComparison",

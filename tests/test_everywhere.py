@@ -27,6 +27,7 @@ ENDS = {
     "verify": "-p sin",
     "test": "transfromers",
     "verify-wheel": "none.whl",
+    "sign": "none.whl --key none.pem",
     "fits": "none.whl",
     "status": "-p sin",
     "report": "-p sin",

@@ -397,7 +397,28 @@ def test_versions_of_system_libraries() -> None:
     }
     floors = ((("GLIBC", "2.9"),), (("GLIBC", "2.28"),))
     named = (library(f"{index}.so", floor=floor) for index, floor in enumerate(floors))
-    assert findings(*named)["floor"] == ("info", "GLIBC 2.28 (1.so)")
+    assert findings(*named)["floor"] == ("info", "GLIBC 2.28 (1.so); manylinux_2_28 at best")
+
+
+@pytest.mark.parametrize(
+    ("tag", "one", "level"),
+    [
+        ("musllinux_1_2_x86_64", {"needed": ("libc.so.6",)}, "fail"),
+        ("musllinux_1_2_x86_64", {"floor": (("GLIBC", "2.2.5"),)}, "fail"),
+        ("musllinux_1_2_x86_64", {"needed": ("libc.musl-x86_64.so.1",)}, "info"),
+        ("manylinux_2_28_x86_64", {"needed": ("libc.musl-x86_64.so.1",)}, "fail"),
+        ("manylinux_2_28_x86_64", {"needed": ("libc.so",)}, "fail"),
+        ("manylinux2014_x86_64", {"needed": ("libc.so.6",), "floor": (("GLIBC", "2.17"),)}, "info"),
+        ("manylinux_2_17_x86_64", {"floor": (("GLIBC", "2.28"),)}, "warn"),
+        ("linux_x86_64", {"needed": ("libc.musl-x86_64.so.1",)}, "info"),
+    ],
+)
+def test_a_tag_promises_the_c_library_that_it_is_linked_to(tag: str, one: dict[str, Any], level: str) -> None:
+    member = wheel_contents.Member("demo/a.so", library=library("demo/a.so", **one))
+    tags = (f"{PYTHON}-{PYTHON}-{tag}",)
+    wheel = wheel_contents.Wheel(f"demo-1.0-{tags[0]}.whl", 1, "00", "demo", "1.0", tags, (), (), (member,))
+    check = importlib.import_module("helperlib.wheel.libraries").check_floor
+    assert check(wheel, wheel_contents.Wanted()).level == level
 
 
 SOURCE = """

@@ -29,7 +29,7 @@ AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
     *("FallbackTables", "FitResult", "LibraryClosure", "ProfileList", "ProfileSchema", "ProofComparison"),
     *("PrunedCache", "Self", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
-    *("TrustedFiles", "WheelVerification", "WrittenReport"),
+    *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""
 SAVED = Path(__file__).parent / "machines"

@@ -278,12 +278,13 @@ class Finding:
 
 @dataclass(frozen=True, kw_only=True)
 class Wheel:
-    """A wheel in the root."""
+    """A wheel in the root; `provenance` is the file that says what it was built from, None where it was not built."""
 
     name: str
     version: str
     path: str
     sha256: str
+    provenance: str | None = None
 
 
 @dataclass(frozen=True)

@@ -15,11 +15,12 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "remove": ("xpusetup remove --name torch-2.13", "xpusetup remove --root DIR --yes"),
     "verify": ("xpusetup verify --level quick", "xpusetup verify --into ~/ml --device cpu"),
     "test": ("xpusetup test", "xpusetup test transformers --install --select tests/trainer"),
-    "verify-wheel": ("xpusetup verify-wheel WHEEL", "xpusetup verify-wheel WHEEL --profile torch-2.14"),
+    "verify-wheel": ("xpusetup verify-wheel WHEEL", "xpusetup verify-wheel WHEEL --provenance --key pub.pem"),
     "fits": (
         "xpusetup fits WHEEL --into ~/ml",
         "xpusetup fits WHEEL --torch torch-2.13.0-cp311-cp311-linux_x86_64.whl",
     ),
+    "sign": ("xpusetup sign WHEEL --key key.pem", "xpusetup sign wheels/torch.whl wheels/triton.whl --key key.pem"),
     "emit": (
         "xpusetup emit shell --profile torch-2.14 -o DIR",
         "xpusetup emit slurm --profile torch-2.14 --python 3.11 --python 3.12 -o DIR",

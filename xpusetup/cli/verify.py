@@ -1,4 +1,4 @@
-"""verify, test, verify-wheel, fits: proof that a device computes, suites, what is in a wheel, and with which torch."""
+"""verify, test, verify-wheel, sign, fits: proof that a device computes, suites, what is in a wheel, what fits torch."""
 
 from __future__ import annotations
 
@@ -75,6 +75,11 @@ def verify_wheel(
     forbid: Annotated[
         list[str] | None, typer.Option("--forbid", help="A folder that it may not name.", metavar="DIR")
     ] = None,
+    provenance: Annotated[bool, typer.Option("--provenance", help="It has to say what it was built from.")] = False,
+    statement: Annotated[
+        str, typer.Option("--statement", help="Where it says so, if not beside it (.provenance.json).", metavar="FILE")
+    ] = "",
+    key: Annotated[str, typer.Option("--key", help="The public key that has to have signed it.", metavar="FILE")] = "",
     told: options.LongOutput,
 ) -> None:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
@@ -84,11 +89,41 @@ def verify_wheel(
         from xpusetup.commands.verify_wheel import verify_wheel as verify
         from xpusetup.ui.live import waiting
 
-        asked = WheelOptions(profile=profile, version=version, arch=arch, forbidden=tuple(forbid or ()))
+        asked = WheelOptions(
+            profile=profile,
+            version=version,
+            arch=arch,
+            forbidden=tuple(forbid or ()),
+            provenance=provenance,
+            statement=statement,
+            key=key,
+        )
         with waiting("reading the wheel", quiet=told.silent):
             return verify(wheel, asked)
 
     told.finish("verify-wheel", work)
+
+
+# sign: the statements of wheels, by a key of the user's own.
+
+
+@options.spread
+def sign(
+    *,
+    wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
+    key: Annotated[str, typer.Option("--key", help="A private key of ed25519, in PEM.", metavar="FILE")],
+    told: options.LongOutput,
+) -> None:
+    """Sign what wheels say of what they were built from, once it was held against them."""
+
+    def work() -> AnyResult:
+        from xpusetup.commands.sign import sign_wheels
+        from xpusetup.ui.live import waiting
+
+        with waiting("reading the wheels", quiet=told.silent):
+            return sign_wheels(wheels, key)
+
+    told.finish("sign", work)
 
 
 # fits: whether wheels work with a torch.

@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 import sys
 import tempfile
-from dataclasses import dataclass
+import zlib
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ from xpusetup.machine.parsers import EnvironmentLibraries, system_packages
 from xpusetup.machine.probe_fit import site_packages
 from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.plan.component import inspect_options
+from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.tables import load_profile, target_table
 from xpusetup.run.workspace import open_built
 from xpusetup.system import files
@@ -27,9 +29,11 @@ from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from zipfile import ZipFile, ZipInfo
 
     from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.run.workspace import Where
+    from xpusetup.verify.provenance import Evidence
 
 
 HELPER = "helpers/inspect_wheel.py"
@@ -39,12 +43,19 @@ TIMEOUT_S = 900.0
 
 @dataclass(frozen=True, kw_only=True)
 class WheelOptions:
-    """What is wanted of a wheel: what a profile says, the version and GPUs that were named, folders it may not name."""
+    """What is wanted of a wheel: what a profile says, the version and GPUs that were named, folders it may not name.
+
+    `provenance`: it has to say from what it was built, in the file `statement` where that does not lie beside it, and
+    signed by the public key in the file `key` where one is named.
+    """
 
     profile: str = ""
     version: str = ""
     arch: str = ""
     forbidden: tuple[str, ...] = ()
+    provenance: bool = False
+    statement: str = ""
+    key: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -108,9 +119,65 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
     words = [*_of_profile(path, asked), *_named(asked)]
-    found = _inspect(path, words)
+    found = inspect_wheel(path, words)
+    if asked.provenance or asked.statement or asked.key:
+        found = _with_provenance(found, path, asked)
     told = WheelVerification(**fields_of(found), profile=asked.profile or None)
     return Result("verify-wheel", told, code=0 if found.ok else 1)
+
+
+def _with_provenance(found: InspectedWheel, path: Path, asked: WheelOptions) -> InspectedWheel:
+    """Add what is said of where a wheel is from; whatever is not as it has to be fails."""
+    from xpusetup.verify.provenance import judge  # noqa: PLC0415 - most wheels are asked for less
+    from xpusetup.verify.signing import read_public  # noqa: PLC0415
+
+    key = read_public(files.read_input_bytes(Path(asked.key).expanduser()), asked.key) if asked.key else None
+    rows = [WheelCheck(**row._asdict()) for row in judge(gather_evidence(found, path, asked.statement), key)]
+    well = not any(row.level == "fail" for row in rows)
+    return replace(found, checks=[*found.checks, *rows], ok=found.ok and well)
+
+
+def gather_evidence(found: InspectedWheel, path: Path, statement: str = "") -> Evidence:
+    """Read what lies beside a wheel, or in the one file that was named, and its bill of materials."""
+    from xpusetup.verify.provenance import ENVELOPE_ENDING, Evidence  # noqa: PLC0415
+
+    named = Path(statement).expanduser() if statement else None
+    places: tuple[Path | None, Path | None] = (Path(f"{path}{STATEMENT}"), Path(f"{path}{ENVELOPE_ENDING}"))
+    if named:
+        places = (None, named) if named.name.endswith(ENVELOPE_ENDING) else (named, None)
+    beside, signed = places
+    return Evidence(
+        file=path.name,
+        sha256=found.sha256,
+        name=found.name,
+        version=found.version,
+        boms=_read_bills(path),
+        statement=_read(beside, must=bool(named)),
+        envelope=_read(signed, must=bool(named)),
+    )
+
+
+def _read(file: Path | None, *, must: bool) -> bytes | None:
+    return files.read_input_bytes(file) if file and (must or file.exists()) else None
+
+
+def _read_bills(path: Path) -> tuple[bytes, ...]:
+    """Give the bills of ours that a wheel holds, each no further than one has to be read to see that it is too long."""
+    from zipfile import BadZipFile, ZipFile  # noqa: PLC0415 - most wheels are asked for less
+
+    from xpusetup.verify.provenance import LARGEST, SBOM  # noqa: PLC0415
+
+    try:
+        with ZipFile(path) as archive:
+            named = [info for info in archive.infolist() if info.filename.endswith(f".dist-info/{SBOM}")]
+            return tuple(_read_member(archive, info, LARGEST + 1) for info in named)
+    except (BadZipFile, OSError, RuntimeError, NotImplementedError, EOFError, ValueError, zlib.error):
+        return ()  # the first check has said that it is no wheel
+
+
+def _read_member(archive: ZipFile, info: ZipInfo, most: int) -> bytes:
+    with archive.open(info) as stream:
+        return stream.read(most)
 
 
 def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
@@ -146,7 +213,8 @@ def _named(asked: WheelOptions) -> list[str]:
     return words
 
 
-def _inspect(path: Path, words: Sequence[str]) -> InspectedWheel:
+def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
+    """Look into a wheel with the helper that does it in builds."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         out = Path(folder) / "wheel.json"
         helper = (sys.executable, "-B", str(files.package_file(HELPER)))

@@ -133,6 +133,7 @@ BUILD = """  build:
           if-no-files-found: error
           path: |
             @FOLDER@${{ matrix.cell }}/wheels/*.whl
+            @FOLDER@${{ matrix.cell }}/wheels/*.whl.provenance.json
             @FOLDER@${{ matrix.cell }}/published/*.whl
             @FOLDER@${{ matrix.cell }}/dist/*.whl
             @FOLDER@${{ matrix.cell }}/results/*.json

@@ -87,8 +87,6 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
-    collect = ("--from", out, *context.choice(part)[2:])
-    collected = context.helper("collect_wheel.py", *collect, "--into", context.layout.wheels)
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
@@ -98,7 +96,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             *definitions(context, part),
             *refresh(context, part),
             _wheel(context, part, out),
-            collected,
+            collect(context, part, out),
             *record_interface(context, part, compile_folder(context, part)),
         ),
         cwd=compile_folder(context, part),
@@ -112,6 +110,22 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
         always=bool(context.protected_trees(part)),
         protected_trees=context.protected_trees(part),
     )
+
+
+def collect(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
+    """Give the command that puts a built wheel among the wheels, and says what it was built from and by what."""
+    named = ("--from", out, *context.choice(part)[2:], "--into", context.layout.wheels, "--component", part.name)
+    own = ("--own",) if context.own(part.name) else ()
+    archives = (word for folder in context.archives(part) for word in ("--archive", folder))
+    tools = (word for name in _compilers(context, part) for word in ("--tool", name))
+    return context.helper("collect_wheel.py", *named, "--tree", context.tree(part), *own, *archives, *tools)
+
+
+def _compilers(context: Context, part: SourceComponent) -> tuple[str, ...]:
+    """Give the compilers of a component: the system's, and the toolkit's where it is switched on."""
+    target = context.target
+    toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in compile_needs(context, part) else ()
+    return (target.cc, target.cxx, *toolkit)
 
 
 def make_target_step(context: Context, part: SourceComponent) -> Step:
@@ -149,10 +163,8 @@ def _fresh(context: Context, part: SourceComponent) -> Commands:
     """Give what empties the build folder after a change of compilers. What is the user's own is never emptied."""
     if context.own(part.name):
         return ()
-    target, folder = context.target, compile_folder(context, part)
-    toolkit = (target.toolkit.compiler,) if target.toolkit and "toolkit" in compile_needs(context, part) else ()
-    compilers = (word for name in (target.cc, target.cxx, *toolkit) for word in ("--compiler", name))
-    places = ("--build", f"{folder}/build", "--tools", f"{context.beside(part)}.tools")
+    compilers = (word for name in _compilers(context, part) for word in ("--compiler", name))
+    places = ("--build", f"{compile_folder(context, part)}/build", "--tools", f"{context.beside(part)}.tools")
     return (context.helper("fresh_build.py", *places, *compilers),)
 
 

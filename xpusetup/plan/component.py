@@ -10,6 +10,7 @@ from xpusetup.config.profile import SourceComponent
 from xpusetup.config.take import NAMED_BY
 from xpusetup.machine.gpus import NONE
 from xpusetup.plan.compile import (
+    collect,
     compile_environment,
     compile_folder,
     compile_needs,
@@ -220,13 +221,14 @@ def as_source(part: WheelComponent) -> SourceComponent:
 def make_wheel_build(context: Context, part: SourceComponent) -> Step:
     """Give the step that builds what the profile takes as a ready wheel. It may download: Triton's fetches LLVM."""
     tree, out = context.tree(part), f"{context.beside(part)}.wheel"
-    collected = context.helper(
-        "collect_wheel.py", "--from", out, *context.choice(part)[2:], "--into", context.layout.wheels
-    )
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} from a source tree of your own",
-        run=(("rm", "-rf", out), context.helper("build_tree.py", "--tree", tree, "--outdir", out), collected),
+        run=(
+            ("rm", "-rf", out),
+            context.helper("build_tree.py", "--tree", tree, "--outdir", out),
+            collect(context, part, out),
+        ),
         cwd=tree,
         env=compile_environment(context, part),
         needs=("network", *compile_needs(context, part)),

@@ -33,6 +33,8 @@ if TYPE_CHECKING:
 # The manifest: what was built from what, on which machine, and what of it was verified.
 
 
+STATEMENT = ".provenance.json"
+"""What the name of a wheel's statement ends with, behind the whole name of the wheel."""
 KINDS: Mapping[str, tuple[type, ...]] = {
     "verified": (bool, type(None)),
     "failed": (str, type(None)),
@@ -96,11 +98,13 @@ def _wheels(root: Root, step: str, distribution: str, version: str) -> Iterator[
     for made in stamp.made if stamp else ():
         if Path(made.path).name.startswith(f"{file_name(distribution)}-"):
             named = Path(made.path).name.split("-")[1]
+            said = f"{made.path}{STATEMENT}"
             yield Wheel(
                 name=distribution,
                 version=named if step.endswith(".build") else version,
                 path=made.path,
                 sha256=made.sha256,
+                provenance=said if Path(said).is_file() else None,
             )
 
 

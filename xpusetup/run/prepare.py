@@ -18,6 +18,7 @@ from xpusetup.config.profile import find_needed
 from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_script
 from xpusetup.machine.gpus import check_targets, foreign_targets
+from xpusetup.plan.about import ABOUT, digest
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
@@ -254,7 +255,7 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
 
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
-    helpers = {**helper_files(workspace.profile), **patch_texts(request.patches)}
+    helpers = {**helper_files(workspace.profile, _seen(prepared)), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
     for name in other_forms(workspace.profile, request):
@@ -268,6 +269,13 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     asked = _asked(workspace, request, prepared.purpose)
     document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
+
+
+def _seen(prepared: Prepared) -> str:
+    """Hash what was seen of this machine; where nothing was looked at, what the last build saw."""
+    if prepared.facts is None:
+        return str(read_document(prepared.root / ABOUT).get("facts", ""))
+    return digest(prepared.facts.model_dump(by_alias=True, mode="json"))
 
 
 def asking_words(workspace: Workspace) -> tuple[str, ...]:

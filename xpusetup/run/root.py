@@ -16,6 +16,7 @@ from xpusetup.base.model import Layout, Request
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
+from xpusetup.plan.about import ABOUT, render_about
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
 from xpusetup.plan.requirements import requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
@@ -70,8 +71,11 @@ def find_roots(folder: Path) -> list[Root]:
     return [Root(path.parent.resolve()) for path in sorted(folder.glob(f"*/{LOCKED}"))]
 
 
-def helper_files(profile: Profile) -> dict[str, str]:
-    """Give the helpers that travel with a plan, with what the profile adds to them, by name below a root."""
+def helper_files(profile: Profile, facts: str = "") -> dict[str, str]:
+    """Give the helpers that travel with a plan, with what the profile adds to them, by name below a root.
+
+    `facts`: the sha256 of what was seen of the machine, where it is this one that builds.
+    """
     folder = files.package_file(HELPERS)
     found = {
         f"{HELPERS}/{path.name}": path.read_text(encoding="utf-8")
@@ -83,6 +87,7 @@ def helper_files(profile: Profile) -> dict[str, str]:
         if part.kind == "source" and part.repo.startswith(PACKAGED):
             name = part.repo.removeprefix(PACKAGED)
             found.update(_source_files(files.package_file(name), f"{HELPERS}/{name}"))
+    found[ABOUT] = render_about(profile, facts)
     return {**found, **patch_texts(patches_of(profile, Request())), **requirement_texts(profile)}
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.devices import DeviceList
+    from xpusetup.commands.sign import SignedWheels
     from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
     from xpusetup.machine.accelerators import AcceleratorRow
 
@@ -41,6 +42,14 @@ def show_wheel(console: Console, data: WheelVerification, *, verbose: bool) -> N
     bad = sum(check.level in BAD for check in data.checks)
     told = f"{bad} of {len(data.checks)} checks fail" if bad else f"{len(data.checks)} checks, none fails"
     console.print(f"\n {told}{'' if data.profile else ' (what it should be: --profile NAME)'}")
+
+
+def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print which files hold the signed statements, and what checks one."""
+    for wheel in data.wheels:
+        console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
+    console.print(f"   by the key {data.key}", style="dim")
+    console.print("   whoever has its public half: xpusetup verify-wheel WHEEL --provenance --key FILE", style="dim")
 
 
 def _show_fix(console: Console, check: WheelCheck) -> None:

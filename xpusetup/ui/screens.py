@@ -122,6 +122,7 @@ SCREENS = {
     "WrittenReport": "bisect:show_report",
     "LibraryClosure": "devices:show_closure",
     "WheelVerification": "devices:show_wheel",
+    "SignedWheels": "devices:show_signed",
     "FitResult": "fits:show_fits",
     "CreatedBundle": "storage:show_created",
     "VerifiedBundle": "storage:show_verified",

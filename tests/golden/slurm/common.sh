@@ -54,6 +54,6 @@ compile_cell() { # CELL
 # Wheels and what was found out about them, of all cells in one place; wheels as links where the file system has them.
 collect() { # CELL
   mkdir -p "results/$1"
-  cp -fl "$1"/wheels/*.whl "results/$1/" 2>/dev/null || cp -f "$1"/wheels/*.whl "results/$1/" 2>/dev/null || true
+  cp -fl "$1"/wheels/*.whl* "results/$1/" 2>/dev/null || cp -f "$1"/wheels/*.whl* "results/$1/" 2>/dev/null || true
   cp -f "$1"/results/*.json "$1/profile.lock.json" "results/$1/" 2>/dev/null || true
 }

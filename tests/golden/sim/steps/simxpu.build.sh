@@ -27,5 +27,5 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/s
   "$ROOT"/src/simxpu.tools --compiler gcc --compiler g++
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/simxpu.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/simxpu.wheel --distribution simxpu \
-  --version 1.0.0 --into "$ROOT"/wheels
+  --version 1.0.0 --into "$ROOT"/wheels --component simxpu --tree "$ROOT"/src/simxpu --tool gcc --tool g++
 finish

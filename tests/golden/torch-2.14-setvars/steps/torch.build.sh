@@ -66,5 +66,6 @@ run "$ROOT"/venv/bin/python -m build --wheel --no-isolation --outdir "$ROOT"/src
   -Ccmake.define.FETCHCONTENT_SOURCE_DIR_REPO-SYCL-TLA="$ROOT"/src/torch/third_party/sycl-tla \
   -Ccmake.define.CMAKE_PROJECT_TOP_LEVEL_INCLUDES="$ROOT"/helpers/heavy_edges.cmake
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
-  --version 2.14.1+xpu --into "$ROOT"/wheels
+  --version 2.14.1+xpu --into "$ROOT"/wheels --component torch --tree "$ROOT"/src/torch --tool gcc --tool g++ \
+  --tool /opt/intel/oneapi/compiler/latest/bin/icpx
 finish

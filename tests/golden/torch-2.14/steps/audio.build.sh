@@ -29,5 +29,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/a
   "$ROOT"/src/audio.tools --compiler gcc --compiler g++
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/audio.wheel --distribution \
-  torchaudio --version 2.11.0+xpu --into "$ROOT"/wheels
+  torchaudio --version 2.11.0+xpu --into "$ROOT"/wheels --component audio --tree "$ROOT"/src/audio --tool gcc \
+  --tool g++
 finish

@@ -46,5 +46,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/a
   /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/audio.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/audio.wheel --distribution \
-  torchaudio --version 2.5.1+xpu --into "$ROOT"/wheels
+  torchaudio --version 2.5.1+xpu --into "$ROOT"/wheels --component audio --tree "$ROOT"/src/audio --tool gcc \
+  --tool g++ --tool /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 finish

@@ -51,5 +51,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/t
   /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/torch.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/torch.wheel --distribution torch \
-  --version 2.5.1+xpu --into "$ROOT"/wheels
+  --version 2.5.1+xpu --into "$ROOT"/wheels --component torch --tree "$ROOT"/src/torch --tool gcc --tool g++ \
+  --tool /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 finish

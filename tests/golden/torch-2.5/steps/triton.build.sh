@@ -51,5 +51,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/refresh_clones.py --build "$ROOT"/sr
   https://github.com/KhronosGroup/SPIRV-LLVM-Translator
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/triton.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/triton.wheel --distribution \
-  pytorch-triton-xpu --version 3.1.0 --into "$ROOT"/wheels
+  pytorch-triton-xpu --version 3.1.0 --into "$ROOT"/wheels --component triton --tree "$ROOT"/src/triton \
+  --archive "$ROOT"/src/triton.llvm --archive "$ROOT"/src/triton.pybind11 --tool gcc --tool g++
 finish

@@ -49,5 +49,6 @@ run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/v
   /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/vision.wheel
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/vision.wheel --distribution \
-  torchvision --version 0.20.1+xpu --into "$ROOT"/wheels
+  torchvision --version 0.20.1+xpu --into "$ROOT"/wheels --component vision --tree "$ROOT"/src/vision --tool \
+  gcc --tool g++ --tool /opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
 finish

@@ -12,7 +12,7 @@ from helperlib.wheel.images import AHEAD, NAMES, find_lacking, names_of
 from helperlib.wheel.runtime import opens, wrong_names
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from helperlib.wheel.contents import Library, Opened, Wanted, Wheel
 
@@ -233,7 +233,21 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
             found = (tuple(map(int, text.split("."))), f"{kind} {text} ({basename(one.path)})")
             highest[kind] = max(highest.get(kind, found), found)
     seen = ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries"
+    if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.tags)]:
+        return Finding("fail", some(foreign), some(wheel.tags))
     promised = [(int(match[1]), int(match[2])) for match in map(MANYLINUX.search, wheel.tags) if match]
     if promised and "GLIBC" in highest and highest["GLIBC"][0][:2] > max(promised):
         return Finding("warn", f"more than the tag says: {seen}", "glibc {}.{}".format(*max(promised)))
-    return Finding("info", seen)
+    plain = "GLIBC" in highest and any("-linux_" in tag for tag in wheel.tags)
+    return Finding(
+        "info", f"{seen}; manylinux_{'_'.join(map(str, highest['GLIBC'][0][:2]))} at best" if plain else seen
+    )
+
+
+def _of_other_family(one: Library, tags: Collection[str]) -> Iterator[str]:
+    """Say that a library is linked to another C library than a tag promises: glibc is not musl, of whatever version."""
+    glibc = "libc.so.6" in one.needed or any(kind == "GLIBC" for kind, _ in one.floor)
+    musl = any(name == "libc.so" or name.startswith("libc.musl-") for name in one.needed)
+    for promised, linked in (("musllinux", "glibc" if glibc else ""), ("manylinux", "musl" if musl else "")):
+        if linked and any(promised in tag for tag in tags):
+            yield f"{basename(one.path)} is linked to {linked}, and the tag says {promised}"
