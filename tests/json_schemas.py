@@ -55,6 +55,7 @@ RESULTS: dict[str, str] = {
     "remove": "Removed",
     "report": "WrittenReport",
     "run": "CommandRun",
+    "self": "Self",
     "setup": "SetupResult",
     "skill": "Skill",
     "status": "BuildStatus | BuildList",

@@ -51,6 +51,7 @@ ENDS = {
     "devices table": "none",
     "bundle create": "x.tar -p sin",
     "bundle verify": "none.tar",
+    "self": "",
     "cache size": "",
     "cache prune": "",
 }

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
     *("FallbackTables", "FitResult", "LibraryClosure", "ProfileList", "ProfileSchema", "ProofComparison"),
-    *("PrunedCache", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
+    *("PrunedCache", "Self", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
     *("TrustedFiles", "WheelVerification", "WrittenReport"),
 }
 """Results that answer a question, and after which the asker knows what to do."""

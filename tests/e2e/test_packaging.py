@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import subprocess
 import sys
@@ -42,26 +43,49 @@ def test_readme_says_how_to_install() -> None:
 
 @pytest.mark.parametrize("line", [LINES[0], *map(by_name, LINES[1:])], ids=[line.split()[0] for line in LINES])
 def test_installed_as_readme_says(line: str, tmp_path: Path) -> None:
-    """In a clone, by a person who has only that tool; the command says which commit it was made from."""
-    clone, home = copy_checkout(tmp_path / "clone"), tmp_path / "home"
-    git = ("git", "-c", "user.name=a", "-c", "user.email=a@b.invalid")
-    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
-        subprocess.run((*git, *words), cwd=clone, check=True, capture_output=True)
+    """In a clone, by a person who has only that tool; the command says which commit it was made from.
+
+    What `self` names brings a newer one, and takes the program away.
+    """
+    upstream, clone, home = copy_checkout(tmp_path / "upstream"), tmp_path / "clone", tmp_path / "home"
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one"), ("clone", "-q", str(upstream), str(clone))):
+        _git(upstream, *words)
     tools = tmp_path / "tools"
     subprocess.run((sys.executable, "-m", "venv", str(tools)), check=True)
     if (tool := line.split(maxsplit=1)[0]) != "python3":
         subprocess.run((str(tools / "bin/python"), *PIP, "install", tool), check=True)
     env = caller(home)
     env["PATH"] = f"{tools}/bin:{env['PATH']}"
-    done = subprocess.run(("bash", "-c", line), cwd=clone, env=env, check=False, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    _bash(line, env, clone)
     program = home / ("xpu/bin/xpusetup" if tool == "python3" else ".local/bin/xpusetup")
-    commit = subprocess.run(("git", "rev-parse", "HEAD"), cwd=clone, check=True, capture_output=True, text=True).stdout
-    said = subprocess.run(
-        (str(program), "--version"), check=True, cwd=tmp_path, capture_output=True, text=True, env=env
-    )
-    assert re.fullmatch(rf"xpusetup [\d.]+ \({commit[:12]}\)\n", said.stdout), said.stdout
+    assert _commit_of(program, env, tmp_path) == _git(upstream, "rev-parse", "--short=12", "HEAD")
     subprocess.run((str(program), "profiles", "check", "sim"), check=True, cwd=tmp_path, capture_output=True, env=env)
+    told = json.loads(_bash(f"{program} self --json", env, tmp_path))["result"]
+    assert (told["installer"], told["origin"]) == ({"uv": "uv tool", "python3": "pip"}.get(tool, tool), str(clone))
+    _git(upstream, "commit", "-q", "--allow-empty", "-m", "two")
+    _bash(told["upgrade"], env, tmp_path)
+    assert _commit_of(program, env, tmp_path) == _git(upstream, "rev-parse", "--short=12", "HEAD")
+    _bash(told["uninstall"], env, tmp_path)
+    assert not program.exists()
+
+
+def _git(folder: Path, *words: str) -> str:
+    line = ("git", "-c", "user.name=a", "-c", "user.email=a@b.invalid", *words)
+    return subprocess.run(line, cwd=folder, check=True, capture_output=True, text=True).stdout.strip()
+
+
+def _bash(line: str, env: dict[str, str], folder: Path) -> str:
+    """Run a line as a person does who answers yes; give what it printed."""
+    words = ("bash", "-c", line)
+    done = subprocess.run(words, cwd=folder, env=env, check=False, capture_output=True, text=True, input="y\n")
+    assert done.returncode == 0, f"{line}: {done.stdout}{done.stderr}"
+    return done.stdout
+
+
+def _commit_of(program: Path, env: dict[str, str], folder: Path) -> str:
+    said = re.fullmatch(r"xpusetup [\d.]+ \((\w{12})\)\n", _bash(f"{program} --version", env, folder))
+    assert said is not None
+    return said[1]
 
 
 def test_profiles_and_helpers_come_along(installed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:

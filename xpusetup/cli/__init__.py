@@ -97,6 +97,7 @@ TABLES = {
         "explain": Entry("doctor:explain", HELP),
         "bisect": Entry("build:bisect", HELP, COMMAND_FOLLOWS),
         "skill": Entry("skill:skill", HELP),
+        "self": Entry("skill:show_self", HELP),
     },
     "profiles": {
         "list": Entry("profiles:profiles_list"),

@@ -59,6 +59,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup bundle create torch.tar --profile torch-2.14 --toolkit",
     ),
     "bundle verify": ("xpusetup bundle verify torch.tar", "xpusetup bundle verify torch.tar -v"),
+    "self": ("xpusetup self", "xpusetup self --json"),
     "cache size": ("xpusetup cache size", "xpusetup cache size -v"),
     "cache prune": ("xpusetup cache prune", "xpusetup cache prune --all"),
 }

@@ -1,4 +1,4 @@
-"""skill: one page for agents."""
+"""skill and self: one page for agents, and what this program is."""
 
 from __future__ import annotations
 
@@ -24,6 +24,18 @@ def skill(*, context: typer.Context, told: options.Output) -> None:
         return make_skill(dict(_summaries(context.find_root().command)))
 
     told.finish("skill", work)
+
+
+@options.spread
+def show_self(*, told: options.Output) -> None:
+    """Say which xpusetup this is, how a newer one comes, and where builds, sources and settings lie."""
+
+    def work() -> AnyResult:
+        from xpusetup.commands.self import describe
+
+        return describe()
+
+    told.finish("self", work)
 
 
 def _summaries(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:

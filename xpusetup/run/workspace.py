@@ -277,12 +277,16 @@ def load_settings() -> Settings:
 
     They are followed by every command, and what they say is run to look at a toolkit: so it is none that only reads.
     """
-    home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
-    places = (Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml"))
     with files.noting() as seen:
-        found = [(str(place), text) for place in places if (text := files.read_input(place)) is not None]
+        found = [(str(place), text) for place in settings_files() if (text := files.read_input(place)) is not None]
     require_trust(find_foreign(seen))
     return merge_settings(found)
+
+
+def settings_files() -> tuple[Path, ...]:
+    """Give where settings are looked for, the weakest first: of this machine, of this user, of this project."""
+    home = Path(variable("XDG_CONFIG_HOME") or Path.home() / ".config")
+    return Path("/etc/xpusetup/site.toml"), home / "xpusetup/site.toml", Path("xpusetup.toml")
 
 
 def root_name(name: str, revs: dict[str, str] | None = None, *, plain: bool = False) -> str:

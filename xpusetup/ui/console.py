@@ -32,7 +32,7 @@ T = TypeVar("T")
 
 VERBS = (
     "adopt build install plan run env verify verify-wheel fits skill test status report remove bisect emit dockerfile"
-    " doctor setup explain profiles devices bundle cache"
+    " doctor setup explain profiles devices bundle cache self"
 )
 """A test holds them against the command line."""
 BEGINS = (

@@ -105,6 +105,7 @@ SCREENS = {
     "UpstreamReport": "doctor:show_report",
     "Emitted": "screens:show_emit",
     "ShellEnvironment": "screens:show_env",
+    "Self": "storage:show_self",
     "CacheSize": "storage:show_size",
     "PrunedCache": "storage:show_prune",
     "Removed": "storage:show_removed",

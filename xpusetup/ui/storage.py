@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
     from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
     from xpusetup.commands.remove import Removed
+    from xpusetup.commands.self import Self
 
 
 # The screens of cache: what lies on the disk, and what was removed.
@@ -62,6 +63,27 @@ def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  
 
 def _repositories(count: int) -> str:
     return f"{count} {'repository' if count == 1 else 'repositories'}"
+
+
+# self: this program, and where what it keeps lies.
+
+
+def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what this program is, how a newer one comes, and its places."""
+    console.print(f"\n [bold]xpusetup {escape(data.version)}[/] · Python {data.python}")
+    rows = [
+        ("program", short_path(data.program)),
+        ("installed", f"by {data.installer}, from {short_path(data.origin)}"),
+    ]
+    rows += [("upgrade", data.upgrade or data.note), ("uninstall", data.uninstall)]
+    for name, said in rows:
+        if said:
+            console.print(f" [bold]{name:<12}[/]{escape(said)}", soft_wrap=True)
+    console.print()
+    for place in data.places:
+        absent = "" if place.there else "  [dim](not there yet)[/]"
+        console.print(f" {place.what:<32}{escape(short_path(place.path))}{absent}", soft_wrap=True)
+    console.print("\n sizes: xpusetup cache size", style="dim")
 
 
 # Lines of what came in, or will come in, without a published hash.
