@@ -170,6 +170,14 @@ def test_the_wheel_tells_how_it_was_built() -> None:
     assert told == {"torch.version": "2.15.0+xpu", "torch.frontend": "build", "gcc": ">=11.3"}
 
 
+def test_whether_the_published_wheel_has_xccl() -> None:
+    """As the build of the wheel says it, else nothing: what the release before had is no evidence."""
+    for release, built in (("2.12", True), ("2.13", True), ("2.14", None)):
+        published = replay(release).profile.published
+        assert published
+        assert (published.collectives.built if published.collectives else None) == built
+
+
 def test_two_places_that_differ_confirm_nothing() -> None:
     one, two = Reading(pin="x", value="1", source="a:1"), Reading(pin="x", value="2", source="b:2")
     chosen, notes = weigh([one, two])

@@ -344,6 +344,19 @@ def put_head(draft: Draft, name: str, version: str, today: str) -> None:
         ]
         published |= {"source": torch.source if torch and seen else "as for the release before; not seen in the index"}
         published |= {"confidence": "likely" if seen else "unconfirmed", "note": ""}
+        published |= {"collectives": _collectives(draft)}
+
+
+def _collectives(draft: Draft) -> dict[str, Any] | None:
+    """Say whether the build of the published wheel asks for XCCL; None where nothing tells it."""
+    told = draft.told.get("torch.environment.USE_XCCL")
+    if told is None:
+        return None
+    return {
+        "built": told.value in {"1", "ON"},
+        "source": f"{told.source}: USE_XCCL={told.value}",
+        "confidence": "likely",
+    }
 
 
 # What people review.

@@ -158,6 +158,14 @@ def _show_needs(console: Console, data: ShownProfile) -> None:
         console.print(f" toolkit  {kit.kind} {kit.preferred} (accepted: {kit.accepts}), {kit.confidence}")
     if data.arch:
         console.print(f" targets  {','.join(data.arch.default)}, {data.arch.confidence}")
+    if data.published and (told := data.published.collectives):
+        have = "hold" if told.built else "have no"
+        prose(
+            console,
+            "          ",
+            f"the published ones {have} XCCL, {told.confidence}: {told.source}",
+            first=" wheels   ",
+        )
     console.print(f" pins     {len(requirements.pins)} for the build")
     prose(console, "          ", requirements.note, style="dim")
 
