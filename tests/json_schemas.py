@@ -47,7 +47,7 @@ RESULTS: dict[str, str] = {
     "profiles check": "CheckedProfile",
     "profiles list": "ProfileList",
     "profiles lock": "LockedProfile",
-    "profiles new": "NewProfile",
+    "profiles new": "NewProfile | NewRelease",
     "profiles schema": "ProfileSchema",
     "profiles show": "ShownProfile",
     "profiles trust": "TrustedFiles",

@@ -14,7 +14,7 @@ from xpusetup.base.document import to_json
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import hide_all
 from xpusetup.base.values import parse_toml
-from xpusetup.commands.profiles import make_schema, new_profile, show_profile
+from xpusetup.commands.profiles import make_schema, new_file, new_profile, show_profile
 from xpusetup.config.load import parse_profile
 from xpusetup.config.new_profile import render_profile
 from xpusetup.run.tables import load_profile, profile_names
@@ -59,7 +59,7 @@ def test_the_schema_refuses_what_the_program_refuses(old: Any, new: str, places:
 
 @pytest.mark.parametrize("base", profile_names())
 def test_a_new_profile_is_the_old_one_by_another_name(base: str) -> None:
-    result = new_profile("mine", base, "")
+    result = new_profile("mine", base, new_file("mine", ""))
     assert to_json(result.data) == {"profile": "mine", "from": base, "file": "mine.toml"}
     same = {"name": base, "tier": shipped(base).tier, "tried": shipped(base).tried}
     assert load_profile("mine.toml").model_copy(update=same) == shipped(base)
@@ -80,7 +80,7 @@ def test_a_new_profile_is_the_old_one_by_another_name(base: str) -> None:
 def test_refusals(name: str, base: str, out: str, message: str) -> None:
     Path("there.toml").write_text("mine")
     with pytest.raises(UsageError, match=re.escape(message)):
-        new_profile(name, base, out)
+        new_profile(name, base, new_file(name, out))
     assert Path("there.toml").read_text() == "mine"
 
 

@@ -274,3 +274,30 @@ def test_refusals_with_their_sources(screen: Callable[..., str]) -> None:
 def test_the_age_of_the_data_is_said_when_it_counts(screen: Callable[..., str]) -> None:
     facts = PLACES["b580-healthy"].model_copy(update={"taken": "2027-06-01T08:00:00+00:00"})
     assert "collected 2026-11-21, 192 days before" in screen(way_of(facts))
+
+
+def test_several_gpus_are_told_whether_the_wheels_let_them_compute_together() -> None:
+    """What is known of XCCL in the published wheels: built in, left out, or seen by nobody; nothing for one GPU."""
+    one = PLACES["b580-healthy"]
+    several = one.model_copy(update={"hardware": one.hardware.model_copy(update={"gpus": one.hardware.gpus * 2})})
+
+    def why(release: str, facts: Facts) -> str:
+        return make_way(facts, PROFILES, known(), asked=release).why
+
+    assert "XCCL" not in why("torch-2.14", one)
+    assert "its wheels let 2 GPUs compute together (XCCL, likely)" in why("torch-2.14", several)
+    assert "its wheels let 2 GPUs compute together (XCCL, confirmed)" in why("torch-2.13", several)
+    assert "its wheels have no XCCL (confirmed): 2 GPUs do not compute together" in why("torch-2.7", several)
+    assert "whether its wheels let 2 GPUs compute together (XCCL) nobody saw" in why("torch-2.15", several)
+
+
+@pytest.mark.parametrize("release", [name for name in SHIPPED if name.startswith("torch-") and name != "torch-2.4"])
+def test_what_is_said_of_xccl_goes_with_what_the_wheel_requires(release: str) -> None:
+    """A wheel with XCCL requires oneCCL, and one that requires none was built without."""
+    profile = shipped(release)
+    assert profile.published
+    assert profile.runtime_requirements or release == "torch-2.5"
+    pins = profile.runtime_requirements.pins if profile.runtime_requirements else []
+    told = profile.published.collectives
+    assert (told is None) == (release == "torch-2.15")
+    assert told is None or told.built == any(pin.startswith("oneccl==") for pin in pins)

@@ -509,6 +509,8 @@ BUILDING: list[Case] = [
     ("oneapi.pti", {"toolkits": {"found": [KIT]}}, "", ""),
     ("oneapi.ccl", {}, "ok: /opt/intel/oneapi/ccl", ""),
     ("oneapi.ccl", kit("compiler", "pti"), "info: no /opt/intel/oneapi/ccl", ""),
+    ("oneapi.ccl", {**kit("compiler"), **gpu(CARD, INTEGRATED)}, "info: no /opt/intel/oneapi/ccl", ""),
+    ("oneapi.ccl", {**kit("compiler"), **gpu(CARD, CARD)}, "warn: no /opt/intel/oneapi/ccl", ""),
     ("oneapi.ocloc", {}, "ok: /usr/bin/ocloc", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None}}, "fail: no ocloc on PATH or in the toolkit", ""),
     ("oneapi.ocloc", {"toolkits": {"ocloc": None, "found": [KIT]}}, "", ""),

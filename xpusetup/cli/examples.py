@@ -41,7 +41,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "profiles check": ("xpusetup profiles check mine.toml", "xpusetup profiles check sim"),
     "profiles new": (
         "xpusetup profiles new mine --from torch-2.14",
-        "xpusetup profiles new acme-1 --device acme.toml --rev v1.0.0",
+        "xpusetup profiles new --release 2.15 --source ~/pytorch",
     ),
     "profiles lock": (
         "xpusetup profiles lock --profile torch-2.14 --rev torch=main",

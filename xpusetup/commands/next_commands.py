@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
     from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
     from xpusetup.commands.recommend import Overview, Recommendation
@@ -183,6 +184,20 @@ def _new(data: NewProfile) -> Lines:
     return (("check it", f"xpusetup profiles check {shlex.quote(data.file)}", "after changes by hand"),)
 
 
+def _released(data: NewRelease) -> Lines:
+    file = shlex.quote(data.file)
+    lock = f"xpusetup profiles lock --profile {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
+    return (
+        (
+            "see each pin with its source",
+            f"xpusetup profiles show {file}",
+            f"{len(data.unconfirmed)} are not confirmed",
+        ),
+        ("see what it would do", f"xpusetup plan --profile {file}", "it is whole"),
+        ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
+    )
+
+
 def _checked(data: CheckedProfile) -> Lines:
     return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.profile)}", "its form is right"),)
 
@@ -225,6 +240,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "CreatedBundle": _created,
     "VerifiedBundle": _verified,
     "NewProfile": _new,
+    "NewRelease": _released,
     "CheckedProfile": _checked,
     "LockedProfile": _lock,
     "Emitted": _emit,

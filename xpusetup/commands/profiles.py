@@ -216,19 +216,18 @@ def make_schema() -> Result[ProfileSchema]:
     return Result("profiles schema", ProfileSchema({**schema, **head}))
 
 
-def new_file(name: str, out: str) -> Path:
-    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there."""
+def new_file(name: str, out: str, *, force: bool = False) -> Path:
+    """Give the file of a new profile. Raises UsageError for a bad name, and where a file is there, unless forced."""
     if NAME.fullmatch(name) is None:
         raise UsageError(f"{name!r} is no name of a profile", fix="lower case letters, digits, '.', '_' and '-'")
     path = Path(out or f"{name}.toml")
-    if path.exists():
-        raise UsageError(f"{path} is there already", fix="name another file: --out FILE")
+    if path.exists() and not (force and path.is_file()):
+        raise UsageError(f"{path} is there already", fix="name another file: --out FILE, or write over it: --force")
     return path
 
 
-def new_profile(name: str, base: str, out: str) -> Result[NewProfile]:
-    """Write a profile of one's own that begins as a copy of a shipped one. Raises UsageError where a file is there."""
-    path = new_file(name, out)
+def new_profile(name: str, base: str, path: Path) -> Result[NewProfile]:
+    """Write a profile of one's own that begins as a copy of a shipped one."""
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
     text = _renamed(origin.read_text(encoding="utf-8"), name, base)
     parse_profile(text, str(path))
@@ -255,10 +254,9 @@ HEAD = "HEAD"
 
 
 def new_for_device(
-    name: str, file: str, asked: NewProfileOptions, *, base: str, out: str, say: Callable[[str], None]
+    name: str, file: str, asked: NewProfileOptions, *, base: str, path: Path, say: Callable[[str], None]
 ) -> Result[NewProfile]:
     """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
-    path = new_file(name, out)
     device = read_device(file) if is_device_file(file) else shipped_device(file)
     extension_of(device, file)
     source = _find(device, asked, file, say)

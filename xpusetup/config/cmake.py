@@ -38,7 +38,7 @@ def find_tag(text: str, addresses: Sequence[str]) -> str:
         return text.strip()
     known: dict[str, str] = {}
     wanted = {_plain(address) for address in addresses}
-    for command in _commands(text):
+    for command in commands_of(text):
         words = [word for each in command.arguments for word in _fill(each, known).split(";")]
         if command.name == "set" and words:
             end = next((place for place, word in enumerate(words) if word in {"CACHE", "PARENT_SCOPE"}), len(words))
@@ -54,7 +54,7 @@ def _plain(address: str) -> str:
     return address.rstrip("/").removesuffix(".git").lower()
 
 
-def _commands(text: str) -> Iterator[Command]:
+def commands_of(text: str) -> Iterator[Command]:
     """Give the commands of a file; what stands in no brackets is none."""
     before, name, depth, arguments = "", "", 0, list[str]()
     for found in TOKEN.finditer(text):

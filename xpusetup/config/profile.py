@@ -256,12 +256,26 @@ class Archive(Sourced):
         return self
 
 
+class Collectives(Sourced):
+    """Whether the published torch was built with the back end by which several devices compute together (XCCL)."""
+
+    built: bool
+
+
 class Published(Sourced):
-    """The wheels that the project itself published of this release: what `install` takes instead of compiling."""
+    """The wheels that the project itself published of this release: what `install` takes instead of compiling.
+
+    `collectives` is left out where nobody could see it.
+    """
 
     index: Operand = Field(min_length=1)
     wheels: list[Exact] = Field(min_length=1)
     note: Text = ""
+    collectives: Collectives | None = None
+
+    @model_serializer(mode="wrap")
+    def _say_collectives(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "collectives" or value}
 
 
 class Installer(Sourced):

@@ -75,7 +75,7 @@ CHECKS: tuple[Check, ...] = (
     Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),
     Check("oneapi.mkl", toolkit.check_mkl, ("toolkits",), BUILD),
     Check("oneapi.pti", toolkit.check_pti, ("toolkits",), BUILD),
-    Check("oneapi.ccl", toolkit.check_ccl, ("toolkits",), BUILD),
+    Check("oneapi.ccl", toolkit.check_ccl, ("toolkits", "hardware"), BUILD),
     Check("oneapi.ocloc", toolkit.check_ocloc, ("toolkits",), BUILD),
     Check("oneapi.ocloc_knows_arch", toolkit.check_ocloc_targets, ("toolkits",), BUILD),
     Check("oneapi.no_space_left_cache", toolkit.check_caches, ("caches",), RUN),

@@ -9,7 +9,8 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 
 from xpusetup.doctor.pytorch import describe, driver_conflict
-from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, variable
+from xpusetup.doctor.question import Answer, Question, distribution, family, intel_gpus, is_xpu, variable
+from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
 
 if TYPE_CHECKING:
@@ -359,8 +360,9 @@ def check_pti(question: Question) -> Answer | None:
 
 
 def check_ccl(question: Question) -> Answer | None:
-    """Look for oneCCL, without which there is no XCCL."""
-    return _check_part(question, "ccl", "info")
+    """Look for oneCCL, without which there is no XCCL: several GPUs would not compute together."""
+    kinds = [kind for gpu in intel_gpus(question) if (kind := family(question, gpu)) is not None]
+    return _check_part(question, "ccl", "warn" if len(hide_integrated(kinds, lambda kind: kind)) > 1 else "info")
 
 
 def _targets(question: Question) -> list[str]:

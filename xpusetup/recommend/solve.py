@@ -216,6 +216,7 @@ SIMULATED = "xpusetup build --profile sim"
 LEGACY_PAGE = "https://github.com/intel/compute-runtime/blob/master/documentation/LEGACY_PLATFORMS.md"
 LOCALLY = "https://pytorch.org/get-started/locally/"
 PROVE = "import torch; print(torch.xpu.get_device_properties(0))"
+SEVERAL = 2
 OFFICIAL = "x86_64"
 """The only architecture for which XPU wheels are published."""
 
@@ -342,7 +343,19 @@ def _why(
     else:
         machine = facts.system.machine if facts.system else "this architecture"
         words.append(f"wheels for Intel GPUs are published for {OFFICIAL}, and this is {machine}")
-    return words
+    return [*words, *filter(None, [say_collectives(profile, cards) if wheel and kept is None else ""])]
+
+
+def say_collectives(profile: Profile, cards: Sequence[Card]) -> str:
+    """Say whether the GPUs of a machine compute together with the published wheels; empty where there is only one."""
+    if len(cards) < SEVERAL or profile.published is None:
+        return ""
+    told = profile.published.collectives
+    if told is None:
+        return f"whether its wheels let {len(cards)} GPUs compute together (XCCL) nobody saw; verify tells it"
+    if told.built:
+        return f"its wheels let {len(cards)} GPUs compute together (XCCL, {told.confidence})"
+    return f"its wheels have no XCCL ({told.confidence}): {len(cards)} GPUs do not compute together with them"
 
 
 def _newer(ordered: Sequence[Profile], profile: Profile, refusals: dict[str, Refusal]) -> Iterator[str]:

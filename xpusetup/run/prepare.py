@@ -184,9 +184,21 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     missing = tuple(finding.id for finding in failing(workspace, facts, purpose, request.verify))
     foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
     bad = describe_known_bad(facts, workspace.profile, purpose)
-    notes = (*filter(None, (aimed.note, foreign)), *bad, *left_out(workspace.profile, request))
+    together = describe_collectives(facts, workspace.profile, purpose)
+    notes = (*filter(None, (aimed.note, foreign, together)), *bad, *left_out(workspace.profile, request))
     made = _prepare(workspace, request, target, purpose)
     return replace(made, facts=facts, missing=missing, notes=(*made.notes, *notes))
+
+
+def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> str:
+    """Say of wheels that are installed whether the GPUs of this machine compute together with them."""
+    if purpose.command != "install" or profile.accelerator != "xpu":
+        return ""
+    from xpusetup.recommend.machine import choose_cards, find_cards  # noqa: PLC0415 - a build that is done asks nothing
+    from xpusetup.recommend.solve import say_collectives  # noqa: PLC0415
+    from xpusetup.run.tables import known  # noqa: PLC0415
+
+    return say_collectives(profile, choose_cards(find_cards(facts, known())))
 
 
 def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tuple[str, ...]:

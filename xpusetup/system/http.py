@@ -1,4 +1,4 @@
-"""One file from an address, resumed where it was cut off."""
+"""What package indexes say, and one file from an address, resumed where it was cut off."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import re
 import sys
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.text import render_size
@@ -22,10 +22,10 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# The hashes that package indexes publish, asked for by pip with all its settings.
+# What package indexes say: asked by pip, with all its settings.
 
 
-HELPER = "helpers/read_hashes.py"
+HELPER = "helpers/ask_index.py"
 TIMEOUT_S = 600.0
 """Seconds for all the names of a profile: most answers come in less than one."""
 
@@ -39,18 +39,37 @@ class Told:
 
 
 def read_hashes(pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> Told:
-    """Ask the indexes for the hashes of all files of some pins, with the first interpreter here that has a pip."""
+    """Ask the indexes for the hashes of all files of some pins."""
+    text, why = _ask("hashes", pins, indexes, env)
+    return Told(json.loads(text) if text else {}, why)
+
+
+@dataclass(frozen=True)
+class ToldWheels:
+    """What the indexes say of wheels, a table of each, and why nothing, where pip could not be asked."""
+
+    wheels: list[dict[str, Any]]
+    why: str = ""
+
+
+def read_wheels(wanted: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> ToldWheels:
+    """Ask the indexes what is in the wheels of some releases, each wanted as NAME==X.Y.* or NAME>=X.Y."""
+    text, why = _ask("wheels", wanted, indexes, env)
+    return ToldWheels(json.loads(text) if text else [], why)
+
+
+def _ask(what: str, pins: Sequence[str], indexes: Sequence[str], env: Mapping[str, str]) -> tuple[str, str]:
+    """Run the helper with the first interpreter here that has a pip; give its JSON, or why there is none."""
     words = [word for index in indexes for word in ("--index", index)]
     why = ""
     for python in (sys.executable, "python3"):
-        command = (python, "-B", str(files.package_file(HELPER)), *words, *pins)
+        command = (python, "-B", str(files.package_file(HELPER)), *words, what, *pins)
         done = run_process(command, seconds=TIMEOUT_S, env=dict(env))
         if done.code == 0:
-            found: dict[str, list[str]] = json.loads(done.out.strip().splitlines()[-1])
-            return Told(found)
+            return done.out.strip().splitlines()[-1], ""
         lines = [line.strip() for line in done.err.strip().splitlines() if line.strip()]
         why = why or next((line for line in lines if line.startswith("xpusetup: ")), done.why or "pip did not answer")
-    return Told(why=why.removeprefix("xpusetup: "))
+    return "", why.removeprefix("xpusetup: ")
 
 
 BLOCK = 1 << 20

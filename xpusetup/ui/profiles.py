@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.profiles import (
         CheckedProfile,
         ListedProfile,
@@ -61,6 +62,25 @@ def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # n
     console.print("   for editors:  xpusetup profiles schema > profile.schema.json")
     console.print(f"   check it:     xpusetup profiles check {file}")
     console.print(f"   build it:     xpusetup build --profile {file}")
+
+
+def show_release(console: Console, data: NewRelease, *, verbose: bool) -> None:
+    """Print what a release's profile differs in from the one before it, what is not confirmed, and what is next."""
+    for line in data.diff[2:]:
+        style = {"+": "green", "-": "red", "@": "dim"}.get(line[:1], "")
+        console.print(f" {line}", style=style, markup=False, highlight=False)
+    shown = [pin for pin in data.pins if verbose or pin.confidence != "confirmed"]
+    console.print(f"\n [bold]{'pins' if verbose else 'not confirmed'}[/]")
+    for pin in shown:
+        console.print(f" {CONFIDENCE[pin.confidence]} {pin.pin} {escape(pin.now or '-')}")
+        prose(console, "     ", pin.source, style="dim")
+    for note in data.notes:
+        prose(console, "   ", note, first=" ! ")
+    sure = len(data.pins) - len(data.unconfirmed)
+    console.print(f"\n [green]✓[/] {escape(data.file)}: PyTorch {data.release}, begun from {data.from_}")
+    console.print(f"   {sure} of {len(data.pins)} pins are confirmed, each by a file and line or a wheel and its hash")
+    console.print(f"   each pin:     xpusetup profiles show {escape(data.file)}")
+    console.print(f"   what it does: xpusetup plan --profile {escape(data.file)}")
 
 
 # Profiles on the screen: the list, and all that one says with where it is known from.
@@ -138,6 +158,14 @@ def _show_needs(console: Console, data: ShownProfile) -> None:
         console.print(f" toolkit  {kit.kind} {kit.preferred} (accepted: {kit.accepts}), {kit.confidence}")
     if data.arch:
         console.print(f" targets  {','.join(data.arch.default)}, {data.arch.confidence}")
+    if data.published and (told := data.published.collectives):
+        have = "hold" if told.built else "have no"
+        prose(
+            console,
+            "          ",
+            f"the published ones {have} XCCL, {told.confidence}: {told.source}",
+            first=" wheels   ",
+        )
     console.print(f" pins     {len(requirements.pins)} for the build")
     prose(console, "          ", requirements.note, style="dim")
 

@@ -130,6 +130,7 @@ SCREENS = {
     "ShownProfile": "profiles:show_one",
     "CheckedProfile": "profiles:show_checked",
     "NewProfile": "profiles:show_new",
+    "NewRelease": "profiles:show_release",
     "LockedProfile": "profiles:show_lock",
     "TrustedFiles": "profiles:show_trusted",
 }

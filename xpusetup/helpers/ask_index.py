@@ -1,0 +1,199 @@
+"""Prints as JSON what the indexes say: the sha256 of every file of some pins, or what is in the wheels of releases.
+
+pip itself is asked, so that its settings, mirrors, credentials and certificates hold. For hashes nothing is downloaded,
+of a wheel only the few ranges that hold its metadata and its version file. It has no command for either: its own
+modules are used, and one that has changed them says so.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import re
+import zipfile
+from contextlib import contextmanager
+from dataclasses import dataclass
+from email.parser import Parser
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import unquote, urlsplit
+
+from helperlib.env.distributions import canonical
+from helperlib.output import fail
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+MOST = 6
+"""Releases of one name that are read at most, the newest: the one that is wanted is among the last few."""
+COMMIT = re.compile(r"^git_version\b[^\n]*?([0-9a-f]{40})", re.MULTILINE)
+GCC = re.compile(r"gcc (\d+\.\d+)[\d.]* or newer")
+"""The README of torch, which is in its metadata, says the oldest compiler."""
+LINUX = re.compile(r"(?:many)?linux\w*_x86_64|any")
+
+
+def main() -> None:
+    """Ask each index for each name once."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--index", action="append", default=[], help="where else to look than pip is told")
+    parser.add_argument("what", choices=["hashes", "wheels"])
+    parser.add_argument("pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y", help="of wheels NAME==X.Y.* too")
+    options = parser.parse_args()
+    names = {re.split("[=<>]=", pin)[0] for pin in options.pins}
+    try:
+        found: object
+        with open_index(options.index) as index:
+            links = {name: list(index.ask(name)) for name in names}
+            if options.what == "hashes":
+                hashes = {pin: sorted({*hashes_of(pin, links[pin.split("==")[0]])}) for pin in options.pins}
+                found = {pin: told for pin, told in hashes.items() if told}
+            else:
+                found = [one for pin in options.pins for one in index.read(pin, links[re.split("[=<>]=", pin)[0]])]
+    except (ImportError, AttributeError, TypeError) as error:
+        fail(f"this pip cannot be asked: {error}", "install another one: python3 -m pip install -U pip")
+    print(json.dumps(found))
+
+
+@contextmanager
+def open_index(more: list[str]) -> Iterator[Index]:
+    """Open the indexes that pip is told of, and some more."""
+    from pip._internal.commands import create_command  # noqa: PLC0415 - other pips may lack it
+
+    command: Any = create_command("download")
+    words = [word for index in more for word in ("--extra-index-url", index)]
+    with command.main_context():
+        options, _words = command.parse_args(["--retries", "1", *words, "pip"])
+        session = command.get_default_session(options)
+        yield Index(session, command._build_package_finder(options, session)._link_collector)  # noqa: SLF001
+
+
+@dataclass(frozen=True)
+class Index:
+    """pip's own way to its indexes: its session, and what collects links."""
+
+    session: Any
+    collector: Any
+
+    def ask(self, name: str) -> Iterator[Any]:
+        """Give the links of all files that the indexes have of a name."""
+        from pip._internal.index.collector import parse_links  # noqa: PLC0415 - other pips may lack it
+
+        pages: list[Any] = []
+
+        def keep(location: Any) -> list[Any]:
+            pages.append(location)
+            return []
+
+        sources = self.collector.collect_sources(name, keep)
+        for source in filter(None, (*sources.find_links, *sources.index_urls)):
+            list(source.page_candidates())
+            yield from source.file_links()
+        for page in pages:
+            response = self.collector.fetch_response(page)
+            yield from parse_links(response) if response else ()
+
+    def read(self, wanted: str, links: list[Any]) -> Iterator[dict[str, object]]:
+        """Give what is in the wheels of a name, of each version that is wanted one, the newest first."""
+        from pip._vendor.packaging.specifiers import SpecifierSet  # noqa: PLC0415 - other pips may lack it
+
+        specifiers = SpecifierSet(re.sub("^[^=<>]+", "", wanted))
+        by_version: dict[Any, list[tuple[Any, set[Any]]]] = {}
+        for link, version, tags in wheels_of(links):
+            if specifiers.contains(version.public) and not version.is_prerelease:
+                by_version.setdefault(version, []).append((link, tags))
+        public = {version.public: version for version in sorted(by_version, key=is_xpu)}
+        for version in sorted(public.values(), reverse=True)[:MOST]:
+            files = by_version[version]
+            link = max(files, key=lambda each: max(tag.interpreter for tag in each[1]))[0]
+            pythons = {tag.interpreter for _link, tags in files for tag in tags}
+            yield {"version": str(version), "pythons": sorted({*map(python_of, pythons)} - {""}), **self.open(link)}
+
+    def open(self, link: Any) -> dict[str, object]:
+        """Give what one wheel says of itself; without its contents, where the server cannot give parts of a file."""
+        told: dict[str, object] = {"name": canonical(link.filename.split("-")[0]), "file": link.filename}
+        told["sha256"] = link.hash if link.hash_name == "sha256" else ""
+        try:
+            with self.stream(link.url_without_fragment) as stream, zipfile.ZipFile(stream) as packed:
+                return {**told, **contents_of(packed)}
+        except (OSError, zipfile.BadZipFile, RuntimeError):
+            return told
+
+    def stream(self, address: str) -> Any:
+        """Open a file where it is, of which only what is read travels."""
+        from pip._internal.network.lazy_wheel import HTTPRangeRequestUnsupported, LazyZipOverHTTP  # noqa: PLC0415
+
+        if address.startswith("file:"):
+            return Path(unquote(urlsplit(address).path)).open("rb")
+        try:
+            return LazyZipOverHTTP(address, self.session)
+        except HTTPRangeRequestUnsupported as error:
+            raise RuntimeError(address) from error
+
+
+def is_xpu(version: Any) -> bool:
+    """Say whether a version is of the build for Intel GPUs, which goes before others of the same release."""
+    return bool(version.local == "xpu")
+
+
+def python_of(interpreter: str) -> str:
+    """Give 3.12 for cp312; empty for any other interpreter."""
+    found = re.fullmatch(r"cp(\d)(\d+)", interpreter)
+    return f"{found[1]}.{found[2]}" if found else ""
+
+
+def wheels_of(links: Iterable[Any]) -> Iterator[tuple[Any, Any, set[Any]]]:
+    """Give the wheels for Linux among the links, each with version and tags; those of free threading are left out."""
+    from pip._vendor.packaging import utils  # noqa: PLC0415 - other pips may lack it
+    from pip._vendor.packaging.version import InvalidVersion  # noqa: PLC0415
+
+    for link in links:
+        if not link.filename.endswith(".whl") or getattr(link, "is_yanked", False):
+            continue
+        try:
+            _name, version, _build, tags = utils.parse_wheel_filename(link.filename)
+        except (utils.InvalidWheelFilename, InvalidVersion):
+            continue
+        fitting = {tag for tag in tags if LINUX.fullmatch(tag.platform) and not tag.abi.endswith("t")}
+        if fitting:
+            yield link, version, fitting
+
+
+def contents_of(packed: zipfile.ZipFile) -> dict[str, object]:
+    """Give what the metadata of a wheel requires and its README asks for, and the commit of its version file."""
+    metadata = next((name for name in packed.namelist() if re.fullmatch(r"[^/]+\.dist-info/METADATA", name)), "")
+    text = packed.read(metadata).decode(errors="replace") if metadata else ""
+    head = Parser().parsestr(text, headersonly=True)
+    commit = None
+    for name in packed.namelist():
+        if re.fullmatch(r"torch\w*/version\.py", name):
+            commit = COMMIT.search(packed.read(name).decode(errors="replace"))
+    made = Parser().parsestr(packed.read(metadata.replace("METADATA", "WHEEL")).decode() if metadata else "")
+    gcc = GCC.search(text)
+    return {
+        "requires": list(head.get_all("Requires-Dist", [])),
+        "requires_python": str(head.get("Requires-Python", "")),
+        "commit": commit[1] if commit else "",
+        "gcc": gcc[1] if gcc else "",
+        "generator": str(made.get("Generator", "")),
+    }
+
+
+def hashes_of(pin: str, links: Iterable[Any]) -> Iterator[str]:
+    """Give the published hashes of the files of one version."""
+    from pip._vendor.packaging import utils  # noqa: PLC0415 - other pips may lack it
+    from pip._vendor.packaging.version import InvalidVersion, Version  # noqa: PLC0415
+
+    name, _, version = pin.partition("==")
+    odd = (utils.InvalidSdistFilename, utils.InvalidWheelFilename, InvalidVersion)
+    for link in links:
+        read = utils.parse_wheel_filename if link.filename.endswith(".whl") else utils.parse_sdist_filename
+        try:
+            named, found, *_rest = read(link.filename)
+        except odd:
+            continue
+        if (canonical(named), found) == (canonical(name), Version(version)) and link.hash_name == "sha256":
+            yield link.hash
+
+
+if __name__ == "__main__":
+    main()
