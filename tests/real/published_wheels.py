@@ -43,7 +43,7 @@ upstream publishes pass it. The command gets every wheel of `tests/data/publishe
 name and hash, inspects it and compares. It takes 11 GB in `PUBLISHED=DIR` and goes on where it stopped; pip.conf holds
 for it too.
 
-{count} wheels; {left} fail, rightly. They are CUDA and CPU builds: no torch for Intel GPUs is on the default index.
+{count} wheels; {left} fail, rightly. Those of torch are CUDA and CPU builds: the default index has none for Intel GPUs.
 
 | wheel | | versions |
 |---|---|---|
