@@ -34,22 +34,24 @@ LEVELS = ("fail", "warn", "crash")
 
 HEAD = """# Published wheels and the inspector
 
+<!-- not run: it downloads 11 GB -->
+
+    make e2e-published-wheels
+
 A check of `verify-wheel`, which is also the step `<component>.inspect`, may end a build only where the wheels that
-upstream itself publishes pass it. This table is made from `tests/data/published_wheels.toml`, which holds names and
-hashes; `make e2e-published-wheels` gets every wheel from the package index, inspects it and compares. It takes 11 GB
-in `PUBLISHED=DIR`, goes on where it stopped, and leaves there what it fetched. What a pip.conf says of versions holds
+upstream publishes pass it. The command gets every wheel of `tests/data/published_wheels.toml` from the package index by
+name and hash, inspects it and compares. It takes 11 GB in `PUBLISHED=DIR` and goes on where it stopped; pip.conf holds
 for it too.
 
-{count} wheels. {was} were failed on 2026-11-22 by checks that had been held against our own stand-ins alone; {left}
-are now, rightly. The wheels of the default index are CUDA and CPU builds: no torch for Intel GPUs is among them.
+{count} wheels; {left} fail, rightly. Those of torch are CUDA and CPU builds: the default index has none for Intel GPUs.
 
-| wheel | platform | failed before | now |
-|---|---|---|---|
+| wheel | | versions |
+|---|---|---|
 """
 
 
 class Published(BaseModel):
-    """A published wheel, what was failed of it before the checks were held against such wheels, and what is said now.
+    """A published wheel, and what is said of it.
 
     `true` says why a failure that is left is one of the wheel and not of the check.
     """
@@ -61,7 +63,6 @@ class Published(BaseModel):
     file: str
     size: int
     sha256: str
-    before: list[str]
     fail: list[str]
     warn: list[str]
     true: str = ""
@@ -139,17 +140,22 @@ def hash_of(path: Path) -> str:
 
 
 def render_page(wheels: Sequence[Published]) -> str:
-    """Give the page of the documentation: what was failed, and what is said now."""
-    was, left = sum(bool(one.before) for one in wheels), sum(bool(one.fail) for one in wheels)
-    return HEAD.format(count=len(wheels), was=was, left=left) + "".join(map(_row, wheels))
+    """Give the page of the documentation: what is said, and of which wheels."""
+    rows: dict[tuple[str, str], dict[str, list[str]]] = {}
+    for wheel in wheels:
+        versions = rows.setdefault((wheel.name, _now(wheel)), {})
+        versions.setdefault(wheel.version, []).append(_platform(wheel))
+    left = sum(bool(one.fail) for one in wheels)
+    return HEAD.format(count=len(wheels), left=left) + "".join(_row(*key, rows[key]) for key in rows)
 
 
-def _row(wheel: Published) -> str:
-    return f"| {wheel.name} {wheel.version} | {_platform(wheel)} | {_words(wheel.before)} | {_now(wheel)} |\n"
+def _row(name: str, said: str, versions: Mapping[str, Sequence[str]]) -> str:
+    told = ", ".join(f"{version} ({', '.join(sorted(platforms))})" for version, platforms in versions.items())
+    return f"| {name} | {said} | {told} |\n"
 
 
 def _platform(wheel: Published) -> str:
-    return wheel.file.removesuffix(".whl").rpartition("-")[2].split(".")[0]
+    return "x86-64" if wheel.file.endswith("x86_64.whl") else "arm64"
 
 
 def _words(names: Sequence[str]) -> str:
