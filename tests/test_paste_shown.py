@@ -300,3 +300,13 @@ def test_nothing_untold_is_called_well() -> None:
     found = findings(f"{A770}$ sycl-ls\n{CPU}")["umd.ze_init"]
     assert "Not told: " in found.fix.say
     assert "variables" in found.fix.say.partition("Not told")[2]
+
+
+def test_windows_is_asked_for_what_it_has(tmp_path: Path) -> None:
+    file = tmp_path / "post.txt"
+    file.write_text("PS C:\\work> python a.py\nProcess finished with exit code -1073741819 (0xC0000005)\n")
+    asked = [
+        each.paste for each in read_paste([str(file)]).describe(tuple(findings(file.read_text()).values())).unknown
+    ]
+    assert any("win32_VideoController" in each for each in asked)
+    assert not any("dmesg" in each or "lspci" in each for each in asked)

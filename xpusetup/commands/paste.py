@@ -40,6 +40,18 @@ BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_g
 """Causes that are about rights in general, and the checks that say which."""
 OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
 """What is amiss in a program, where torch has a device."""
+IN_WINDOWS = {
+    "lspci -nnk": "wmic path win32_VideoController get name,driverversion,status",
+    "sycl-ls": "sycl-ls --verbose",
+    "dpkg -l || rpm -qa || pacman -Q": "dir C:\\Windows\\System32\\ze_loader.dll C:\\Windows\\System32\\OpenCL.dll",
+    "env": "set",
+    "pip list": "pip list",
+    "python -m torch.utils.collect_env": "python -m torch.utils.collect_env",
+    "python -c 'import torch; print(torch.xpu.is_available())'": (
+        'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"'
+    ),
+}
+"""What to paste from Windows in place of what Linux has; what is not here has no use there."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
 
@@ -151,9 +163,12 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
     """Give what to paste, with the checks that it would answer; what answers most stands first."""
     wanted: dict[str, list[str]] = {}
+    windows = facts.system is not None and "windows" in facts.system.families
     for finding in findings:
         if finding.level == "unknown":
             for part in untold_parts(finding.id, facts):
-                wanted.setdefault(PARTS[part], []).append(finding.id)
+                ask = IN_WINDOWS.get(PARTS[part], "") if windows else PARTS[part]
+                wanted.setdefault(ask, []).append(finding.id)
+    wanted.pop("", None)
     rows = sorted(wanted.items(), key=lambda pair: -len(pair[1]))
     return [Untold(paste, list(dict.fromkeys(checks))) for paste, checks in rows]

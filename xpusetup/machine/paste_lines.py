@@ -269,6 +269,8 @@ FAMILIES = {
     "TrueNAS SCALE": ["truenas", "debian"],
     "Clear Linux": ["clear-linux-os"],
     "Gentoo": ["gentoo"],
+    "Windows": ["windows"],
+    "Microsoft Windows": ["windows"],
     "Void Linux": ["void"],
     "Manjaro": ["manjaro", "arch"],
     "Manjaro Linux": ["manjaro", "arch"],

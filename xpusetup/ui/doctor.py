@@ -226,7 +226,7 @@ def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> No
     prose(
         console,
         "             ",
-        f"{kinds}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
+        f"{kinds or 'its error lines'}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
         first="\n Judged from ",
     )
     if pasted.cut:
