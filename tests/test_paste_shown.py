@@ -193,6 +193,21 @@ POSTS: tuple[tuple[str, str, str], ...] = (
         "vpu.driver",
     ),
     ("an NPU that is closed", "NPU\n/dev/accel/accel0: Permission denied\n", "vpu.driver"),
+    (
+        "Docker without Habana's runtime",
+        "$ docker run --runtime=habana it:1\ndocker: Error response: unknown or invalid runtime name: habana\n",
+        "hpu.container_runtime",
+    ),
+    (
+        "Gaudi without its network",
+        "habana_frameworks: init failed to find matching Habana IB device (hlib_2)\n",
+        "hpu.modules",
+    ),
+    (
+        "a compatibility pack",
+        "Windows 11, installed: OpenCL, OpenGL and Vulkan Compatibility Pack. No SYCL devices.\n",
+        "win.driver",
+    ),
     # versions and the driver
     (
         "kernel in one line",
