@@ -248,6 +248,16 @@ def test_steps_of_members() -> None:
     assert "--take" not in " ".join(map(str, wheel["first.fits"].run)) or "skip" in " ".join(wheel["first.fits"].run[0])
 
 
+def test_what_says_the_version_alone_is_in_the_script() -> None:
+    said = 'version_headers = ["a/version.h"]\nversion_lines = { "a/macros.h" = ["VERSION"] }\n'
+    steps = {step.id: step for step in plan_of(made(HEAD + said + MEMBER + SOURCE)).steps}
+    for name in ("first.interface", "first.build"):
+        words = " ".join(word for argv in steps[name].run for word in argv)
+        assert "--leave-out a/version.h --leave-lines=a/macros.h:VERSION" in words
+    with pytest.raises(UsageError, match="version_lines"):
+        made(HEAD + 'version_lines = { "a/macros.h" = ["a b"] }\n' + MEMBER + SOURCE)
+
+
 def test_loosened_pins_are_in_the_script() -> None:
     loose = 'loosen = [{file = "setup.cfg", line = "torch==1.0", to = "torch", source = "t", confidence = "likely"}]\n'
     with_it = plan_of(made(HEAD + MEMBER + SOURCE + loose))
@@ -298,12 +308,29 @@ def test_stack_cpu_has_what_it_is_for() -> None:
         ("plan --stack sim", "is no stack"),
         ("plan --stack stack-cp", "did you mean stack-cpu"),
         ("build --stack none.toml", "no profile file none.toml"),
+        ("emit shell --stack sim --out x", "is no stack"),
+        ("emit shell --stack stack-cpu --profile sim --out x", "for one profile"),
     ],
 )
 def test_words_of_the_command_line(words: str, said: str, program: Program) -> None:
     ran = program(words)
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
+
+
+def test_a_form_of_wheels_alone_says_what_it_leaves_out(program: Program, tmp_path: Path) -> None:
+    ran = program(f"dockerfile --from wheels --stack stack-cpu --out {tmp_path / 'form'}")
+    assert ran.code == 0
+    assert "left out, for no wheel of them fits: torch-scatter, torch-sparse" in " ".join(ran.out.split())
+    assert "--from source compiles them" in ran.out
+
+
+def test_stacks_are_listed(program: Program) -> None:
+    listed = program("profiles list --json").document()["result"]["stacks"]
+    (found,) = (each for each in listed if each["name"] == "stack-cpu")
+    assert (found["stands_on"], found["left_out"]) == ("cpu-2.13", ["torchvision"])
+    assert "torch-sparse" in found["sources"]
+    assert {each["name"] for each in listed} == set(stack_names())
 
 
 @pytest.mark.parametrize(

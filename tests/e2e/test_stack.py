@@ -203,6 +203,16 @@ def test_the_commands_of_stacks_md(tmp_path: Path) -> None:
     assert xpusetup(*plan, "--why", "numba", env=env).code == 2
 
 
+def test_forms_of_wheels_alone_say_what_they_leave_out(tmp_path: Path) -> None:
+    env = caller(tmp_path / "home")
+    for kind, more in (("github", ()), ("module", ("--from", "wheels")), ("slurm", ("--from", "wheels"))):
+        said = xpusetup("emit", kind, *more, "--stack", "stack-cpu", "--out", str(tmp_path / kind), env=env)
+        assert "stack-cpu: left out, for no wheel of them fits: torch-scatter" in " ".join(said.out.split()), kind
+    whole = xpusetup("emit", "module", "--stack", "stack-cpu", "--out", str(tmp_path / "whole"), env=env)
+    assert (whole.code, "left out" in whole.out) == (0, False)
+    assert (tmp_path / "whole/modulefiles/stack-cpu/2.13.0+cpu.lua").exists()
+
+
 def members_of(result: dict[str, Any]) -> dict[str, Any]:
     return {each["name"]: each for each in result["members"]}
 

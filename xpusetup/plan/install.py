@@ -23,7 +23,7 @@ from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Goal, Layout, Request, Target
     from xpusetup.config.profile import Profile, Published
@@ -65,6 +65,18 @@ def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
         )
         for pin in pins
     }
+
+
+def members_without_wheels(profile: Profile) -> list[str]:
+    """Name the members of a stack that are compiled, and so are not among what is installed as it was published."""
+    there = {canonicalize_name(Requirement(pin).name) for pin in published_pins(profile)}
+    parts = [part for part in profile.components if part.member is not None and part.kind == "source"]
+    return [part.distribution for part in parts if canonicalize_name(part.distribution) not in there]
+
+
+def say_left_out(names: Sequence[str]) -> str:
+    """Say that members are not in a form that installs wheels alone, and what brings them."""
+    return f"left out, for no wheel of them fits: {', '.join(names)}; --from source compiles them"
 
 
 def _steps(context: Context, published: Published) -> Iterator[Step]:
