@@ -178,6 +178,7 @@ def install(
     where: options.EnvironmentWhere,
     verify: options.Verify = "auto",
     require_hashes: options.Hashes = False,
+    bundle: options.Bundle = "",
     events: options.Events = "",
     told: options.LongOutput,
 ) -> None:
@@ -190,7 +191,8 @@ def install(
 
         request = read_request(verify=verify, require_hashes=require_hashes)
         with told.view() as view:
-            return make(where.find(may_make=True), request, BuildOptions(events=events, observe=view.observe))
+            how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
+            return make(where.find(may_make=True), request, how)
 
     told.finish("install", work)
 

@@ -289,6 +289,13 @@ class SourceWhere(LockWhere):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class BundleWhere(SourceWhere):
+    """Of what a bundle is made: a profile or a stack."""
+
+    stack: Stack = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class EnvironmentWhere(RootWhere):
     """Where an environment goes, and what stands on its torch."""
 

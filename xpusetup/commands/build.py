@@ -296,15 +296,23 @@ def _make_result(
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
+def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Workspace, AirGap | None]:
+    if not options.bundle:
+        return open_workspace(where), None
+    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
+
+    return enter(where, request, options.bundle, lambda text: options.observe(_note(text)), INSTALL.command)
+
+
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
-    workspace = open_workspace(where)
+    workspace, gap = _enter(where, request, options)
     if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(
             f"{workspace.profile.name} names no published wheels",
             fix=f"build it instead: xpusetup build {workspace.options}",
         )
-    result = run_purpose(workspace, request, options, INSTALL)
+    result = run_purpose(workspace, request, options, INSTALL, gap)
     told = read_document(workspace.root / "results/installed.json")
     gone = told.get("removed", []) if "wheels.install" in result.data.ran else []
     installed = InstallResult(

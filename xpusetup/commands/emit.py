@@ -21,7 +21,7 @@ from xpusetup.emit.matrix import Cell, make_places
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
-from xpusetup.plan.install import BUILD, INSTALL, members_without_wheels, say_left_out
+from xpusetup.plan.install import SOURCES, members_without_wheels, say_left_out
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 from xpusetup.run.preflight import probe_all
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
 
 VERSION = re.compile(r"\d+\.\d+")
-
-
-SOURCES = {"source": BUILD, "wheels": INSTALL}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -15,7 +15,16 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.values import LONGEST_WORD, Inside, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
 from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, VersionLines, rank
-from xpusetup.config.profile import Component, Pins, Profile, SkippedComponent, SourceComponent, Tier, WheelComponent
+from xpusetup.config.profile import (
+    Component,
+    Pins,
+    Profile,
+    SkippedComponent,
+    SourceComponent,
+    Start,
+    Tier,
+    WheelComponent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -85,6 +94,7 @@ class Stack(Strict):
     requirements: Pins = Pins(pins=[])
     version_headers: list[Inside] = []
     version_lines: VersionLines = {}
+    starts: list[Start] = []
     members: list[Member] = Field(min_length=1)
 
 
@@ -119,6 +129,7 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
             "build_requirements": _join_pins(base.build_requirements, stack.requirements),
             "published": _publish(base, kept, chosen),
             "hashes": {**base.hashes, **_hold(members, chosen, torch.version)},
+            "starts": stack.starts,
             "components": [*kept, *chosen],
         }
     )

@@ -129,6 +129,22 @@ def _make_download(context: Context, published: Published, name: str, pin: tuple
     )
 
 
+def make_gathering(context: Context, published: Published, into: str, name: str) -> Step:
+    """Give the step, by this name, that gathers the wheels and all that they require in a folder, emptied before."""
+    pins = published_wheels(context.profile).values()
+    wheels = (word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}"))
+    strict = ("--require-hashes",) if context.request.require_hashes else ()
+    options = ("--wheels", PUBLISHED, "--index", published.index, *context.pinned("published"), *strict)
+    return Step(
+        id=name,
+        title=f"{len(pins)} published wheels, with what they require",
+        run=(("rm", "-rf", into), context.helper("gather_wheels.py", *wheels, *options, "--into", into)),
+        needs=("network",),
+        after=tuple(f"{name}.download" for name in published_wheels(context.profile)),
+        locks=("venv",),
+    )
+
+
 def _make_install(context: Context, published: Published) -> Step:
     wheels = published_wheels(context.profile)
     result = f"{context.layout.results}/installed.json"
@@ -163,6 +179,10 @@ class Purpose:
 
 BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
 INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+SOURCES = {"source": BUILD, "wheels": INSTALL}
+"""What `--from` means."""
 
 
 def purpose_of_build(profile: Profile) -> Purpose:
