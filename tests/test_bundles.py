@@ -15,11 +15,12 @@ import pytest
 from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Request
-from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_plan
+from xpusetup.base.model import ROOT, Layout, Request
+from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
     ORIGIN,
     Bundle,
+    Member,
     Submodule,
     choose_installer,
     is_safe,
@@ -32,8 +33,10 @@ from xpusetup.bundle.contents import (
     resolve_address,
 )
 from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, write_bundle
-from xpusetup.bundle.offline import find_attempt
+from xpusetup.bundle.offline import enter, find_attempt
+from xpusetup.plan.install import make_install_plan
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.run.workspace import Where
 from xpusetup.system.files import package_text
 from xpusetup.system.program import repack, running_with
 
@@ -107,6 +110,36 @@ def test_strange_documents() -> None:
         parse_bundle(b"[" * 100000, "b.tar")
     with pytest.raises(UsageError, match=r"bundle\.json"):
         parse_bundle(b"[]", "b.tar")
+
+
+def test_a_bundle_is_for_a_build_or_for_an_installation() -> None:
+    assert (parse().purpose, parse(purpose="install").purpose) == ("build", "install")
+    assert "purpose" in refused(purpose="run")
+
+
+def test_the_plan_that_gathers_wheels() -> None:
+    """What an installation downloads, and all that it requires; no survey of nothing, and nothing is installed."""
+    profile = shipped("torch-2.14")
+    plan = make_install_plan(profile, Request(), plan_for("torch-2.14").target, Layout())
+    gathered = make_wheel_bundle_plan(profile, Request(), plan, ("0.1.0", "/src", "/constraints"))
+    downloads = [f"{name}.download" for name in ("torch", "vision", "audio", "triton")]
+    assert [step.id for step in gathered.steps] == ["venv", "survey", *downloads, "bundle.wheels", "bundle.program"]
+    assert bundled_parts(gathered) == ["torch", "vision", "audio", "triton"]
+    words = next(step.run[1] for step in gathered.steps if step.id == "bundle.wheels")
+    assert "torchaudio==2.11.0+xpu" in words
+    assert words[words.index("--into") + 1] == f"{ROOT}/bundle/wheels"
+
+
+@pytest.mark.parametrize(("command", "other"), [("build", "install"), ("install", "build")])
+def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) -> None:
+    file = tmp_path / "b.tar"
+    contents = {"profile/sim.toml": tmp_path / "sim.toml"}
+    contents["profile/sim.toml"].write_text("x")
+    members = [member.model_dump() for member in map(Member.model_validate, hash_members(contents))]
+    write_bundle(file, render_bundle(parse(members=members, repositories=[], purpose=command)), contents)
+    with pytest.raises(UsageError) as caught:
+        enter(Where(), Request(), str(file), print, other)
+    assert caught.value.fix.startswith(f"xpusetup {command} --bundle {file}")
 
 
 def test_everything_comes_from_the_bundle() -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from data.profiles import device, shipped
-from data.targets import NEW, OLD, OLD_KIT, SIM, plan_for
+from data.targets import CPU, NEW, OLD, OLD_KIT, SIM, plan_for
 from golden import hold
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
@@ -17,11 +17,11 @@ from xpusetup.config.settings import ModuleSettings, Scheduler, merge_settings
 from xpusetup.emit.github import Runners, render_github, render_keys
 from xpusetup.emit.lmod import render_modules
 from xpusetup.emit.matrix import Cell, make_places
-from xpusetup.emit.script import fetched_late, fetching
+from xpusetup.emit.script import fetched_late, fetching, render_shell
 from xpusetup.emit.slurm import render_slurm
 from xpusetup.plan.install import make_install_plan
 from xpusetup.plan.steps import make_plan
-from xpusetup.run.tables import target_table
+from xpusetup.run.tables import load_profile, target_table
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -97,6 +97,20 @@ def test_slurm_scratch_of_the_site_for_all_sources_needs_no_other() -> None:
 def test_module() -> None:
     texts = render_modules(CELLS, SETTINGS.module)
     hold("module", {name.replace(".py", ".py.txt"): text for name, text in texts.items()})
+
+
+def test_a_stack_in_every_form() -> None:
+    """Its module has its own name, beside that of the torch that it stands on; jobs and workflows run all its steps."""
+    profile = load_profile("stack-cpu")
+    cell = Cell(name=profile.name, profile=profile, plan=make_plan(profile, Request(), CPU, Layout()))
+    module = render_modules([cell], SETTINGS.module)
+    slurm = render_slurm([cell], SETTINGS.scheduler)
+    github = drivers(render_github([cell], Runners(label="big")))
+    texts = {f"module/{name.replace('.py', '.py.txt')}": text for name, text in module.items()}
+    texts |= {f"slurm/{name}": text for name, text in slurm.items() if "/steps/" not in name}
+    texts |= {f"github/{name.removeprefix('.github/')}": text for name, text in github.items()}
+    texts |= {name: text for name, text in render_shell(cell.plan).items() if name.endswith("build.sh")}
+    hold("stack", texts)
 
 
 def test_modules_of_the_same_version_are_told_apart() -> None:

@@ -45,6 +45,8 @@ GOLDEN: dict[str, dict[str, Any]] = {
     "torch-2.14-ubuntu-24.04-devel": {"profile": "torch-2.14", "target": "devel"},
     "torch-2.14-rhel-9": {"profile": "torch-2.14", "os": "rhel-9"},
     "torch-2.14-manylinux_2_28": {"profile": "torch-2.14", "os": "manylinux_2_28"},
+    "stack-cpu-ubuntu-24.04": {"profile": "stack-cpu"},
+    "stack-cpu-ubuntu-24.04-wheels": {"profile": "stack-cpu", "from_": "wheels"},
     "sim-debian-12-portable": {"profile": "sim", "os": "debian-12", "dialect": "portable"},
 }
 OWN = ("system/", "entry.sh", "toolkit.sh", "README.md", ".dockerignore", "Dockerfile", "xpusetup.def")

@@ -3,24 +3,29 @@
 from __future__ import annotations
 
 import json
+import shlex
 from typing import TYPE_CHECKING, Any
 
 import pytest
 from rich.console import Console
 
+from data.places import PLACES
 from data.plans import plan_of
 from data.profiles import TOP
+from data.targets import NEW
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Request
-from xpusetup.commands.members import explain_package, list_members
+from xpusetup.base.model import Layout, Request
+from xpusetup.commands.members import explain_package, list_members, list_starts
 from xpusetup.config.member import rank
 from xpusetup.config.stack import make_profile, parse_stack
 from xpusetup.config.take import take_parts
-from xpusetup.plan.install import make_install_plan
+from xpusetup.plan.install import make_install_plan, members_without_wheels
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.recommend.solve import make_way
 from xpusetup.run.root import Root
-from xpusetup.run.tables import load_profile, stack_names
-from xpusetup.ui.members import show_choices, show_proofs, show_why
+from xpusetup.run.tables import known, load_profile, stack_names
+from xpusetup.run.tables import shipped as releases
+from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -248,6 +253,16 @@ def test_steps_of_members() -> None:
     assert "--take" not in " ".join(map(str, wheel["first.fits"].run)) or "skip" in " ".join(wheel["first.fits"].run[0])
 
 
+def test_what_says_the_version_alone_is_in_the_script() -> None:
+    said = 'version_headers = ["a/version.h"]\nversion_lines = { "a/macros.h" = ["VERSION"] }\n'
+    steps = {step.id: step for step in plan_of(made(HEAD + said + MEMBER + SOURCE)).steps}
+    for name in ("first.interface", "first.build"):
+        words = " ".join(word for argv in steps[name].run for word in argv)
+        assert "--leave-out a/version.h --leave-lines=a/macros.h:VERSION" in words
+    with pytest.raises(UsageError, match="version_lines"):
+        made(HEAD + 'version_lines = { "a/macros.h" = ["a b"] }\n' + MEMBER + SOURCE)
+
+
 def test_loosened_pins_are_in_the_script() -> None:
     loose = 'loosen = [{file = "setup.cfg", line = "torch==1.0", to = "torch", source = "t", confidence = "likely"}]\n'
     with_it = plan_of(made(HEAD + MEMBER + SOURCE + loose))
@@ -285,6 +300,52 @@ def test_shipped(name: str) -> None:
         assert part.kind == "skip" or part.member.proof is not None
 
 
+@pytest.mark.parametrize("name", ["stack-comfyui", "stack-inference"])
+def test_three_commands_on_a_b580_with_ubuntu_26_04(name: str) -> None:
+    """From saved facts: what the machine lacks, the stack, and what begins with it; or an image in its place."""
+    profile = load_profile(name)
+    way = make_way(PLACES["b580-ubuntu-26.04"], releases(), known())
+    assert (way.route, way.profile, way.commands[-1]) == ("wheel", "torch-2.14", "xpusetup install")
+    (start,) = list_starts(profile)
+    stack = () if start.instead else (f"xpusetup install --stack {name}",)
+    commands = (*way.commands[:-1], *stack, shlex.join(start.argv))
+    assert commands[0] == "xpusetup setup --apply"
+    assert len(commands) <= 3
+    assert ("docker run" in commands[-1]) is start.instead
+
+
+@pytest.mark.parametrize("name", ["stack-comfyui", "stack-inference"])
+def test_the_torch_of_a_stack_for_xpu_stays(name: str) -> None:
+    """Nothing compiles, torch and Triton are those of the release, and pip is held to them before anything is added."""
+    profile = load_profile(name)
+    assert members_without_wheels(profile) == []
+    base = load_profile("torch-2.14").published
+    assert base is not None
+    assert profile.published is not None
+    assert {"torch==2.14.1+xpu", "triton-xpu==3.8.0"} < {*profile.published.wheels} & {*base.wheels}
+    plan = make_install_plan(profile, Request(), NEW, Layout())
+    guard = next(step for step in plan.steps if step.id == "guard")
+    words = guard.run[0]
+    assert {"torch", "triton-xpu", "transformers"} < {words[at + 1] for at, word in enumerate(words) if word == "--pin"}
+    assert not any("compiler" in step.needs for step in plan.steps)
+
+
+def test_what_could_not_be_had_says_why() -> None:
+    members = {each.distribution: each for each in list_members(load_profile("stack-inference"))}
+    for name, said in {"vllm": "libcudart.so.13", "vllm-xpu-kernels": "libc10_xpu.so"}.items():
+        assert members[name].how == "skip"
+        assert members[name].candidates[0].answer == "refused"
+        assert said in members[name].candidates[0].why
+    assert (members["bitsandbytes"].how, members["bitsandbytes"].binds) == ("wheel", "sycl-major")
+
+
+def test_what_begins_with_a_stack_is_said(capsys: pytest.CaptureFixture[str]) -> None:
+    show_starts(Console(width=200), list_starts(load_profile("stack-inference")))
+    shown = capsys.readouterr().out
+    assert "from its official image (instead of installing)" in shown
+    assert "docker run --rm --network=host" in shown
+
+
 def test_stack_cpu_has_what_it_is_for() -> None:
     members = [each for each in list_members(load_profile("stack-cpu")) if each.how != "skip"]
     assert len(members) >= 6
@@ -298,12 +359,29 @@ def test_stack_cpu_has_what_it_is_for() -> None:
         ("plan --stack sim", "is no stack"),
         ("plan --stack stack-cp", "did you mean stack-cpu"),
         ("build --stack none.toml", "no profile file none.toml"),
+        ("emit shell --stack sim --out x", "is no stack"),
+        ("emit shell --stack stack-cpu --profile sim --out x", "for one profile"),
     ],
 )
 def test_words_of_the_command_line(words: str, said: str, program: Program) -> None:
     ran = program(words)
     assert ran.code == 2
     assert said in " ".join(ran.err.split())
+
+
+def test_a_form_of_wheels_alone_says_what_it_leaves_out(program: Program, tmp_path: Path) -> None:
+    ran = program(f"dockerfile --from wheels --stack stack-cpu --out {tmp_path / 'form'}")
+    assert ran.code == 0
+    assert "left out, for no wheel of them fits: torch-scatter, torch-sparse" in " ".join(ran.out.split())
+    assert "--from source compiles them" in ran.out
+
+
+def test_stacks_are_listed(program: Program) -> None:
+    listed = program("profiles list --json").document()["result"]["stacks"]
+    (found,) = (each for each in listed if each["name"] == "stack-cpu")
+    assert (found["stands_on"], found["left_out"]) == ("cpu-2.13", ["torchvision"])
+    assert "torch-sparse" in found["sources"]
+    assert {each["name"] for each in listed} == set(stack_names())
 
 
 @pytest.mark.parametrize(

@@ -266,6 +266,20 @@ def test_names_that_a_wheel_asks_for(tmp_path: Path) -> None:
     assert torch_interface.asked_names(wheel) == {"add", "mul"}
 
 
+def test_lines_that_say_the_version_count_for_nothing(torch: Path) -> None:
+    """As in caffe2/core/macros.h, which says the release among what was configured."""
+    header = torch / "include/macros.h"
+
+    def seen(text: str) -> Any:
+        header.write_text(text)
+        return torch_interface.read_offer(torch, (), ["macros.h:TORCH_VERSION", "macros.h:COMMIT_SHA"]).headers
+
+    first = seen('{"TORCH_VERSION", "1"},\n{"COMMIT_SHA", "a"},\n{"USE_XPU", "1"},\n')
+    assert seen('{"TORCH_VERSION", "2"},\n{"COMMIT_SHA", "b"},\n{"USE_XPU", "1"},\n') == first
+    assert seen('{"TORCH_VERSION", "2"},\n{"COMMIT_SHA", "b"},\n{"USE_XPU", "0"},\n') != first
+    assert seen('{"TORCH_VERSIONS", "2"},\n{"USE_XPU", "1"},\n') != first
+
+
 def test_a_build_follows_from_what_was_seen_and_not_from_what_was_read() -> None:
     seen, other = (Stamp(key, (Made("aa", 1, "1", "/r/x"),)) for key in ("k1", "k2"))
     assert result_of("first.interface", seen) == result_of("first.interface", other)

@@ -227,6 +227,7 @@ PLAN = PlanResult(
     ),
     chosen_by={"profile": "--profile", "root": "/etc/xpusetup/site.toml"},
     members=[],
+    starts=[],
     why=None,
 )
 UNKNOWN = Estimate(seconds=None, bytes=None, disk=None, memory=None, jobs=None, unknown=tuple(STEPS[4:]))
@@ -533,6 +534,7 @@ REPLACED = [
 ]
 CONTENTS = BundleContents(
     profile="torch-2.14",
+    purpose="build",
     revs={"torch": "main"},
     takes={"triton": "wheel"},
     parts=["torch", "triton", "vision"],

@@ -39,6 +39,7 @@ SIM = Target(
     collective_backend="simccl",
     gaps=("training.placement=accelerate knows no simxpu, and places every model on the CPU",),
 )
+CPU = Target(python=PYTHON, python_version="3.11", accelerator="cpu", compile_backend="inductor")
 XPU = Target(
     python=PYTHON, python_version="3.11", accelerator="xpu", compile_backend="inductor", collective_backend="xccl"
 )

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import caller, command, kill_all, xpusetup
+from e2e.test_airgap import bare, cut_off
 from standins.wheels import pack_wheel
 
 if TYPE_CHECKING:
@@ -206,6 +207,16 @@ def test_the_commands_of_stacks_md(tmp_path: Path) -> None:
     assert xpusetup(*plan, "--why", "numba", env=env).code == 2
 
 
+def test_forms_of_wheels_alone_say_what_they_leave_out(tmp_path: Path) -> None:
+    env = caller(tmp_path / "home")
+    for kind, more in (("github", ()), ("module", ("--from", "wheels")), ("slurm", ("--from", "wheels"))):
+        said = xpusetup("emit", kind, *more, "--stack", "stack-cpu", "--out", str(tmp_path / kind), env=env)
+        assert "stack-cpu: left out, for no wheel of them fits: torch-scatter" in " ".join(said.out.split()), kind
+    whole = xpusetup("emit", "module", "--stack", "stack-cpu", "--out", str(tmp_path / "whole"), env=env)
+    assert (whole.code, "left out" in whole.out) == (0, False)
+    assert (tmp_path / "whole/modulefiles/stack-cpu/2.13.0+cpu.lua").exists()
+
+
 def members_of(result: dict[str, Any]) -> dict[str, Any]:
     return {each["name"]: each for each in result["members"]}
 
@@ -268,6 +279,36 @@ def test_install_takes_the_wheels_that_fit(tiny: Tried) -> None:
     found = xpusetup(*words, env={**tiny.env, "CC": "/nowhere/cc", "CXX": "/nowhere/c++"}).result
     assert {wheel["name"] for wheel in found["wheels"]} == {"torch", "plain-wheel"}
     assert not any(step.endswith(".build") for step in found["ran"])
+
+
+@pytest.mark.long
+def test_a_bundle_builds_a_stack_without_a_network(tiny: Tried, tmp_path: Path) -> None:
+    """The member's source archive and every wheel come along; it is compiled, held against torch and proved there."""
+    bundle, gathering = str(tmp_path / "tiny.tar"), str(tmp_path / "gathering")
+    created = xpusetup("bundle", "create", bundle, *tiny.words[1:3], "--root", gathering, "--json", env=tiny.env).result
+    assert (created["purpose"], created["parts"]) == ("build", ["torch", "plain", "op"])
+    assert xpusetup("bundle", "verify", bundle, "--json", env=tiny.env).result["missing"] == []
+    words = ("build", "--bundle", bundle, "--root", str(tmp_path / "root"), "--jobs", "1", "--json")
+    result = cut_off(*words, env=bare(tmp_path / "home")).result
+    assert {name: each["proven"] for name, each in members_of(result).items()} == {"op": True, "plain": True}
+    assert result["reached_out"] == []
+
+
+@pytest.mark.long
+def test_a_bundle_installs_a_stack_without_a_network(tiny: Tried, tmp_path: Path) -> None:
+    """Wheels alone, with all that they require; the other command is named."""
+    bundle, env = str(tmp_path / "tiny.tar"), bare(tmp_path / "home")
+    words = ("--from", "wheels", "--root", str(tmp_path / "gathering"), "--json")
+    created = xpusetup("bundle", "create", bundle, *tiny.words[1:3], *words, env=tiny.env).result
+    assert (created["purpose"], created["repositories"]) == ("install", [])
+    assert any(name.startswith("sympy-") for name in created["wheels"]), "torch requires it"
+    assert xpusetup("bundle", "verify", bundle, "--json", env=env).result["missing"] == []
+    root = ("--root", str(tmp_path / "root"))
+    result = cut_off("install", "--bundle", bundle, *root, "--verify", "off", "--json", env=env).result
+    assert {wheel["name"] for wheel in result["wheels"]} == {"torch", "plain-wheel"}
+    assert result["reached_out"] == []
+    refused = xpusetup("build", "--bundle", bundle, *root, env=env)
+    assert (refused.code, "xpusetup install" in refused.err) == (2, True)
 
 
 @pytest.mark.long

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from packaging.utils import parse_wheel_filename
+
 from xpusetup import __version__
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
@@ -16,6 +18,7 @@ from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle,
 from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
+from xpusetup.plan.install import INSTALL, make_gathering
 from xpusetup.plan.lanes import lane_of
 from xpusetup.plan.requirements import ARCHIVES as STORE
 from xpusetup.run.manifest import list_wheels
@@ -37,6 +40,7 @@ if TYPE_CHECKING:
 GATHERED = f"{ROOT}/bundle"
 """What lies here is of use until the bundle is written."""
 ALWAYS = ("venv", "requirements")
+FIRST = ("venv", "survey")
 
 
 def make_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Sequence[str]) -> Plan:
@@ -47,8 +51,18 @@ def make_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Se
     context = Context(profile, request, plan.target, plan.layout)
     wanted = {step.id for step in plan.steps if step.component and step.id.endswith(".fetch")} | {*ALWAYS}
     steps = [step for step in plan.steps if step.id in wanted]
-    gathering = (_make_wheels(context, plan), _make_program(context, *program))
+    gathering = (_make_wheels(context, plan), _make_program(context, program))
     return replace(plan, steps=(*steps, *gathering))
+
+
+def make_wheel_bundle_plan(profile: Profile, request: Request, plan: Plan, program: Sequence[str]) -> Plan:
+    """Give the steps that fetch what an installation installs, and those that gather it with what it requires."""
+    if profile.published is None:
+        return plan
+    context = Context(profile, request, plan.target, plan.layout)
+    steps = [step for step in plan.steps if step.id in FIRST or step.id.endswith(".download")]
+    wheels = make_gathering(context, profile.published, f"{GATHERED}/{WHEELS}", "bundle.wheels")
+    return replace(plan, steps=(*steps, wheels, _make_program(context, program, after="venv")))
 
 
 def bundled_pins(profile: Profile, plan: Plan) -> list[str]:
@@ -63,7 +77,8 @@ def _has_runtime(plan: Plan) -> bool:
 
 def bundled_parts(plan: Plan) -> list[str]:
     """Name the components that a plan fetches."""
-    return [step.component for step in plan.steps if step.id.endswith(".fetch") and lane_of(step) == "network"]
+    fetches = (".fetch", ".download")
+    return [step.component for step in plan.steps if step.id.endswith(fetches) and lane_of(step) == "network"]
 
 
 def _make_wheels(context: Context, plan: Plan) -> Step:
@@ -84,8 +99,9 @@ def _make_wheels(context: Context, plan: Plan) -> Step:
     )
 
 
-def _make_program(context: Context, version: str, source: str, constraints: str) -> Step:
+def _make_program(context: Context, program: Sequence[str], after: str = "requirements") -> Step:
     """Gather this program in the versions that run here: what was never tried together is not carried over."""
+    version, source, constraints = program
     folder = f"{GATHERED}/{PROGRAM}"
     words = ("wheel", "--wheel-dir", folder, "--constraint", constraints, source)
     return Step(
@@ -93,7 +109,7 @@ def _make_program(context: Context, version: str, source: str, constraints: str)
         title=f"xpusetup {version} and what it requires",
         run=(("rm", "-rf", folder), context.pip(*words)),
         needs=("network",),
-        after=("requirements",),
+        after=(after,),
         locks=("venv",),
         makes=(f"{folder}/xpusetup-{version}-*.whl",),
     )
@@ -115,8 +131,10 @@ class _Gathered:
 def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]) -> tuple[Bundle, dict[str, Path]]:
     """Give what the bundle says of itself, and its files by name. Raises WorkFailedError where something lacks."""
     place = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
-    parts, pins = bundled_parts(prepared.plan), bundled_pins(workspace.profile, prepared.plan)
-    sources = [part for part in _sources(workspace) if part.name in parts]
+    install = prepared.purpose is INSTALL
+    parts = bundled_parts(prepared.plan)
+    pins = _gathered_pins(place) if install else bundled_pins(workspace.profile, prepared.plan)
+    sources = [] if install else [part for part in _sources(workspace) if part.name in parts]
     repositories = _repositories(prepared, sources, place, say)
     file = f"profile/{workspace.base.name}.toml"
     files.write_text(place / file, render_profile(workspace.base, "The profile that this bundle was made for."))
@@ -135,6 +153,12 @@ def _archives(prepared: Prepared, sources: list[SourceComponent]) -> list[Path]:
     folder = Path(STORE.replace(ROOT, str(prepared.root.path)))
     names = {url.rpartition("/")[2] for part in sources for url in part.archive_urls}
     return [path for path in sorted(folder.glob("*")) if path.name in names]
+
+
+def _gathered_pins(place: Path) -> list[str]:
+    """Give what an installation installs as pins: the versions that were found and fetched."""
+    named = (parse_wheel_filename(path.name)[:2] for path in sorted((place / WHEELS).glob("*.whl")))
+    return [f"{name}=={version}" for name, version in named]
 
 
 def _describe(
@@ -156,6 +180,7 @@ def _describe(
         {
             "schema": 1,
             "created_by": __version__,
+            "purpose": prepared.purpose.command,
             "profile": workspace.profile.model_dump(by_alias=True, mode="json"),
             "base": workspace.base.model_dump(by_alias=True, mode="json"),
             "file": f"profile/{workspace.base.name}.toml",
@@ -225,6 +250,8 @@ def _packs(repositories: list[_Gathered], place: Path) -> dict[str, Path]:
 def _wheels(workspace: Workspace, prepared: Prepared, parts: list[str], place: Path) -> dict[str, Path]:
     """Give the wheels of the pins, the ready ones of the profile, and those of this program."""
     ready = {part.distribution for part in workspace.profile.components if part.kind == "wheel" and part.name in parts}
+    if prepared.purpose is INSTALL:  # gathered with the others
+        ready = set()
     taken = [Path(wheel.path) for wheel in list_wheels(prepared.root, workspace.profile) if wheel.name in ready]
     gathered = [*(place / WHEELS).glob("*.whl"), *taken]
     own = (place / PROGRAM).glob("*.whl")

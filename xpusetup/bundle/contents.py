@@ -189,12 +189,14 @@ class Repository(Strict):
 class Bundle(Strict):
     """bundle.json. `profile` has every revision pinned; `base` is the same as its file says it, lying in `file`.
 
+    `purpose`: it holds what a build fetches, or what is installed as it was published.
     `revs` are the refs that were asked for, `takes` the parts that were asked for in another way, which both have so;
     `parts` the components that the bundle serves. `python` is a whole version.
     """
 
     schema_: Literal[1] = Field(alias="schema")
     created_by: VersionText
+    purpose: Literal["build", "install"] = "build"
     profile: Profile
     base: Profile
     file: str

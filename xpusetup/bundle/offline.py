@@ -9,7 +9,7 @@ from collections import deque
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT
@@ -145,7 +145,13 @@ class AirGap:
             raise UsageError(f"the bundle holds wheels for Python {made}, and this is {python}", fix=f"--python {made}")
 
 
-def enter(where: Where, request: Request, file: str, say: Callable[[str], None]) -> tuple[Workspace, AirGap]:
+def enter(
+    where: Where,
+    request: Request,
+    file: str,
+    say: Callable[[str], None],
+    command: Literal["build", "install"] = "build",
+) -> tuple[Workspace, AirGap]:
     """Unpack a bundle unless that was done, and open the workspace that it was made for.
 
     Raises UsageError for a file that is none, or that was made for something else.
@@ -153,7 +159,7 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
     path = Path(file)
     bundle = read_head(path)
     require_trust(foreign_file(path))
-    _refuse_other(bundle, request, file)
+    _refuse_other(bundle, request, file, command)
     folder = check_folder(cache_folder("bundles") / hash_head(path)[:SHORT])
     if not folder.is_dir():
         say(f"unpacking {file} to {short_path(str(folder))}")
@@ -165,13 +171,21 @@ def enter(where: Where, request: Request, file: str, say: Callable[[str], None])
     return workspace, AirGap(bundle, make_offline(bundle, str(folder)), wrap)
 
 
-def _refuse_other(bundle: Bundle, request: Request, file: str) -> None:
+HOLDS = {"build": "what a build fetches", "install": "published wheels with what they require"}
+
+
+def _refuse_other(bundle: Bundle, request: Request, file: str, command: str) -> None:
+    if bundle.purpose != command:
+        other = shlex.join(("xpusetup", bundle.purpose, "--bundle", file))
+        source = "wheels" if command == "install" else "source"
+        fix = f"{other}; or, where there is a network: xpusetup bundle create FILE --from {source}"
+        raise UsageError(f"{file} holds {HOLDS[bundle.purpose]}", fix=fix)
     if (here := read_machine()) != bundle.machine:
         raise UsageError(
             f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
         )
-    sources = [part.name for part in bundle.profile.components if part.kind != "skip"]
-    lacking = find_lacking(request.only or sources, bundle)
+    parts = [part.name for part in bundle.profile.components if part.kind != "skip"]
+    lacking = find_lacking(request.only or parts, bundle) if command == "build" else ()
     if lacking:
         only = " ".join(f"--only {name}" for name in bundle.parts)
         raise UsageError(f"{file} holds nothing of {', '.join(lacking)}", fix=f"build what it holds: {only}")

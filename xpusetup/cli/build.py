@@ -52,6 +52,7 @@ def emit(
     kind: Kind,
     out: options.OutFolder,
     profile: options.Profiles = None,
+    stack: options.Stacks = None,
     python: options.Pythons = None,
     rev: options.Rev = None,
     take: options.Take = None,
@@ -69,20 +70,21 @@ def emit(
     told: options.Output,
 ) -> None:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
-    matrix = {"profiles": profile or [], "pythons": python or [], "archs": arch or []}
-    given = {**image.told(), **matrix, "label": label, "gpu_label": gpu_label, "extension": extension}
-    more: dict[str, Any] = {"until": until, "verify": verify, "require_hashes": require_hashes}
+    given = {**image.told(), "label": label, "gpu_label": gpu_label, "extension": extension}
+    more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "require_hashes": require_hashes}
+    more |= {"arch": (arch or ["auto"])[0], "variables": variables}
 
     def work() -> AnyResult:
         from xpusetup.commands.emit import Order, emit
         from xpusetup.config.request import read_request
-        from xpusetup.run.workspace import Where
+        from xpusetup.run.workspace import Where, check_stack
 
-        request = read_request(only=only, arch=(arch or ["auto"])[0], variables=variables, **more)
+        names = [*(profile or []), *map(check_stack, stack or [])]
+        matrix = {"profiles": names, "pythons": python or [], "archs": arch or []}
         one = Where(root=out, into=into, rev=tuple(rev or ()), take=tuple(take or ()))
         cells = product(*(values or [""] for values in matrix.values()))
         places = [replace(one, profile=name, python=of) for name, of, _ in cells]
-        return emit(kind, Order(places=tuple(places), request=request, options=given), out)
+        return emit(kind, Order(places=tuple(places), request=read_request(**more), options={**given, **matrix}), out)
 
     told.finish("emit", work)
 
@@ -92,6 +94,7 @@ def dockerfile(
     *,
     out: options.OutFolder,
     profile: options.Profile = "",
+    stack: options.Stack = "",
     python: options.Python = "",
     rev: options.Rev = None,
     take: options.Take = None,
@@ -101,7 +104,8 @@ def dockerfile(
     told: options.Output,
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
-    one: dict[str, Any] = {"profile": [profile] if profile else None, "python": [python] if python else None}
+    one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}
+    one |= {"python": [python] if python else None}
     one |= {"arch": None if arch == "auto" else [arch], "rev": rev, "take": take, "variables": variables}
     emit(kind="dockerfile", out=out, **one, **vars(image), **vars(told))
 
@@ -174,6 +178,7 @@ def install(
     where: options.EnvironmentWhere,
     verify: options.Verify = "auto",
     require_hashes: options.Hashes = False,
+    bundle: options.Bundle = "",
     events: options.Events = "",
     told: options.LongOutput,
 ) -> None:
@@ -186,7 +191,8 @@ def install(
 
         request = read_request(verify=verify, require_hashes=require_hashes)
         with told.view() as view:
-            return make(where.find(may_make=True), request, BuildOptions(events=events, observe=view.observe))
+            how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
+            return make(where.find(may_make=True), request, how)
 
     told.finish("install", work)
 

@@ -56,13 +56,14 @@ File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
 def bundle_create(
     *,
     file: File,
-    where: options.SourceWhere,
+    where: options.BundleWhere,
     only: options.Only = None,
     require_hashes: options.Hashes = False,
+    origin: options.From = "source",
     toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
     told: options.LongOutput,
 ) -> None:
-    """Fetch all that a build of a profile fetches, and write it into one file for machines without a network."""
+    """Fetch all that a build, or an installation, of a profile fetches into one file for machines without a network."""
 
     def work() -> AnyResult:
         from xpusetup.commands.bundle import CreateOptions, create
@@ -70,7 +71,8 @@ def bundle_create(
 
         request = read_request(only=only, require_hashes=require_hashes)
         with told.view() as view:
-            return create(where.find(), request, CreateOptions(file=file, toolkit=toolkit, observe=view.observe))
+            how = CreateOptions(file=file, origin=origin, toolkit=toolkit, observe=view.observe)
+            return create(where.find(), request, how)
 
     told.finish("bundle create", work)
 

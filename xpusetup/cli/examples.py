@@ -57,7 +57,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     ),
     "bundle create": (
         "xpusetup bundle create torch.tar --profile torch-2.14",
-        "xpusetup bundle create torch.tar --profile torch-2.14 --toolkit",
+        "xpusetup bundle create wheels.tar --stack stack-cpu --from wheels",
     ),
     "bundle verify": ("xpusetup bundle verify torch.tar", "xpusetup bundle verify torch.tar -v"),
     "self": ("xpusetup self", "xpusetup self --json"),

@@ -72,6 +72,12 @@ Profiles = Annotated[
         "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
     ),
 ]
+Stacks = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
+    ),
+]
 Pythons = Annotated[list[str] | None, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
 Archs = Annotated[
     list[str] | None,
@@ -280,6 +286,13 @@ class SourceWhere(LockWhere):
     take: Take = None
     build_dir: BuildDir = ""
     python: Python = ""
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class BundleWhere(SourceWhere):
+    """Of what a bundle is made: a profile or a stack."""
+
+    stack: Stack = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -30,7 +30,7 @@ from xpusetup.commands.tuning import (
 )
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
-from xpusetup.plan.install import BUILD, INSTALL, Purpose, purpose_of_build
+from xpusetup.plan.install import BUILD, INSTALL, Purpose, members_without_wheels, purpose_of_build
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
 from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
@@ -150,7 +150,7 @@ def run_purpose(
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe = with_forecast(observe, prepared)
     observe(_plan_event(workspace, prepared, tuned))
-    for text in (*prepared.notes, *filter(None, [engine]), *_left_out(prepared), *_adopted(workspace, prepared)):
+    for text in (*prepared.notes, *filter(None, [engine]), *_worth_saying(workspace, prepared)):
         observe(_note(text))
     open_root(prepared.root.path)
     with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
@@ -247,11 +247,15 @@ def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str])
     return Event(kind="plan", time=now(), text=text, total=len(prepared.plan.steps), jobs=count)
 
 
-def _left_out(prepared: Prepared) -> Iterator[str]:
-    """Say once which of the caller's variables could matter and do not reach the steps."""
+def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
+    """Say once which members have no wheel, and which of the caller's variables could matter and reach no step."""
+    if prepared.purpose is INSTALL and (names := members_without_wheels(workspace.profile)):
+        words = f"left out, for no wheel of them fits: {', '.join(names)}"
+        yield f"{words} (xpusetup build {workspace.options} compiles them)"
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
+    yield from _adopted(workspace, prepared)
 
 
 def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
@@ -292,15 +296,23 @@ def _make_result(
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
+def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Workspace, AirGap | None]:
+    if not options.bundle:
+        return open_workspace(where), None
+    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
+
+    return enter(where, request, options.bundle, lambda text: options.observe(_note(text)), INSTALL.command)
+
+
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
-    workspace = open_workspace(where)
+    workspace, gap = _enter(where, request, options)
     if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(
             f"{workspace.profile.name} names no published wheels",
             fix=f"build it instead: xpusetup build {workspace.options}",
         )
-    result = run_purpose(workspace, request, options, INSTALL)
+    result = run_purpose(workspace, request, options, INSTALL, gap)
     told = read_document(workspace.root / "results/installed.json")
     gone = told.get("removed", []) if "wheels.install" in result.data.ran else []
     installed = InstallResult(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.commands.members import list_members
+from xpusetup.commands.members import list_members, list_starts
 from xpusetup.commands.misfits import list_misfits
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
-    from xpusetup.commands.members import StackMember
+    from xpusetup.commands.members import StackMember, StartCommand
     from xpusetup.commands.misfits import InstalledMisfit
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
@@ -91,7 +91,8 @@ class BuildResult:
 
     `seconds` are those of this run, `took` those of its steps. `cached`, `remote` and `sent` are a compiler cache's
     counts by step. `left` are steps to come, `only` the components that were asked for alone. `misfits`: what beside
-    torch was made for another one, null where nobody could look. `members` are those of a stack.
+    torch was made for another one, null where nobody could look. `members` are those of a stack,
+    `starts` what begins with it.
     """
 
     profile: str
@@ -121,6 +122,7 @@ class BuildResult:
     reached_out: list[Attempt] = field(default_factory=list)
     misfits: list[InstalledMisfit] | None = None
     members: list[StackMember] = field(default_factory=list)
+    starts: list[StartCommand] = field(default_factory=list)
 
 
 @dataclass(frozen=True)
@@ -191,6 +193,7 @@ def describe_build(
         sent=outcome.sent,
         misfits=None if outcome.failed else list_misfits(venv_of(prepared)),
         members=list_members(workspace.profile, root),
+        starts=list_starts(workspace.profile) if standing.installed else [],
     )
 
 

@@ -7,13 +7,13 @@ import shutil
 import tempfile
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event
 from xpusetup.base.text import render_size
-from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan
+from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
     ORIGIN,
     PROGRAM,
@@ -42,6 +42,7 @@ from xpusetup.config.cmake import find_tag
 from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
 from xpusetup.emit.script import render_script
+from xpusetup.plan.install import INSTALL, SOURCES
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.prepare import asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from xpusetup.bundle.contents import Bundle, Installer, Repository
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
+    from xpusetup.plan.install import Purpose
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.workspace import Where, Workspace
 
@@ -71,11 +73,19 @@ GATHERING = ("bundle.wheels", "bundle.program")
 
 @dataclass(frozen=True, kw_only=True)
 class CreateOptions:
-    """What to write, and whether with the toolkit's offline installer."""
+    """What to write, for which of the two commands, and whether with the toolkit's offline installer."""
 
     file: str
+    origin: str = "source"
     toolkit: bool = False
     observe: Callable[[Event], None] = field(default=lambda _event: None)
+
+    @property
+    def purpose(self) -> Purpose:
+        """Whom the bundle is for. Raises UsageError for an origin that is none."""
+        if self.origin not in SOURCES:
+            raise UsageError(f"--from cannot be {self.origin!r}", fix=f"use one of: {', '.join(SOURCES)}")
+        return SOURCES[self.origin]
 
 
 @dataclass(frozen=True)
@@ -88,13 +98,14 @@ class BundledRepository:
 
 @dataclass(frozen=True, kw_only=True)
 class BundleContents:
-    """What is in a bundle for a profile, where it lies, its bytes and its hash.
+    """What is in a bundle for a profile, where it lies, its bytes and its hash; `purpose` is the command that takes it.
 
     `revs` are the refs and `takes` the ways of parts that were asked for, `parts` are the components that it serves,
     `wheels` and `program` names of files, `toolkit` that of an installer.
     """
 
     profile: str
+    purpose: Literal["build", "install"]
     revs: dict[str, str]
     takes: dict[str, str]
     parts: list[str]
@@ -136,11 +147,13 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
     _refuse_installer(workspace)
+    if options.purpose is INSTALL:
+        _refuse_unpublished(workspace, request, options)
     workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace, request) if options.toolkit else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", say) as lock:
-        prepared = _prepare(workspace, request)
+        prepared = _prepare(workspace, request, options.purpose)
         write_prepared(workspace, request, prepared)
         for text in forget_damaged(prepared.root):
             say(f"{text}: it is fetched again")
@@ -168,6 +181,15 @@ def _refuse_installer(workspace: Workspace) -> None:
         raise UsageError(message, fix="take its maker's container image where there is no network")
 
 
+def _refuse_unpublished(workspace: Workspace, request: Request, options: CreateOptions) -> None:
+    if workspace.profile.published is None:
+        raise UsageError(f"{workspace.profile.name} names no published wheels", fix="leave --from wheels out")
+    if options.toolkit:
+        raise UsageError("published wheels bring their own runtime", fix="leave --toolkit out")
+    if workspace.revs or workspace.takes or request.only:
+        raise UsageError("published wheels are installed whole, as they are", fix="leave --rev, --take and --only out")
+
+
 def _refuse_place(file: Path, name: str, root: Path) -> None:
     """Refuse to write where something would be lost. Raises UsageError."""
     if file.is_dir():
@@ -191,11 +213,12 @@ def _choose_installer(workspace: Workspace, request: Request) -> Installer:
     return choose_installer(known, wanted, workspace.profile.name)
 
 
-def _prepare(workspace: Workspace, request: Request) -> Prepared:
+def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared:
     """Make the plan that gathers. The machine need not be one that can build: it has no toolkit, perhaps."""
-    seen = preview(workspace, request)
+    seen = preview(workspace, request, purpose)
     program = describe_program(seen.root / "bundle")
-    plan = make_bundle_plan(workspace.profile, request, seen.plan, program)
+    gather = make_wheel_bundle_plan if purpose is INSTALL else make_bundle_plan
+    plan = gather(workspace.profile, request, seen.plan, program)
     prepared = replace(seen, plan=plan, scripts={step.id: render_script(step, plan) for step in plan.steps})
     gathered = Path(GATHERED.replace(ROOT, str(prepared.root.path)))
     if not all((gathered / name).is_dir() for name in (WHEELS, PROGRAM)):
@@ -239,6 +262,7 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
     """Say what is in a bundle, which is this file."""
     return BundleContents(
         profile=bundle.base.name,
+        purpose=bundle.purpose,
         revs=bundle.revs,
         takes=bundle.takes,
         parts=bundle.parts,
@@ -290,6 +314,8 @@ def _missing_wheels(bundle: Bundle) -> Iterator[str]:
 
 def _missing_sources(bundle: Bundle, folder: Path) -> Iterator[str]:
     """Follow the lock from its components to their submodules, in the packs themselves."""
+    if bundle.purpose == "install":
+        return
     known = {address: each for each in bundle.repositories for address in each.addresses}
     for part in bundle.profile.components:
         if part.kind != "source" or part.name not in bundle.parts or not part.from_git:

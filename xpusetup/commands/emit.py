@@ -21,7 +21,7 @@ from xpusetup.emit.matrix import Cell, make_places
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
-from xpusetup.plan.install import BUILD, INSTALL
+from xpusetup.plan.install import SOURCES, members_without_wheels, say_left_out
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 from xpusetup.run.preflight import probe_all
@@ -45,9 +45,6 @@ if TYPE_CHECKING:
 
 
 VERSION = re.compile(r"\d+\.\d+")
-
-
-SOURCES = {"source": BUILD, "wheels": INSTALL}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -422,19 +419,27 @@ def emit_shell(order: Order) -> Form:
 def emit_slurm(order: Order) -> Form:
     """Give the jobs of a cluster, and a folder for each build of the matrix."""
     made, first = slurm(order)
-    return Form(files=made, start=f"bash {FOLDER}/{first}")
+    return Form(files=made, start=f"bash {FOLDER}/{first}", notes=_say_of_stacks(order, "source"))
 
 
 def emit_module(order: Order) -> Form:
     """Give modulefiles, and a folder for each build of the matrix."""
     made, first = module(order)
-    return Form(files=made, start=f"bash {FOLDER}/{first}")
+    return Form(files=made, start=f"bash {FOLDER}/{first}", notes=_say_of_stacks(order, "source"))
 
 
 def emit_github(order: Order) -> Form:
     """Give a workflow, and a folder for each build of the matrix."""
     made, workflow = github(order)
-    return Form(files=made, start=f"git add {workflow.split('/')[0]}")
+    return Form(files=made, start=f"git add {workflow.split('/')[0]}", notes=_say_of_stacks(order, "wheels"))
+
+
+def _say_of_stacks(order: Order, usual: str) -> tuple[str, ...]:
+    """Say of each stack which members a form of wheels alone leaves out; `usual` is where a form takes them from."""
+    if (order.options.get("from") or usual) != "wheels":
+        return ()
+    left = {name: members_without_wheels(load_profile(name)) for name in order.options.get("profiles", ())}
+    return tuple(f"{name}: {say_left_out(names)}" for name, names in left.items() if names)
 
 
 IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})

@@ -116,6 +116,8 @@ def _build(data: BuildResult) -> Lines:
     else:
         yield from _mends(data.misfits)
         yield from _end(data)
+        for each in data.starts:
+            yield each.title, shlex.join(each.argv), each.why
 
 
 def _end(data: BuildResult) -> Iterator[tuple[str, str, str]]:
@@ -176,8 +178,8 @@ def _created(data: CreatedBundle) -> Lines:
 
 
 def _verified(data: VerifiedBundle) -> Lines:
-    line = f"xpusetup build --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
-    return () if data.missing else (("build from it", line, "all of it is there"),)
+    line = f"xpusetup {data.purpose} --profile {shlex.quote(data.profile)} --bundle {shlex.quote(data.file)}"
+    return () if data.missing else ((f"{data.purpose} from it", line, "all of it is there"),)
 
 
 def _new(data: NewProfile) -> Lines:

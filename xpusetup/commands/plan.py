@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
 from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.members import StackMember, WhyPackage, explain_package, list_members
+from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
 from xpusetup.emit.script import recipe_of
@@ -141,7 +141,8 @@ class PlannedStep:
 class PlanResult:
     """The steps of a build in order, what they will cost, what is missing here, and where each setting came from.
 
-    `members` are those of a stack, empty for any other profile; `why` explains the package that was asked about.
+    `members` and `starts` are those of a stack, empty for any other profile; `why` explains a package that was asked
+    about.
     """
 
     profile: str
@@ -156,6 +157,7 @@ class PlanResult:
     savings: tuple[Saving, ...]
     chosen_by: dict[str, str]
     members: list[StackMember]
+    starts: list[StartCommand]
     why: WhyPackage | None
 
 
@@ -195,6 +197,7 @@ def plan(where: Where, request: Request, *, explain: bool = False, why: str = ""
         savings=_savings(workspace, seen),
         chosen_by=_origins(workspace, where, request, seen.plan.target),
         members=list_members(workspace.profile, seen.root),
+        starts=list_starts(workspace.profile),
         why=explain_package(workspace.profile, why) if why else None,
     )
     return Result("plan", found)

@@ -11,8 +11,10 @@ from typing import TYPE_CHECKING, get_args
 
 from packaging.version import Version
 
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
+from xpusetup.commands.members import list_members
 from xpusetup.commands.result import Result
 from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
@@ -34,7 +36,7 @@ from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
-from xpusetup.run.tables import load_profile, profile_names
+from xpusetup.run.tables import load_profile, profile_names, stack_names
 from xpusetup.run.workspace import Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import today, variables
@@ -76,11 +78,22 @@ class ListedProfile:
     tried: str
 
 
+@dataclass(frozen=True, kw_only=True)
+class ListedStack(ListedProfile):
+    """A stack in the list: the profile that its torch is of, and what of its members is had, and what is left out."""
+
+    stands_on: str
+    wheels: list[str]
+    sources: list[str]
+    left_out: list[str]
+
+
 @dataclass(frozen=True)
 class ProfileList:
-    """The profiles that ship with the program: tier by tier, the newest release first."""
+    """The profiles that ship with the program: tier by tier, the newest release first; and the stacks on them."""
 
     profiles: list[ListedProfile]
+    stacks: list[ListedStack]
 
 
 class ShownProfile(Profile):
@@ -142,7 +155,21 @@ class TrustedFiles:
 def list_profiles() -> Result[ProfileList]:
     """List the profiles that ship with the program."""
     profiles = sorted((load_profile(name) for name in profile_names()), key=_place)
-    return Result("profiles list", ProfileList([_row(profile) for profile in profiles]))
+    stacks = [_stack_row(load_profile(name)) for name in stack_names()]
+    return Result("profiles list", ProfileList([_row(profile) for profile in profiles], stacks))
+
+
+def _stack_row(profile: Profile) -> ListedStack:
+    members = list_members(profile)
+    named = {how: [each.distribution for each in members if each.how == how] for how in ("wheel", "source", "skip")}
+    stands_on = next(part.member.torch for part in profile.components if part.member)
+    return ListedStack(
+        **fields_of(_row(profile)),
+        stands_on=stands_on,
+        wheels=named["wheel"],
+        sources=named["source"],
+        left_out=named["skip"],
+    )
 
 
 def _place(profile: Profile) -> tuple[int, str, tuple[int, ...]]:

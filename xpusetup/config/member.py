@@ -47,6 +47,7 @@ Dotted = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*(\.[A-Za-z_]\w*)*$", max_le
 """A module, or what is in one: package.module.function."""
 Operator = Annotated[str, Field(pattern=r"^[A-Za-z_]\w*::[A-Za-z_]\w*$", max_length=200)]
 Value = Annotated[Any, AfterValidator(_value)]
+Word = Annotated[str, Field(pattern=r"^\w+$", max_length=200)]
 
 
 class Proof(Strict):
@@ -102,10 +103,14 @@ class Judged(Strict):
     why: Text
 
 
+VersionLines = dict[Inside, Annotated[list[Word], Field(min_length=1)]]
+"""By header of torch, words whose lines say which release it is and nothing else."""
+
+
 class Membership(Strict):
     """What a component of a stack's profile has beside its kind.
 
-    `version_headers` of torch say which release it is and nothing else: for them alone no member is built again.
+    For `version_headers` of torch and `version_lines` alone no member is built again.
     """
 
     binds: Binds
@@ -113,3 +118,4 @@ class Membership(Strict):
     candidates: list[Judged]
     proof: Proof | None = None
     version_headers: list[Inside] = []
+    version_lines: VersionLines = {}

@@ -448,6 +448,15 @@ class SkippedComponent(Strict):
 Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]
 
 
+class Start(Sourced):
+    """A command that begins with what is built or installed: shown, never run. `instead`: in place of installing."""
+
+    title: Text
+    argv: Annotated[list[Text], Field(min_length=1)]
+    instead: bool = False
+    why: Text
+
+
 class Profile(Strict):
     """What to build. One file, no inheritance. `device` is the file of an accelerator that does not ship with us.
 
@@ -483,6 +492,7 @@ class Profile(Strict):
     published: Published | None = None
     installer: Installer | None = None
     hashes: dict[HashedPin, Annotated[list[Sha256], Field(min_length=1)]] = {}
+    starts: list[Start] = []
     components: list[Component] = []
 
     @property

@@ -14,8 +14,17 @@ from pydantic import Field, model_validator
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import LONGEST_WORD, Inside, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
-from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, rank
-from xpusetup.config.profile import Component, Pins, Profile, SkippedComponent, SourceComponent, Tier, WheelComponent
+from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, VersionLines, rank
+from xpusetup.config.profile import (
+    Component,
+    Pins,
+    Profile,
+    SkippedComponent,
+    SourceComponent,
+    Start,
+    Tier,
+    WheelComponent,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
@@ -70,7 +79,8 @@ class Stack(Strict):
 
     `requirements` are what members need beside what the profile pins, to be built and to run; a name that stands there
     too has this version. What of the profile no `parts` name is left out. `version_headers` of torch (below its include
-    folder) say which release it is and nothing else: for them alone no member is built again.
+    folder) say which release it is and nothing else, of those in `version_lines` the lines with these words do: for
+    them alone no member is built again.
     """
 
     schema_: Literal[1] = Field(alias="schema")
@@ -83,6 +93,8 @@ class Stack(Strict):
     python: Specifiers = ""
     requirements: Pins = Pins(pins=[])
     version_headers: list[Inside] = []
+    version_lines: VersionLines = {}
+    starts: list[Start] = []
     members: list[Member] = Field(min_length=1)
 
 
@@ -102,7 +114,7 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
     if torch is None or torch.kind == "skip":
         raise UsageError(f"{base.name} provides no torch that {stack.name} could stand on", fix="name another profile")
     members = sorted(stack.members, key=lambda member: rank(member.binds))
-    ground = Ground(torch.version, base.name, tuple(stack.version_headers))
+    ground = Ground(torch.version, base.name, stack)
     chosen = [choose(member, ground) for member in members]
     _check_names(stack, [*kept, *chosen])
     memory = (each.memory_per_job_gib or 0 for each in stack.members)
@@ -117,6 +129,7 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
             "build_requirements": _join_pins(base.build_requirements, stack.requirements),
             "published": _publish(base, kept, chosen),
             "hashes": {**base.hashes, **_hold(members, chosen, torch.version)},
+            "starts": stack.starts,
             "components": [*kept, *chosen],
         }
     )
@@ -176,11 +189,11 @@ def _publish(base: Profile, kept: Iterable[Component], chosen: Iterable[Componen
 
 
 class Ground(NamedTuple):
-    """What members stand on: torch's version, the profile that it is of, its headers that say the version alone."""
+    """What members stand on: torch's version, the profile that it is of, and the stack itself."""
 
     torch: str
     profile: str
-    version_headers: tuple[str, ...] = ()
+    stack: Stack
 
 
 def choose(member: Member, ground: Ground) -> Component:
@@ -208,7 +221,8 @@ def choose(member: Member, ground: Ground) -> Component:
         torch=ground.profile,
         candidates=rows,
         proof=member.proof,
-        version_headers=list(ground.version_headers),
+        version_headers=ground.stack.version_headers,
+        version_lines=ground.stack.version_lines,
     )
     source = next((part for part in member.candidates if isinstance(part, SourceComponent)), None)
     update: dict[str, object] = {"member": about}

@@ -21,7 +21,7 @@ from xpusetup.emit.image_system import (
     make_sides,
     with_toolkit,
 )
-from xpusetup.plan.install import make_install_plan, published_wheels
+from xpusetup.plan.install import make_install_plan, members_without_wheels, published_wheels, say_left_out
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
 
@@ -216,4 +216,6 @@ def notes_of(image: Image) -> tuple[str, ...]:
     if image.sides.open_packages:
         names = ", ".join(image.sides.open_packages)
         notes.append(f"the repository chooses the version of {names}: --pin PACKAGE=VERSION holds it")
+    if image.order.origin == "wheels" and (left := members_without_wheels(image.profile)):
+        notes.append(say_left_out(left))
     return tuple(notes)

@@ -23,7 +23,7 @@ RUNTIMES = ("intel-oneapi", "oneapi", "intel-oneapi-compilers", "intel-oneapi-mk
 """Modules that put another SYCL runtime before that of the wheels."""
 OTHERS = ("cuda", "rocm", "cann")
 
-HELP = """{title}, built from source by xpusetup for Python {python}{targets}.
+HELP = """{title}, made by xpusetup for Python {python}{targets}.
 
 Packages of your own, on top of it (any venv of Python {python}; `pip install` keeps this torch):
 
@@ -112,8 +112,16 @@ def _names(cells: Sequence[Cell]) -> list[tuple[str, str]]:
 
 
 def _module(cell: Cell) -> str:
+    """Name a module: a torch alone after its device, a stack and whatever has no torch after its profile."""
     kind = cell.plan.target.accelerator
-    return f"pytorch-{kind}" if _main(cell)[0] == "torch" else cell.profile.name
+    return f"pytorch-{kind}" if _main(cell)[0] == "torch" and not _members(cell) else cell.profile.name
+
+
+def _members(cell: Cell) -> str:
+    """Name what stands on the torch of a stack; empty for any other profile."""
+    there = {step.component for step in cell.plan.steps}
+    parts = [part for part in cell.profile.components if part.member and part.kind != "skip"]
+    return ", ".join(f"{part.distribution} {part.version}" for part in parts if part.name in there)
 
 
 def _version(cell: Cell) -> str:
@@ -131,7 +139,8 @@ def _main(cell: Cell) -> tuple[str, str]:
 def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -> str:
     target = cell.plan.target
     targets = f" and {', '.join(target.arch)}" if target.arch else ""
-    main = " ".join(_main(cell))
+    members = _members(cell)
+    main = f"{' '.join(_main(cell))}{f' with {members}' if members else ''}"
     kit = target.toolkit if target.toolkit and target.toolkit.at_run_time else None
     brings = cell.profile.toolkit is not None and kit is None
     conflicts = [*settings.conflicts, *(RUNTIMES if brings else ()), *OTHERS]

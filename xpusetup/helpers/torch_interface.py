@@ -14,7 +14,7 @@ import re
 import subprocess
 import sysconfig
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.elf.file import NotElfError, read_symbols
 from helperlib.elf.loader import open_elf
@@ -22,6 +22,9 @@ from helperlib.env.distributions import find_wheel
 from helperlib.env.pins import hash_file
 from helperlib.output import count, fail, say_summary, write_json
 from helperlib.wheel.fit import Archive
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 LIBRARIES = re.compile(r"lib(?:torch|c10|shm)[\w-]*\.so")
 INCLUDED = "/torch/include/"
@@ -43,6 +46,9 @@ def main() -> None:
     parser.add_argument(
         "--leave-out", action="append", default=[], metavar="HEADER", help="which says the version alone"
     )
+    parser.add_argument(
+        "--leave-lines", action="append", default=[], metavar="HEADER:WORD", help="its lines with WORD say the version"
+    )
     parser.add_argument("--used", type=Path, required=True, help="what the last build used")
     parser.add_argument("--tree", type=Path, help="record: the folder that it was built in")
     parser.add_argument("--wheels", type=Path)
@@ -53,7 +59,7 @@ def main() -> None:
     torch = options.torch or Path(sysconfig.get_path("purelib")) / "torch"
     if not torch.is_dir():
         fail(f"there is no torch in {torch.parent}", "install it: the same command goes on there")
-    offer = read_offer(torch, options.leave_out)
+    offer = read_offer(torch, options.leave_out, options.leave_lines)
     if options.action == "look":
         look(offer, options)
         return
@@ -67,8 +73,8 @@ def told(headers: set[str] | None) -> str:
     return "which headers were read is not known: all count" if headers is None else count(len(headers), "header")
 
 
-def read_offer(torch: Path, leave_out: list[str]) -> Offer:
-    """Read what a torch offers."""
+def read_offer(torch: Path, leave_out: Iterable[str] = (), leave_lines: Iterable[str] = ()) -> Offer:
+    """Read what a torch offers, without what says its version alone."""
     names: set[str] = set()
     for path in sorted((torch / "lib").iterdir()):
         if LIBRARIES.fullmatch(path.name):
@@ -79,7 +85,21 @@ def read_offer(torch: Path, leave_out: list[str]) -> Offer:
     include = torch / "include"
     found = (path for path in sorted(include.rglob("*")) if path.is_file())
     headers = {path.relative_to(include).as_posix(): path for path in found}
-    return Offer(frozenset(names), {name: hash_file(path) for name, path in headers.items() if name not in leave_out})
+    words: dict[str, list[str]] = {}
+    for header, _colon, word in (text.partition(":") for text in leave_lines):
+        words.setdefault(header, []).append(word)
+    kept = {name: path for name, path in headers.items() if name not in {*leave_out}}
+    return Offer(frozenset(names), {name: hash_header(path, words.get(name, [])) for name, path in kept.items()})
+
+
+def hash_header(path: Path, words: list[str]) -> str:
+    """Hash a header without its lines that have one of these words."""
+    if not words:
+        return hash_file(path)
+    said = re.compile("|".join(rf"\b{re.escape(word)}\b" for word in words))
+    lines = path.read_text(encoding="utf-8", errors="surrogateescape").splitlines(keepends=True)
+    kept = "".join(line for line in lines if not said.search(line))
+    return hashlib.sha256(kept.encode(errors="surrogateescape")).hexdigest()
 
 
 def asked_names(wheel: Path) -> set[str]:

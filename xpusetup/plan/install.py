@@ -23,7 +23,7 @@ from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Goal, Layout, Request, Target
     from xpusetup.config.profile import Profile, Published
@@ -65,6 +65,18 @@ def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
         )
         for pin in pins
     }
+
+
+def members_without_wheels(profile: Profile) -> list[str]:
+    """Name the members of a stack that are compiled, and so are not among what is installed as it was published."""
+    there = {canonicalize_name(Requirement(pin).name) for pin in published_pins(profile)}
+    parts = [part for part in profile.components if part.member is not None and part.kind == "source"]
+    return [part.distribution for part in parts if canonicalize_name(part.distribution) not in there]
+
+
+def say_left_out(names: Sequence[str]) -> str:
+    """Say that members are not in a form that installs wheels alone, and what brings them."""
+    return f"left out, for no wheel of them fits: {', '.join(names)}; --from source compiles them"
 
 
 def _steps(context: Context, published: Published) -> Iterator[Step]:
@@ -117,6 +129,22 @@ def _make_download(context: Context, published: Published, name: str, pin: tuple
     )
 
 
+def make_gathering(context: Context, published: Published, into: str, name: str) -> Step:
+    """Give the step, by this name, that gathers the wheels and all that they require in a folder, emptied before."""
+    pins = published_wheels(context.profile).values()
+    wheels = (word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}"))
+    strict = ("--require-hashes",) if context.request.require_hashes else ()
+    options = ("--wheels", PUBLISHED, "--index", published.index, *context.pinned("published"), *strict)
+    return Step(
+        id=name,
+        title=f"{len(pins)} published wheels, with what they require",
+        run=(("rm", "-rf", into), context.helper("gather_wheels.py", *wheels, *options, "--into", into)),
+        needs=("network",),
+        after=tuple(f"{name}.download" for name in published_wheels(context.profile)),
+        locks=("venv",),
+    )
+
+
 def _make_install(context: Context, published: Published) -> Step:
     wheels = published_wheels(context.profile)
     result = f"{context.layout.results}/installed.json"
@@ -151,6 +179,10 @@ class Purpose:
 
 BUILD = Purpose(command="build", make=make_plan, pins=built_pins, goal="build")
 INSTALL = Purpose(command="install", make=make_install_plan, pins=published_pins, goal="run")
+
+
+SOURCES = {"source": BUILD, "wheels": INSTALL}
+"""What `--from` means."""
 
 
 def purpose_of_build(profile: Profile) -> Purpose:

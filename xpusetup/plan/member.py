@@ -68,7 +68,8 @@ def record_interface(context: Context, part: SourceComponent, tree: str) -> tupl
 
 def _seen(context: Context, part: SourceComponent, about: Membership) -> tuple[str, ...]:
     left = (word for name in about.version_headers for word in ("--leave-out", name))
-    return ("--used", f"{context.layout.results}/{part.name}.used.json", *left)
+    lines = (f"--leave-lines={name}:{word}" for name, words in about.version_lines.items() for word in words)
+    return ("--used", f"{context.layout.results}/{part.name}.used.json", *left, *lines)
 
 
 def make_fits(

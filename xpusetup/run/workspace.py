@@ -215,10 +215,14 @@ def _check_stack(where: Where) -> str:
     if where.profile:
         fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
         raise UsageError("--stack and --profile exclude each other", fix=fix)
-    if not any(part.member for part in load_profile(where.stack).components):
-        shipped = ", ".join(stack_names())
-        raise UsageError(f"{where.stack} is no stack", fix=f"--profile {where.stack}; stacks that ship: {shipped}")
-    return where.stack
+    return check_stack(where.stack)
+
+
+def check_stack(name: str) -> str:
+    """Give the name of a stack, which is that of a profile too. Raises UsageError for what is none."""
+    if not any(part.member for part in load_profile(name).components):
+        raise UsageError(f"{name} is no stack", fix=f"--profile {name}; stacks that ship: {', '.join(stack_names())}")
+    return name
 
 
 def _take(profile: Profile, where: Where) -> tuple[Profile, dict[str, str], tuple[str, ...]]:

@@ -13,7 +13,7 @@ from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
 from xpusetup.ui.explain import show_cause, show_explain
-from xpusetup.ui.members import show_choices, show_proofs, show_why
+from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
@@ -156,6 +156,7 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
     for wheel in data.wheels if verbose else ():
         console.print(f"     {wheel.name} {wheel.version}  sha256 {wheel.sha256}", style="dim")
     _show_use(console, data)
+    show_starts(console, data.starts)
 
 
 def in_one_line(data: BuildResult, done: str) -> str:
@@ -293,6 +294,7 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     console.print("\n" if data.notes or data.unverified else "", end="")
     show_table(console, ("step", "needs", "state", "what"), rows)
     show_choices(console, data.members)
+    show_starts(console, data.starts)
     console.print(f"\n {_estimate(data)}")
     if data.missing:
         console.print(f" [yellow]![/] not ready to build here: {', '.join(data.missing)}; why, and what mends it:")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING
 
 from rich.markup import escape
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
-    from xpusetup.commands.members import MemberCandidate, StackMember, WhyPackage
+    from xpusetup.commands.members import MemberCandidate, StackMember, StartCommand, WhyPackage
 
 
 MARKS = {"taken": "[green]✓[/]", "refused": "[red]✗[/]", "not needed": "[dim]·[/]"}
@@ -32,6 +33,19 @@ def show_choices(console: Console, members: Sequence[StackMember]) -> None:
 def _show_candidate(console: Console, each: MemberCandidate) -> None:
     what = f"{HOWS[each.how]}{f' {each.version}' if each.version else ''}"
     prose(console, "     ", f"{what}: {each.why}", first=f"   {MARKS[each.answer]} ")
+
+
+def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
+    """Print what begins with it, each command whole."""
+    console.print("\n" if starts else "", end="")
+    for each in starts:
+        prose(
+            console,
+            "     ",
+            f"{each.title}{' (instead of installing)' if each.instead else ''}: {each.why}",
+            first=" then ",
+        )
+        console.print(f"     {escape(shlex.join(each.argv))}", soft_wrap=True)
 
 
 def show_proofs(console: Console, members: Sequence[StackMember]) -> None:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.profiles import (
         CheckedProfile,
         ListedProfile,
+        ListedStack,
         LockedProfile,
         NewProfile,
         ProfileList,
@@ -104,7 +105,7 @@ TIERS = {
 
 def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what ships, tier by tier, with what was tried said once for all that it holds for."""
-    rows = [HEADER, *(_cells(row) for row in data.profiles)]
+    rows = [HEADER, *(_cells(row) for row in (*data.profiles, *data.stacks))]
     widths = [max(len(row[column]) for row in rows) for column in range(len(HEADER))]
     console.print(f"   [dim]{_line(HEADER, widths)}[/]")
     for tier, members in groupby(data.profiles, key=attrgetter("tier")):
@@ -113,6 +114,18 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
             for row in alike:
                 console.print(f"   {escape(_line(_cells(row), widths))}")
             prose(console, "     ", tried, style="dim")
+    if data.stacks:
+        console.print("\n [bold]stacks[/]  [dim]what stands on the torch of a profile: --stack NAME[/]")
+    for stack in data.stacks:
+        _show_stack(console, stack, widths)
+
+
+def _show_stack(console: Console, stack: ListedStack, widths: Sequence[int]) -> None:
+    console.print(f"   {escape(_line(_cells(stack), widths))}")
+    had = {"wheels": stack.wheels, "from source": stack.sources, "left out": stack.left_out}
+    told = "; ".join(f"{what}: {', '.join(names)}" for what, names in had.items() if names)
+    prose(console, "     ", f"on {stack.stands_on}; {told}")
+    prose(console, "     ", stack.tried, style="dim")
 
 
 def _cells(row: ListedProfile) -> tuple[str, ...]:

@@ -156,7 +156,7 @@ def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> Non
     file = shlex.quote(data.file.rpartition("/")[2])
     console.print("\n where there is no network:")
     console.print(f"   install this program:  tar -xf {escape(file)} program && pip install --no-index program/*.whl")
-    console.print(f"   build:                 xpusetup build --bundle {escape(file)}")
+    console.print(f"   {f'{data.purpose}:'.ljust(23)}xpusetup {data.purpose} --bundle {escape(file)}")
 
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -174,7 +174,8 @@ def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> N
 def _create(data: BundleContents) -> str:
     pairs = {"--rev": data.revs, "--take": data.takes}
     more = [word for option, each in pairs.items() for pair in each.items() for word in (option, "=".join(pair))]
-    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more))
+    wheels = ("--from", "wheels") if data.purpose == "install" else ()
+    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *wheels))
 
 
 def _file(data: BundleContents) -> str:
@@ -186,6 +187,7 @@ def _show_contents(console: Console, data: BundleContents) -> None:
     console.print(f"   {data.profile}{escape(with_revs)} for Python {data.python} on {data.machine}")
     commits = sum(len(each.commits) for each in data.repositories)
     told = [f"{_count(commits, 'commit')} of {_count(len(data.repositories), 'repository', 'repositories')}"]
+    told = told if data.purpose == "build" else []
     told += [_count(len(data.wheels), "wheel"), f"this program ({_count(len(data.program), 'wheel')})"]
     told += [data.toolkit.rpartition("/")[2]] if data.toolkit else []
     console.print(f"   {escape(' · '.join(told))}")

@@ -1,4 +1,4 @@
-help([[torch 2.14.1+xpu, built from source by xpusetup for Python 3.11 and pvc, bmg, dg2, arl-h, mtl-h, lnl-m, ptl-h, ptl-u.
+help([[torch 2.14.1+xpu, made by xpusetup for Python 3.11 and pvc, bmg, dg2, arl-h, mtl-h, lnl-m, ptl-h, ptl-u.
 
 Packages of your own, on top of it (any venv of Python 3.11; `pip install` keeps this torch):
 

@@ -1,4 +1,4 @@
-help([[torch 2.5.1+xpu, built from source by xpusetup for Python 3.11 and pvc, xe-lpg, ats-m150.
+help([[torch 2.5.1+xpu, made by xpusetup for Python 3.11 and pvc, xe-lpg, ats-m150.
 
 Packages of your own, on top of it (any venv of Python 3.11; `pip install` keeps this torch):
 

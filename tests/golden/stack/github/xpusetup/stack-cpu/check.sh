@@ -1,0 +1,24 @@
+#!/usr/bin/env bash
+# Installs the wheels of stack-cpu into an environment of their own and computes with them on the device of this machine.
+# shellcheck disable=SC1090,SC1091
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+ROOT=$PWD
+fail() { # MESSAGE FIX CODE
+  printf '%s\n  %s\n' "$1" "$2" >&2
+  exit "$3"
+}
+shopt -s nullglob
+wheels=(wheels/*.whl published/*.whl dist/*.whl)
+[ "${#wheels[@]}" -gt 0 ] || fail "there are no wheels in $ROOT" "build them, or copy them here" 3
+mkdir -p results
+rm -rf check
+
+/usr/bin/python3.11 -m venv check
+"$ROOT"/check/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
+  "$ROOT"/helpers/requirements/build-3cd2057c95d8.txt --record "$ROOT"/origins
+"$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl
+own=(dist/*.whl)
+[ "${#own[@]}" -eq 0 ] || "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet "${own[@]}"
+"$ROOT"/check/bin/python "$ROOT"/helpers/verify_device.py --device cpu --compile-backend inductor --level smoke \
+  --out "$ROOT"/results/verify.json

@@ -1,0 +1,39 @@
+#!/usr/bin/env bash
+# Fetches what stack-cpu is built from. Run again, it goes on where it stopped.
+# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+mkdir -p logs
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
+export XPUSETUP_LOCKED=1
+rm -f failed
+
+step() { # ID TITLE
+  printf '%s: %s\n' "$1" "$2"
+  local code=0
+  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
+  if [ "$code" -eq 4 ] && [ "$1" = verify.smoke ]; then
+    echo "built, not verified: there is no device here"
+  elif [ "$code" -ne 0 ]; then
+    tail -n 12 "logs/$1.log" >&2
+    printf '%s\n' "$1" >failed
+    printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    exit 1
+  fi
+}
+
+step venv 'Python 3.11 environment'
+step requirements '21 pinned build requirements'
+step torch.fetch 'torch 2.13.0+cpu, a ready wheel'
+step safetensors.fetch 'safetensors 0.8.0, a ready wheel'
+step einops.fetch 'einops 0.8.2, a ready wheel'
+step bitsandbytes.fetch 'bitsandbytes 0.50.2, a ready wheel'
+step torchao.fetch 'torchao 0.18.0, a ready wheel'
+step scatter.fetch 'scatter 7d0f0d296'
+step cluster.fetch 'cluster fa6eb0564'
+step spline-conv.fetch 'spline-conv 94152b530'
+step sparse.fetch 'sparse 605b2c12f'
+sha256sum <fetch.sh >fetched

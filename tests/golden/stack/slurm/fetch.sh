@@ -1,0 +1,13 @@
+#!/usr/bin/env bash
+# For the login node: fetches what every cell is built from. Compute nodes need no network then. It can be run again.
+# Names of cells as arguments: those alone.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck disable=SC1091  # it lies in this folder
+. ./common.sh
+load_modules
+[ $# -gt 0 ] || set -- "${CELLS[@]}"
+for cell in "$@"; do
+  echo "== $cell"
+  bash "$cell/fetch.sh"
+done

@@ -1,0 +1,30 @@
+#!/usr/bin/env bash
+# Submits the builds, and for each its verification when it went well. Submitted again, each goes on where it stopped.
+# Names of cells as arguments: those alone.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+# shellcheck disable=SC1091  # it lies in this folder
+. ./common.sh
+refuse() { # WHAT FIX CODE
+  printf '%s\n  %s\n' "$1" "$2" >&2
+  exit "$3"
+}
+
+[ $# -gt 0 ] || set -- "${CELLS[@]}"
+tasks=''
+for cell in "$@"; do
+  index=''
+  for i in "${!CELLS[@]}"; do [ "${CELLS[$i]}" != "$cell" ] || index=$i; done
+  [ -n "$index" ] || refuse "there is no cell $cell" "there is: ${CELLS[*]}" 2
+  [ "$(cat "$cell/fetched" 2>/dev/null)" = "$(sha256sum <"$cell/fetch.sh")" ] ||
+    refuse "$cell was not fetched, or is another since" "where there is a network: bash fetch.sh $cell" 3
+  tasks=$tasks${tasks:+,}$index
+done
+command -v sbatch >/dev/null || refuse "there is no sbatch here" "go to a login node of the cluster" 3
+mkdir -p logs
+build=$(sbatch --parsable --array="$tasks" build.sbatch)
+build=${build%%;*} # a federation adds the name of the cluster
+verify=$(sbatch --parsable --array="$tasks" --dependency="aftercorr:$build" \
+  --kill-on-invalid-dep=yes verify.sbatch)
+echo "verifications ${verify%%;*}, each after its build"
+echo "builds $build; what came of them: xpusetup status --root $PWD"

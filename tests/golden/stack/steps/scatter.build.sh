@@ -1,0 +1,38 @@
+#!/usr/bin/env bash
+# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
+# scatter.build: torch-scatter 2.1.2 from source
+# One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash scatter.build.sh
+set -eu
+STEP=scatter.build
+AFTER='requirements scatter.interface scatter.fetch'
+NEEDS=compiler
+KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
+CXX=g++
+. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
+MAKES=("$ROOT"'/wheels/torch_scatter-2.1.2-*.whl')
+begin
+
+export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
+SOURCE_DATE_EPOCH=$(git -C "$ROOT"/src/scatter log -1 --format=%ct)
+export SOURCE_DATE_EPOCH
+export CC=gcc
+export CMAKE_PREFIX_PATH="$ROOT"/venv
+export CPPFLAGS=-ffile-prefix-map="$ROOT"'/src/scatter=scatter -ffile-prefix-map='"$ROOT"/venv=venv
+export CXX=g++
+export FORCE_ONLY_CPU=1
+export SETUPTOOLS_SCM_PRETEND_VERSION=2.1.2
+export TORCH_DEVICE_BACKEND_AUTOLOAD=0
+launch_compilers
+cd "$ROOT"/src/scatter
+run rm -rf "$ROOT"/src/scatter.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/fresh_build.py --build "$ROOT"/src/scatter/build --tools \
+  "$ROOT"/src/scatter.tools --compiler gcc --compiler g++
+run "$ROOT"/venv/bin/python setup.py bdist_wheel --dist-dir "$ROOT"/src/scatter.wheel
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/collect_wheel.py --from "$ROOT"/src/scatter.wheel --distribution \
+  torch-scatter --version 2.1.2 --into "$ROOT"/wheels --component scatter --tree "$ROOT"/src/scatter --tool gcc \
+  --tool g++
+run "$ROOT"/venv/bin/python "$ROOT"/helpers/torch_interface.py record --used "$ROOT"/results/scatter.used.json \
+  --leave-out torch/csrc/api/include/torch/version.h --leave-out torch/headeronly/version.h \
+  --leave-lines=caffe2/core/macros.h:TORCH_VERSION --leave-lines=caffe2/core/macros.h:COMMIT_SHA --tree \
+  "$ROOT"/src/scatter --wheels "$ROOT"/wheels --distribution torch-scatter --version 2.1.2
+finish
