@@ -14,6 +14,7 @@ from golden import hold_one
 from xpusetup.base.model import Goal
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import Prepared, show_setup
+from xpusetup.config.settings import Settings
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
 from xpusetup.recommend.setup import make_setup, with_lists
@@ -142,6 +143,26 @@ def test_a_release_that_was_named(name: str, asked: str, profile: str, why: str)
     assert why in found.why
     if found.route != "none":
         assert found.commands[-1].endswith(f" --profile {profile}"), "settings that name another must not lead astray"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "route", "command"),
+    [
+        ("no-gpu-debian-12", "sim", "build", "xpusetup build --profile sim"),
+        ("no-gpu-debian-12", "cpu-2.13", "build", "xpusetup build --profile cpu-2.13"),
+        ("no-gpu-debian-12", "gaudi-1.24.1", "none", "xpusetup build --profile sim"),
+        ("no-gpu-debian-12", "", "none", "xpusetup build --profile sim"),
+        ("b580-healthy", "sim", "wheel", "xpusetup setup --apply"),
+    ],
+)
+def test_what_this_place_builds_and_what_needs_no_accelerator(
+    name: str, asked: str, route: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bare command sent a place whose settings name `sim` to build a release of hours for another machine."""
+    monkeypatch.setattr("xpusetup.commands.recommend.load_settings", lambda: Settings(profile=asked))
+    found = way_of(PLACES[name]).data.way
+    assert found is not None
+    assert (found.route, found.commands[0].partition(" --root")[0]) == (route, command)
 
 
 def test_a_release_without_generic_code_is_refused() -> None:

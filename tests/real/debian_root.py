@@ -18,6 +18,7 @@ from real.outside import UnavailableError, outer_environment, run
 PACKAGE = "pytorch"
 VERSION = "2.6.0+dfsg-7"
 TOOLS = ("dpkg-dev", "patch", "ccache", "python3-venv", "python3-dev", "procps", "util-linux")
+BASE = ("ca-certificates", "python3", "git")
 NEEDED = ("mmdebstrap", "unshare", "chroot")
 READY = "var/lib/xpusetup-ready"  # names what was installed once all is
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
@@ -66,13 +67,13 @@ def write_root(root: Path, more: tuple[str, ...] = ()) -> None:
     (root / READY).write_text(wanted)
 
 
-def write_base(root: Path, mirror: str) -> None:
+def write_base(root: Path, mirror: str, suite: str = DEBIAN_SUITE, packages: tuple[str, ...] = BASE) -> None:
     """Let mmdebstrap fill a folder beside it, and move that there at once."""
     part = root.with_name(f"{root.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
-    include = "--include=ca-certificates,python3,git"
-    run(("mmdebstrap", "--variant=minbase", include, DEBIAN_SUITE, str(part), mirror), env=os.environ, seconds=1800)
+    include = f"--include={','.join(packages)}"
+    run(("mmdebstrap", "--variant=minbase", include, suite, str(part), mirror), env=os.environ, seconds=1800)
     part.rename(root)
 
 
@@ -85,10 +86,13 @@ def write_network(root: Path) -> None:
             shutil.copyfile(source, root / name)
 
 
-def enter(root: Path, *argv: str, **variables: str) -> tuple[str, ...]:
-    """Give the words that run a program inside, with a newcomer's environment and these variables."""
+def enter(root: Path, *argv: str, prepare: str = "", apart: tuple[str, ...] = (), **variables: str) -> tuple[str, ...]:
+    """Give the words that run a program inside, with a newcomer's environment and these variables.
+
+    `prepare`: commands of bash before it, in the namespaces that the program will be in; `apart`: further ones.
+    """
     own = {"HOME": "/root", "PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
     passed_on = {name: value for name, value in os.environ.items() if PASSED_ON.fullmatch(name)}
     words = (f"{name}={value}" for name, value in {**own, **passed_on, **variables}.items())
-    unshare = ("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL")
-    return (*unshare, "bash", "-ec", MOUNT, "bash", str(root.resolve()), "env", "-i", *words, *argv)
+    unshare = ("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", *apart)
+    return (*unshare, "bash", "-ec", prepare + MOUNT, "bash", str(root.resolve()), "env", "-i", *words, *argv)

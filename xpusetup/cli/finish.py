@@ -136,7 +136,13 @@ def finish(
             _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
-    _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))
+    if json:
+        from xpusetup.commands.next_commands import list_after
+
+        document = make_error_document(command, error, list_after(error, situation()))
+        _say(lambda: sys.stdout.write(document + "\n"))
+    else:
+        _say(lambda: show_error(error))
     raise Finished(error.code)
 
 
