@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,6 +13,7 @@ from data.places import PLACES
 from data.profiles import SHIPPED, shipped
 from golden import hold_one
 from xpusetup.base.model import Goal
+from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import Prepared, show_setup
 from xpusetup.config.settings import Settings
@@ -163,6 +165,19 @@ def test_what_this_place_builds_and_what_needs_no_accelerator(
     found = way_of(PLACES[name]).data.way
     assert found is not None
     assert (found.route, found.commands[0].partition(" --root")[0]) == (route, command)
+
+
+def test_nobody_is_asked_where_a_program_goes_on() -> None:
+    """`setup --apply` was told as what comes next, and ends with 2 where no terminal is."""
+    facts, profile = PLACES["max1550-sles-15"], shipped("torch-2.12")
+    setup = make_setup(facts, profile, known(), goal="build")
+    assert setup.tasks
+    again = "xpusetup setup --profile torch-2.12"
+    told = Prepared(facts=facts, profile=profile, goal="build", setup=setup, named=profile.name, options=again)
+    data = show_setup(told).data
+    for each in (data, replace(data, ran=["setup.kernel"], stopped="restart")):
+        (found,) = list_next(each, {})
+        assert found.argv[-2:] == ["--apply", "--yes"]
 
 
 def test_a_release_without_generic_code_is_refused() -> None:
