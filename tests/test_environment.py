@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import importlib
 import json
+import os
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
@@ -205,9 +207,24 @@ def test_pip_comes_from_the_wheel_that_python_brings(tmp_path: Path, monkeypatch
     debians = tmp_path / "pip-23.0.1-py3-none-any.whl"
     debians.touch()
     monkeypatch.setattr(make_environment.sysconfig, "get_config_var", {"WHEEL_PKG_DIR": str(tmp_path)}.get)
-    program, *words = make_environment.pip_first()
-    assert (program, words[0], words[-1]) == (f"{debians}/pip", "install", str(debians))
-    assert {"--no-index", "--no-compile"} <= set(words)
+    assert make_environment.bundled_pip() == debians
     debians.unlink()
     monkeypatch.setattr(make_environment, "find_spec", lambda _name: None)
-    assert make_environment.pip_first() == ("-m", "ensurepip", "--default-pip")
+    assert make_environment.bundled_pip() is None
+
+
+def test_pip_is_unpacked_with_its_commands(tmp_path: Path) -> None:
+    """RECORD has every file of it: a newer pip takes the old one away by that."""
+    wheel = tmp_path / "pip-23.0.1-py3-none-any.whl"
+    with zipfile.ZipFile(wheel, "w") as archive:
+        archive.writestr("pip/__init__.py", "")
+        archive.writestr("pip-23.0.1.dist-info/RECORD", "pip/__init__.py,,\npip-23.0.1.dist-info/RECORD,,\n")
+    prefix = tmp_path / "venv"
+    (prefix / "bin").mkdir(parents=True)
+    make_environment.unpack(wheel, prefix)
+    (about,) = prefix.glob("lib/python3.*/site-packages/pip-23.0.1.dist-info")
+    recorded = [line.partition(",")[0] for line in (about / "RECORD").read_text().splitlines()]
+    there = {path.resolve() for path in prefix.rglob("*") if path.is_file()}
+    assert {(about.parent / name).resolve() for name in recorded} == there
+    assert (prefix / "bin/pip").read_text().startswith(f"#!{prefix}/bin/python\nimport sys\n")
+    assert os.access(prefix / "bin/pip3", os.X_OK)

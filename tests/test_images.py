@@ -253,3 +253,12 @@ def test_each_step_of_an_image_has_the_files_that_it_names(profile: str) -> None
     assert named
     assert named <= copied
     assert named <= set(files)
+
+
+def test_what_a_step_states_of_its_wheel_is_there() -> None:
+    """Each step that collects a wheel reads what is known of the profile: its layer holds that file, and no other."""
+    layers = re.split(r"^COPY steps/(\S+)\.sh steps/$", dockerfile("torch-2.14"), flags=re.MULTILINE)
+    stated = [
+        name for name, layer in zip(layers[1::2], layers[2::2], strict=True) if "COPY helpers/about.json" in layer
+    ]
+    assert stated == ["torch.build", "vision.build", "audio.build"]

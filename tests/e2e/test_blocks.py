@@ -26,7 +26,14 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
 RUN = sorted({block.page for block in ALL if not block.kind})
-BY_NAME = ("docs/ci.md", "docs/devices.md", "docs/fallbacks.md", "docs/verify.md", "docs/wheels.md")
+BY_NAME = (
+    "docs/ci.md",
+    "docs/containers.md",
+    "docs/devices.md",
+    "docs/fallbacks.md",
+    "docs/verify.md",
+    "docs/wheels.md",
+)
 """Pages whose lines take a minute each: `make e2e-long` runs them."""
 QUESTIONS = ("doctor", "verify-wheel", "fits", "devices", "status", "explain", "setup", "env")
 MEANS = {

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import Said, caller, xpusetup
+from e2e.support import Said, by_name, caller, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -109,8 +109,8 @@ def test_one_that_is_fine(make: Callable[..., Path], tmp_path: Path) -> None:
     ("name", "why"),
     [
         ("broken", "ImportError: libbroken.so: cannot open shared object file"),
-        ("segfault", "the process was ended by SIGSEGV, at "),
-        ("leaves", "the process ended with exit code 7"),
+        by_name("segfault", "the process was ended by SIGSEGV, at "),
+        by_name("leaves", "the process ended with exit code 7"),
     ],
 )
 def test_the_one_that_breaks_is_named_among_several(

@@ -170,7 +170,7 @@ def test_a_bundle_holds_the_same_files(make_place: Callable[..., Place], tmp_pat
 
 
 @pytest.mark.parametrize(
-    ("name", "step"), [("build", "requirements"), ("runtime", "runtime"), ("ready", "ready.fetch")]
+    ("name", "step"), [("build", "requirements"), by_name("runtime", "runtime"), by_name("ready", "ready.fetch")]
 )
 def test_the_shell_form_stops_too(make_place: Callable[..., Place], tmp_path: Path, name: str, step: str) -> None:
     place, out = make_place(), tmp_path / "out"

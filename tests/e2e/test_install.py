@@ -153,7 +153,7 @@ def of(result: dict[str, Any], name: str) -> dict[str, Any]:
     ("words", "now", "culprit", "why"),
     [
         (("install", "--upgrade", "torch"), "2.15.0", "torch 2.15.0", "asked for by name: pip install torch"),
-        (("install", "needs-old-torch"), "2.9.0", "needs-old-torch 1.2.3", "same time) requires torch==2.9.0"),
+        by_name(("install", "needs-old-torch"), "2.9.0", "needs-old-torch 1.2.3", "same time) requires torch==2.9.0"),
         (
             ("install", "--force-reinstall", "likes-torch"),
             "2.15.0",
@@ -197,7 +197,7 @@ def test_screens_name_the_culprit(place: Place) -> None:
     assert "triton 3.5.0 was taken out" in mended.out
 
 
-@pytest.mark.parametrize("name", ["triton", "intel-extension-for-pytorch"])
+@pytest.mark.parametrize("name", ["triton", by_name("intel-extension-for-pytorch")])
 def test_what_comes_beside_is_taken_out(place: Place, name: str) -> None:
     assert place.pip("install", "--no-deps", name).returncode == 0
     row = of(place.status(), name)
@@ -419,7 +419,7 @@ def put(packages: Path, name: str, version: str, installer: str, record: str) ->
     ("installer", "record", "message", "fix"),
     [
         ("conda", "x,,\n", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
-        ("", "", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
+        by_name("", "", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
         ("dpkg", "", "torch 2.9.0 has no list of its files (RECORD)", "remove it by what installed it (dpkg)"),
     ],
 )

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import SOURCE, Said, caller, command, wait_until, xpusetup
+from e2e.support import SOURCE, Said, by_name, caller, command, wait_until, xpusetup
 from e2e.test_resume import alive
 
 if TYPE_CHECKING:
@@ -183,7 +183,7 @@ def test_a_build_that_fails_ends_the_fetch(pair: Pair) -> None:
     assert pair.build("--json").result["failed"] is None
 
 
-@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+@pytest.mark.parametrize("number", [signal.SIGINT, by_name(signal.SIGTERM)])
 def test_both_are_interrupted(pair: Pair, number: signal.Signals) -> None:
     (pair.signs / "seconds").write_text("600")
     words = command("build", *pair.options("--set", "first.PAIR_SLEEP=600", "--json"))

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import psutil
 import pytest
 
-from e2e.support import Tiny, command, make_tiny, wait_until, xpusetup
+from e2e.support import Tiny, by_name, command, make_tiny, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -114,7 +114,7 @@ def test_what_outlived_a_build_is_waited_for(tiny: Tiny, built: Path, tmp_path: 
     assert (built / "lock").read_text().strip() == ""
 
 
-@pytest.mark.parametrize("time_of", [1e9, 4e9])
+@pytest.mark.parametrize("time_of", [1e9, by_name(4e9)])
 def test_times_of_files_mean_nothing(tiny: Tiny, built: Path, time_of: float) -> None:
     """As after a clock that was set back, or forth: what is the same by its hash is not made again."""
     words = ("build", *tiny.options(built), "--verify", "off", "--json")

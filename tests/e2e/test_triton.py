@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from e2e.support import by_name
 from standins.eras import SITES, can_be_taken_away, rules_of, run, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import TRITON
@@ -61,7 +62,7 @@ def test_it_is_built_from_what_was_fetched_before(eras: Eras, root: Path, name: 
     assert again["ran"] == []
 
 
-@pytest.mark.parametrize("name", ON_REQUEST)
+@pytest.mark.parametrize("name", [by_name(ON_REQUEST[0]), ON_REQUEST[1]])
 def test_it_is_built_where_that_is_asked_for(eras: Eras, root: Path, name: str) -> None:
     """From what was fetched before, into a wheel that serves the release's requirement; nothing is put into HOME."""
     rules, stand = rules_of(name), eras.stand(name)
@@ -125,14 +126,14 @@ HEADERS = 'define = "LLVM_EXTERNAL_SPIRV_HEADERS_SOURCE_DIR"\n'
     ("name", "old", "said"),
     [
         ("torch-2.5", OFFLINE, "downloads.invalid"),
-        ("torch-2.5", PROTON, "Requested an offline build but JSON_SYSPATH is not set"),
+        by_name("torch-2.5", PROTON, "Requested an offline build but JSON_SYSPATH is not set"),
         ("torch-2.5", CLONES, "spirv-llvm-translator"),
-        ("torch-2.5", HEADERS, "spirv-headers"),
+        by_name("torch-2.5", HEADERS, "spirv-headers"),
         ("torch-2.4", PTXAS, "downloads.invalid"),
-        ("torch-2.4", UNIT_TESTS, "googletest"),
-        ("torch-2.7-source", OFFLINE, "downloading and extracting"),
+        by_name("torch-2.4", UNIT_TESTS, "googletest"),
+        by_name("torch-2.7-source", OFFLINE, "downloading and extracting"),
         ("torch-2.14-source", OFFLINE, "downloads.invalid"),
-        ("torch-2.14-source", PROTON, "CUPTI_INCLUDE_DIR"),
+        by_name("torch-2.14-source", PROTON, "CUPTI_INCLUDE_DIR"),
     ],
 )
 def test_what_it_would_fetch_itself_ends_the_build(

@@ -9,7 +9,7 @@ from xml.etree import ElementTree as ET
 
 import pytest
 
-from e2e.support import CHECKOUT, xpusetup
+from e2e.support import CHECKOUT, by_name, xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,6 +28,7 @@ FAULTS = {
     "hang": "device.responds",
     "broken-autoload": "autoload.import",
 }
+BY_NAME = {"nan", "amp-noop"}
 HELPER = CHECKOUT / "xpusetup/helpers/verify_device.py"
 
 
@@ -39,7 +40,9 @@ def failing(result: dict[str, Any]) -> list[dict[str, Any]]:
     return [check for check in result["checks"] if check["level"] in ("fail", "crash")]
 
 
-@pytest.mark.parametrize(("fault", "check"), FAULTS.items())
+@pytest.mark.parametrize(
+    ("fault", "check"), [by_name(*each) if each[0] in BY_NAME else each for each in FAULTS.items()]
+)
 def test_each_fault_is_named_first_by_its_check(demo: Demo, fault: str, check: str) -> None:
     said = verify(demo, "--profile", "sim", "--level", "quick", "--patience", "15", SIMXPU_FAULT=fault)
     result = said.document["result"]

@@ -22,6 +22,7 @@ from xpusetup.emit.image_files import (
     render_readme,
     split_stages,
 )
+from xpusetup.plan.about import ABOUT
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
 from xpusetup.plan.requirements import FOLDER
 
@@ -109,6 +110,8 @@ OF_TREES = {"gitconfig": "/etc/gitconfig"}
 """What a place has of its own, mounted while a step fetches, so that no layer and no history holds it."""
 PACKAGES = {"pip": "/root/.cache/pip"}
 TREES = {"xpusetup-git": "/root/.cache/xpusetup"}
+OF_A_SOURCE = ("src", "stamps", "steps")
+"""What a build takes from a tree's stage: it states by which scripts the tree came."""
 COMPILED = {"ccache": "/root/.cache/ccache"}
 HELPERS = "\n".join(
     (
@@ -145,7 +148,11 @@ class Writer:
         words = [*mounts, *(secrets if fetches else self.offline())]
         named = (word for argv in step.run for word in argv if word.startswith(f"{ROOT}/{FOLDER}/"))
         listed = [f"COPY {name.removeprefix(f'{ROOT}/')} {FOLDER}/" for name in dict.fromkeys(named)]
-        copied = "\n".join((f"COPY steps/{step.id}.sh steps/", *listed))
+        states = any(word == f"{ROOT}/helpers/collect_wheel.py" for argv in step.run for word in argv)
+        about = (
+            [f"COPY {ABOUT} helpers/"] if states else []
+        )  # here alone: it changes with addresses, and no other reads it
+        copied = "\n".join((f"COPY steps/{step.id}.sh steps/", *listed, *about))
         return f"{copied}\n{self._run(words, f'bash helpers/image_layer.sh {step.id}{memory}')}"
 
     def offline(self) -> list[str]:
@@ -217,7 +224,7 @@ def _build_stages(image: Image, writer: Writer, built: Built) -> Iterator[str]:
         if with_toolkit and number == 0:
             yield f"COPY --from=environment {PREFIX}/ ./"
         if name in built.sources:
-            yield f"COPY --from=source-{name} {PREFIX}/src/ src/\nCOPY --from=source-{name} {PREFIX}/stamps/ stamps/"
+            yield from (f"COPY --from=source-{name} {PREFIX}/{folder}/ {folder}/" for folder in OF_A_SOURCE)
         yield from map(writer.step, steps)
         before = f"build-{name}"
     yield f"\nFROM {before} AS built"

@@ -3,8 +3,8 @@
 `python -m venv --clear` empties whatever folder it is given; a prefix that was named by mistake must survive that. So
 a mark stays in the folder from the first moment on, also while it is emptied.
 
-pip comes from the wheel that Python brings along, by itself and without byte code: `python -m venv` has all of it
-compiled, which is two thirds of the time, for a pip that the requirements replace at once.
+pip is unpacked from the wheel that Python brings along: `python -m venv` lets that wheel install itself and has all of
+it compiled, which is nearly all of the time, for a pip that the requirements replace at once.
 """
 
 from __future__ import annotations
@@ -15,11 +15,19 @@ import shutil
 import subprocess
 import sys
 import sysconfig
+import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from helperlib.output import fail
+from helperlib.output import fail, write_text
 from make_movable import MARK, make_movable
+
+COMMAND = """#!{python}
+import sys
+from pip._internal.cli.main import main
+if __name__ == "__main__":
+    sys.exit(main())
+"""
 
 
 def main() -> None:
@@ -31,26 +39,39 @@ def main() -> None:
     options.into.mkdir(parents=True, exist_ok=True)
     (options.into / MARK).touch()
     empty(options.into)
-    python = str(options.into / "bin/python")
+    wheel = bundled_pip()
+    way = ("--without-pip",) if wheel else ()
     unset = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
     own = {**unset, "PIP_CONFIG_FILE": os.devnull}  # settings are for what is fetched, and this is not
-    for command in ((sys.executable, "-m", "venv", "--without-pip", str(options.into)), (python, *pip_first())):
-        if subprocess.run(command, env=own, check=False).returncode != 0:
-            fix = "read the lines above; --python names another Python"
-            fail(f"no environment could be made in {options.into}", fix)
+    if subprocess.run((sys.executable, "-m", "venv", *way, str(options.into)), env=own, check=False).returncode != 0:
+        fix = "read the lines above; --python names another Python"
+        fail(f"no environment could be made in {options.into}", fix)
+    if wheel:
+        unpack(wheel, options.into)
     make_movable(options.into)
 
 
-def pip_first() -> tuple[str, ...]:
-    """Give the words with which a new environment's Python gets pip: from the wheel, else as venv itself does."""
+def bundled_pip() -> Path | None:
+    """Give the wheel of pip that this Python brings along, or None where venv has to find one by itself."""
     spec = find_spec("ensurepip")
     own = Path(spec.origin).parent / "_bundled" if spec and spec.origin else None
     places = [Path(place) for place in (sysconfig.get_config_var("WHEEL_PKG_DIR"), own) if place]
-    wheel = next((wheel for place in places for wheel in sorted(place.glob("pip-*-py3-none-any.whl"))), None)
-    if wheel is None:
-        return ("-m", "ensurepip", "--default-pip")
-    quiet = ("--quiet", "--disable-pip-version-check", "--no-cache-dir")
-    return (f"{wheel}/pip", "install", *quiet, "--no-index", "--no-compile", str(wheel))
+    return next((wheel for place in places for wheel in sorted(place.glob("pip-*-py3-none-any.whl"))), None)
+
+
+def unpack(wheel: Path, prefix: Path) -> None:
+    """Put pip and its commands into an environment, and all into RECORD, by which a newer pip takes it away."""
+    site = Path(sysconfig.get_path("purelib", "posix_prefix", {"base": str(prefix), "platbase": str(prefix)}))
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(site)
+    commands = [prefix / "bin" / name for name in ("pip", "pip3", f"pip3.{sys.version_info.minor}")]
+    for command in commands:
+        write_text(command, COMMAND.format(python=prefix / "bin/python"))
+        command.chmod(0o755)
+    (about,) = site.glob("pip-*.dist-info")
+    write_text(about / "INSTALLER", "pip\n")
+    with (about / "RECORD").open("a", encoding="utf-8") as record:
+        record.writelines(f"{os.path.relpath(path, site)},,\n" for path in (*commands, about / "INSTALLER"))
 
 
 def refuse_foreign(folder: Path) -> None:
