@@ -154,7 +154,7 @@ def test_a_release_that_was_named(name: str, asked: str, profile: str, why: str)
         ("no-gpu-debian-12", "cpu-2.13", "build", "xpusetup build --profile cpu-2.13"),
         ("no-gpu-debian-12", "gaudi-1.24.1", "none", "xpusetup build --profile sim"),
         ("no-gpu-debian-12", "", "none", "xpusetup build --profile sim"),
-        ("b580-healthy", "sim", "wheel", "xpusetup setup --apply"),
+        ("b580-healthy", "sim", "wheel", "xpusetup install --profile torch-2.14"),
     ],
 )
 def test_what_this_place_builds_and_what_needs_no_accelerator(

@@ -18,7 +18,7 @@ import pytest
 from e2e.images import debian
 from e2e.support import copy_checkout
 from json_schemas import hold_to_schema
-from real.debian_root import enter, why_not, write_base, write_network
+from real.debian_root import enter_apart, why_not, write_base, write_network
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -63,7 +63,7 @@ class DebianRoot:
         home = "/root" if self.user == "root" else f"/home/{self.user}"
         whose = () if self.user == "root" else ("setpriv", "--reuid=1000", "--regid=1000", "--clear-groups")
         apart = () if self.network else ("--net",)
-        words = enter(root, *whose, *argv, prepare=prepare, apart=apart, **{"HOME": home, **variables})
+        words = enter_apart(root, (*whose, *argv), {"HOME": home, **variables}, prepare, apart)
         return subprocess.run(words, check=False, capture_output=True, text=True)
 
     def do(self, script: str) -> str:
@@ -121,8 +121,8 @@ def install_program(place: Path, root: Path) -> None:
     wheels = place / "wheel"
     if not wheels.is_dir():
         clone = copy_checkout(place / "clone")
-        words = (sys.executable, *PIP, "wheel", "--no-deps", "-w", str(wheels), str(clone))
-        subprocess.run(words, check=True, capture_output=True)
+        make = (sys.executable, *PIP, "wheel", "--no-deps", "-w", str(wheels), str(clone))
+        subprocess.run(make, check=True, capture_output=True)
     target = root / PROGRAM[1:]
     which = ("--python-version", python.name.removeprefix("python"), "--only-binary=:all:", "--no-compile")
     shutil.rmtree(target, ignore_errors=True)

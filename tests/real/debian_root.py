@@ -11,9 +11,13 @@ import platform
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from real.apt_source import DEBIAN_SUITE, pick_entries, read_entries
 from real.outside import UnavailableError, outer_environment, run
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 PACKAGE = "pytorch"
 VERSION = "2.6.0+dfsg-7"
@@ -86,11 +90,15 @@ def write_network(root: Path) -> None:
             shutil.copyfile(source, root / name)
 
 
-def enter(root: Path, *argv: str, prepare: str = "", apart: tuple[str, ...] = (), **variables: str) -> tuple[str, ...]:
-    """Give the words that run a program inside, with a newcomer's environment and these variables.
+def enter(root: Path, *argv: str, **variables: str) -> tuple[str, ...]:
+    """Give the words that run a program inside, with a newcomer's environment and these variables."""
+    return enter_apart(root, argv, variables)
 
-    `prepare`: commands of bash before it, in the namespaces that the program will be in; `apart`: further ones.
-    """
+
+def enter_apart(
+    root: Path, argv: Sequence[str], variables: Mapping[str, str], prepare: str = "", apart: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Give the same words with further namespaces, and commands of bash that come first in all of them."""
     own = {"HOME": "/root", "PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
     passed_on = {name: value for name, value in os.environ.items() if PASSED_ON.fullmatch(name)}
     words = (f"{name}={value}" for name, value in {**own, **passed_on, **variables}.items())
