@@ -76,9 +76,14 @@ KINDS: dict[str, type] = {}
 PLAIN = {str: "string", int: "integer", float: "number", bool: "boolean", NoneType: "null"}
 ERROR = {
     "type": "object",
-    "description": "What happened, the command that mends it, and the exit code.",
-    "properties": {"message": {"type": "string"}, "fix": {"type": "string"}, "code": {"type": "integer"}},
-    "required": ["message", "fix", "code"],
+    "description": "What happened, the command that mends it, the exit code, and the commands that lead on.",
+    "properties": {
+        "message": {"type": "string"},
+        "fix": {"type": "string"},
+        "code": {"type": "integer"},
+        "next": {"type": "array", "items": {"$ref": "#/$defs/NextCommand"}},
+    },
+    "required": ["message", "fix", "code", "next"],
 }
 
 
@@ -233,11 +238,13 @@ HEAD = """\
 # What --json writes
 
 Every command writes one document on stdout: `{"schema": 1, "command": ..., "ok": ..., "result": ...}`, and on an error
-`"error": {"message", "fix", "code"}` in the place of `result`. Messages go to stderr. This page and
+`"error": {"message", "fix", "code", "next"}` in the place of `result`. Messages go to stderr. This page and
 [json-schema.json](json-schema.json) are made from the types that the commands return; keys are added with time, and
 one that is taken away or changes its meaning comes with a new `schema` number.
 
-Each `result` ends with `next`: the whole commands that lead on from it, in their order (empty where nothing does)."""
+Each `result` and `error` ends with `next`: the whole commands that lead on from it, in their order (empty where nothing
+does). A program that runs the first, and the first of what that writes, comes to *verified* or to what cannot be, and
+why ([tried](tried.md#following-next))."""
 
 
 def _paragraph(kind: type) -> list[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from dataclasses import replace
 from pathlib import Path
@@ -15,15 +16,18 @@ from data.diagnosis import diagnose
 from data.outcomes import OUTCOMES
 from golden import hold_one
 from json_schemas import RESULTS, types_of
+from logs import signatures
 from test_advice import parse
 from xpusetup.commands.doctor import DoctorOptions
-from xpusetup.commands.next_commands import FINDERS, NextCommand, list_next
+from xpusetup.commands.explain import explain
+from xpusetup.commands.next_commands import FINDERS, STANDS_FOR, NextCommand, list_next
 from xpusetup.commands.recommend import way_of
+from xpusetup.explain.explanation import fill_commands
 from xpusetup.machine.facts import Facts
 from xpusetup.run.workspace import Where
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Iterator
 
 AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
@@ -37,6 +41,14 @@ KINDS = {kind for command in RESULTS for kind in types_of(command)}
 SHOWN = {name: each for name, each in sorted(vars(screens).items()) if type(each) in KINDS}
 
 
+IN_CAPITALS = {
+    *("BAR", "CFLAGS", "COMPOSITE", "CXX", "CXXFLAGS", "DENIED", "DETAIL", "GONOSUMDB", "GOPRIVATE", "GOPROXY", "GPG"),
+    *("HEAD", "HKLM", "HTTP", "INFO", "KUBECONFIG", "LANG", "LDFLAGS", "LIBDIR", "MPLBACKEND", "PUB", "PYTHONHOME"),
+    *("PYTHONPATH", "RHEL", "SYSTEM", "TRUE", "UTF", "VGA"),
+}
+"""Words in the commands of signatures that stand for themselves."""
+
+
 def lines(found: Iterable[NextCommand]) -> list[str]:
     return [shlex.join(each.argv) for each in found]
 
@@ -48,6 +60,37 @@ def check(found: Iterable[NextCommand]) -> None:
         assert each.argv[0], each
         if each.argv[0] == "xpusetup":
             parse(shlex.join(each.argv).replace(" -- python ", " -- python3 "))
+
+
+def signature_commands() -> Iterator[str]:
+    """Give the commands of each failure as they are told where nothing in the log fills them in."""
+    for each in signatures():
+        for told in (each.commands, *(one.commands for one in each.on.values())):
+            yield from fill_commands(told, {})
+
+
+def test_a_command_that_a_person_has_to_complete_is_none() -> None:
+    """`python -m pip index versions NAME` was told as what comes next, with NAME as it stands."""
+    known = re.compile(r"(?<![\w$-])[A-Z]{3,}(?!\w)")
+    left = {word for line in signature_commands() if not STANDS_FOR.search(line) for word in known.findall(line)}
+    assert left <= IN_CAPITALS, "a word that stands for another belongs to WORDS, else to IN_CAPITALS"
+    cause = replace(screens.EXPLAINED.causes[0], commands=["pip index versions NAME", "<build> --jobs 2", "pip check"])
+    found = list_next(replace(screens.EXPLAINED, causes=[cause]), {})
+    assert [each.argv for each in found] == [["pip", "check"]]
+
+
+def test_what_pip_is_asked_for_is_asked_of_that_of_the_build(tmp_path: Path) -> None:
+    """Debian has no `pip` and no `python` on PATH; `pip config list` was told as what comes next there."""
+    log = tmp_path / "a b/logs/requirements.log"
+    log.parent.mkdir(parents=True)
+    log.write_text("ERROR: No matching distribution found for torch==2.13.0+cpu\n")
+    assert not any("bin/python" in each for each in lines(list_next(explain(str(log)).data, {})))
+    (tmp_path / "a b/profile.lock.json").write_text('{"schema": 1, "named": "sim", "profile": {}}')
+    assert lines(list_next(explain(str(log)).data, {}))[0] == "pip config list"
+    python = tmp_path / "a b/venv/bin/python"
+    python.parent.mkdir(parents=True)
+    python.touch()
+    assert lines(list_next(explain(str(log)).data, {}))[0] == f"{shlex.quote(str(python))} -m pip config list"
 
 
 def test_each_type_of_result_leads_on_or_is_known_to_be_an_end() -> None:

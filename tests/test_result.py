@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 
 import pytest
 
@@ -14,6 +15,7 @@ from xpusetup.base.errors import (
     WorkFailedError,
     XpuError,
 )
+from xpusetup.commands.next_commands import list_after
 from xpusetup.commands.result import Result, make_document, make_error_document
 
 
@@ -42,8 +44,30 @@ def test_error(kind: type[XpuError], code: int) -> None:
         "schema": 1,
         "command": "build",
         "ok": False,
-        "error": {"message": "what", "fix": "how", "code": code},
+        "error": {"message": "what", "fix": "how", "code": code, "next": []},
     }
+
+
+@pytest.mark.parametrize(
+    ("fix", "follows", "lines"),
+    [
+        ("how", "", []),
+        ("xpusetup remove --root /b --yes", "", ["xpusetup remove --profile sim --root /b --yes"]),
+        ("xpusetup remove --name NAME; in /b there is: x", "", []),
+        ("xpusetup explain build.log, or pipe one into it", "", []),
+        ("xpusetup run -- python -c 'import torch'", "", ["xpusetup run --profile sim -- python -c 'import torch'"]),
+        ("# g++\n  sudo apt-get install g++\n  xpusetup status", "", ["xpusetup status --profile sim"]),
+        ("sudo apt-get install g++", "xpusetup setup --for build", ["xpusetup setup --profile sim --for build"]),
+    ],
+)
+def test_what_leads_on_from_an_error(fix: str, follows: str, lines: list[str]) -> None:
+    """Commands that are whole as they stand; prose, and words that stand for others, are for people."""
+    error = NotReadyError("no g++\nmore", fix=fix, follows=follows)
+    found = list_after(error, {"--profile": ["sim"]})
+    assert [shlex.join(each.argv) for each in found] == lines
+    assert {each.why for each in found} <= {"no g++"}
+    document = json.loads(make_error_document("build", error, found))
+    assert [each["argv"] for each in document["error"]["next"]] == [each.argv for each in found]
 
 
 @pytest.mark.parametrize(("fix", "text"), [("", "what"), ("how", "what\n  how")])

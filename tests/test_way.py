@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from io import StringIO
 from typing import TYPE_CHECKING, Any, get_args
 
@@ -12,8 +13,10 @@ from data.places import PLACES
 from data.profiles import SHIPPED, shipped
 from golden import hold_one
 from xpusetup.base.model import Goal
+from xpusetup.commands.next_commands import list_next
 from xpusetup.commands.recommend import way_of
 from xpusetup.commands.setup import Prepared, show_setup
+from xpusetup.config.settings import Settings
 from xpusetup.machine.facts import Facts
 from xpusetup.machine.platforms import Route
 from xpusetup.recommend.setup import make_setup, with_lists
@@ -142,6 +145,39 @@ def test_a_release_that_was_named(name: str, asked: str, profile: str, why: str)
     assert why in found.why
     if found.route != "none":
         assert found.commands[-1].endswith(f" --profile {profile}"), "settings that name another must not lead astray"
+
+
+@pytest.mark.parametrize(
+    ("name", "asked", "route", "command"),
+    [
+        ("no-gpu-debian-12", "sim", "build", "xpusetup build --profile sim"),
+        ("no-gpu-debian-12", "cpu-2.13", "build", "xpusetup build --profile cpu-2.13"),
+        ("no-gpu-debian-12", "gaudi-1.24.1", "none", "xpusetup build --profile sim"),
+        ("no-gpu-debian-12", "", "none", "xpusetup build --profile sim"),
+        ("b580-healthy", "sim", "wheel", "xpusetup install --profile torch-2.14"),
+    ],
+)
+def test_what_this_place_builds_and_what_needs_no_accelerator(
+    name: str, asked: str, route: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The bare command sent a place whose settings name `sim` to build a release of hours for another machine."""
+    monkeypatch.setattr("xpusetup.commands.recommend.load_settings", lambda: Settings(profile=asked))
+    found = way_of(PLACES[name]).data.way
+    assert found is not None
+    assert (found.route, found.commands[0].partition(" --root")[0]) == (route, command)
+
+
+def test_nobody_is_asked_where_a_program_goes_on() -> None:
+    """`setup --apply` was told as what comes next, and ends with 2 where no terminal is."""
+    facts, profile = PLACES["max1550-sles-15"], shipped("torch-2.12")
+    setup = make_setup(facts, profile, known(), goal="build")
+    assert setup.tasks
+    again = "xpusetup setup --profile torch-2.12"
+    told = Prepared(facts=facts, profile=profile, goal="build", setup=setup, named=profile.name, options=again)
+    data = show_setup(told).data
+    for each in (data, replace(data, ran=["setup.kernel"], stopped="restart")):
+        (found,) = list_next(each, {})
+        assert found.argv[-2:] == ["--apply", "--yes"]
 
 
 def test_a_release_without_generic_code_is_refused() -> None:

@@ -11,13 +11,18 @@ import platform
 import re
 import shutil
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from real.apt_source import DEBIAN_SUITE, pick_entries, read_entries
 from real.outside import UnavailableError, outer_environment, run
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
 PACKAGE = "pytorch"
 VERSION = "2.6.0+dfsg-7"
 TOOLS = ("dpkg-dev", "patch", "ccache", "python3-venv", "python3-dev", "procps", "util-linux")
+BASE = ("ca-certificates", "python3", "git")
 NEEDED = ("mmdebstrap", "unshare", "chroot")
 READY = "var/lib/xpusetup-ready"  # names what was installed once all is
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
@@ -66,13 +71,13 @@ def write_root(root: Path, more: tuple[str, ...] = ()) -> None:
     (root / READY).write_text(wanted)
 
 
-def write_base(root: Path, mirror: str) -> None:
+def write_base(root: Path, mirror: str, suite: str = DEBIAN_SUITE, packages: tuple[str, ...] = BASE) -> None:
     """Let mmdebstrap fill a folder beside it, and move that there at once."""
     part = root.with_name(f"{root.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
-    include = "--include=ca-certificates,python3,git"
-    run(("mmdebstrap", "--variant=minbase", include, DEBIAN_SUITE, str(part), mirror), env=os.environ, seconds=1800)
+    include = f"--include={','.join(packages)}"
+    run(("mmdebstrap", "--variant=minbase", include, suite, str(part), mirror), env=os.environ, seconds=1800)
     part.rename(root)
 
 
@@ -87,8 +92,15 @@ def write_network(root: Path) -> None:
 
 def enter(root: Path, *argv: str, **variables: str) -> tuple[str, ...]:
     """Give the words that run a program inside, with a newcomer's environment and these variables."""
+    return enter_apart(root, argv, variables)
+
+
+def enter_apart(
+    root: Path, argv: Sequence[str], variables: Mapping[str, str], prepare: str = "", apart: tuple[str, ...] = ()
+) -> tuple[str, ...]:
+    """Give the same words with further namespaces, and commands of bash that come first in all of them."""
     own = {"HOME": "/root", "PATH": PATH, "LANG": "C.UTF-8", "TERM": "dumb", "DEBIAN_FRONTEND": "noninteractive"}
     passed_on = {name: value for name, value in os.environ.items() if PASSED_ON.fullmatch(name)}
     words = (f"{name}={value}" for name, value in {**own, **passed_on, **variables}.items())
-    unshare = ("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL")
-    return (*unshare, "bash", "-ec", MOUNT, "bash", str(root.resolve()), "env", "-i", *words, *argv)
+    unshare = ("unshare", "--mount", "--pid", "--fork", "--kill-child=KILL", *apart)
+    return (*unshare, "bash", "-ec", prepare + MOUNT, "bash", str(root.resolve()), "env", "-i", *words, *argv)

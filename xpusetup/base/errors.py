@@ -9,14 +9,18 @@ from typing import ClassVar
 
 
 class XpuError(Exception):
-    """The root: what happened and why, and the command that mends it."""
+    """The root: what happened and why, and the command that mends it.
+
+    `follows`: the one command that leads on from here, where the fix is several or speaks to a person.
+    """
 
     code: ClassVar[int] = 1
 
-    def __init__(self, message: str, *, fix: str = "") -> None:
+    def __init__(self, message: str, *, fix: str = "", follows: str = "") -> None:
         super().__init__(message)
         self.message = message
         self.fix = fix
+        self.follows = follows
 
     def __str__(self) -> str:
         return f"{self.message}\n  {self.fix}" if self.fix else self.message

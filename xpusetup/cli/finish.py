@@ -15,6 +15,7 @@ from typer.core import TyperCommand
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from xpusetup.base.errors import XpuError
     from xpusetup.commands.result import AnyResult
     from xpusetup.system.trust import UntrustedError
 
@@ -107,7 +108,7 @@ def finish(
     from dataclasses import replace
 
     from xpusetup.base.errors import InterruptedRunError, XpuError
-    from xpusetup.commands.result import again, complete, complete_result, make_document, make_error_document
+    from xpusetup.commands.result import again, complete, complete_result, make_document
     from xpusetup.system.files import unforeseen
     from xpusetup.ui.screens import show_error, show_result
 
@@ -136,8 +137,15 @@ def finish(
             _say(lambda: show_result(told, quiet=quiet, verbose=verbose))
         raise Finished(result.code)
     error.fix = complete(again(error.fix, sys.argv[1:]), situation())
-    _say(lambda: sys.stdout.write(make_error_document(command, error) + "\n") if json else show_error(error))
+    _say(lambda: _write_error(command, error) if json else show_error(error))
     raise Finished(error.code)
+
+
+def _write_error(command: str, error: XpuError) -> None:
+    from xpusetup.commands.next_commands import list_after
+    from xpusetup.commands.result import make_error_document
+
+    sys.stdout.write(make_error_document(command, error, list_after(error, situation())) + "\n")
 
 
 def _work_trusted(work: Callable[[], AnyResult], *, json: bool) -> AnyResult:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+import shlex
 from collections import deque
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,13 +25,15 @@ from xpusetup.system.files import FreeSpace, package_texts
 from xpusetup.system.logs import STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from xpusetup.base.model import Step
     from xpusetup.explain.finder import Signature
 
 
 LAST_LINES = 12
+OWN = re.compile(r"^(python|pip)(?= )")
+"""What a build has of its own, where a command begins with it."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,6 +107,7 @@ def explain(log: str, good: str = "") -> Result[ExplainResult]:
     chunks = read_stdin() if piped else read_log(Path(log))
     told = explain_chunks(chunks, known_signatures(), known).describe(families=read_families())
     news = find_news(read_log(Path(log)), known) if known and not piped else News((), 0)
+    told = replace(told, causes=_with_python(told.causes, _root_of(Path(log))))
     told = complete_result(told, _situation(Path(log)))
     compared = fields_of(_compare(good, news)) if good else {}
     name = "stdin" if piped else log
@@ -123,12 +128,31 @@ def _compare(good: str, news: News) -> NewLines:
 
 def _situation(log: Path) -> dict[str, list[str]]:
     """Give the options that mean the root of which a log is; empty for any other log."""
-    root = log.absolute().parent.parent
-    lock = read_lock(Root(root)) if log.absolute().parent.name == "logs" else None
-    if lock is None:
+    root = _root_of(log)
+    lock = read_lock(root) if root else None
+    if root is None or lock is None:
         return {}
     named = str(lock.get("named") or lock.get("profile", {}).get("name", ""))
-    return {"--profile": [named], "--root": [str(root)]}
+    return {"--profile": [named], "--root": [str(root.path)]}
+
+
+def _root_of(log: Path) -> Root | None:
+    """Give the root of which a log is; None for any other log."""
+    root = Root(log.absolute().parent.parent)
+    return root if log.absolute().parent.name == "logs" and read_lock(root) is not None else None
+
+
+def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
+    """Let what pip and python are asked for be asked of a build's own: a system may have neither on PATH."""
+    python = root.path / "venv/bin/python" if root else None
+    if python is None or not python.exists():
+        return list(causes)
+    own = {"python": shlex.quote(str(python)), "pip": f"{shlex.quote(str(python))} -m pip"}
+
+    def put(line: str) -> str:
+        return OWN.sub(lambda found: own[found[1]], line)
+
+    return [replace(each, commands=[put(line) for line in each.commands]) for each in causes]
 
 
 def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
@@ -142,7 +166,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     return StepFailure(
         step=step,
         log=str(log),
-        causes=told.causes,
+        causes=_with_python(told.causes, root),
         first_error_line=told.first_error_line,
         first_error=told.first_error,
         last_lines=_last_lines(log),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any, TypeAlias
 
+    from xpusetup.base.errors import XpuError
     from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
@@ -50,6 +51,14 @@ class NextCommand:
 
 SHELL = re.compile(r"[|&;<>$`~*]|^(?:source|unset|export|cd|eval|\.) ")
 """What only a shell understands; such a line is given to one whole."""
+WORDS = """
+    ADDRESS ARCHIVE BUILD CODE COMMAND DIR FILE FOLDER HOST IMAGE JOB KEY LIBRARY LOCK LOG MAIL MODEL MODULE NAME OWNER
+    PACKAGE PATH PORT PROFILE PROGRAM REF REGISTRY SCRIPT SHELL SOURCE TARGET TEST
+"""
+STANDS_FOR = re.compile(rf"<\w+>|(?<![\w$-])(?:{'|'.join(WORDS.split())})(?!\w)")
+"""A word in a command that stands for another: the command is for a person to complete."""
+WHOLE = re.compile(rf"xpusetup (?!.*(?:[,;:] |{STANDS_FOR.pattern})).+")
+"""A line that is one command of this program: neither prose behind it, nor a word in it that stands for another."""
 USE = "xpusetup run -- python -c 'import torch; print(torch.__version__)'"
 
 
@@ -57,6 +66,16 @@ def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[Next
     """Give the commands that lead on from a result, with the options that this run was given."""
     find = FINDERS.get(type(data).__name__, _none)
     return [_whole(title, complete(line, situation), why) for title, line, why in find(data) if line.strip()]
+
+
+def list_after(error: XpuError, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
+    """Give the commands that lead on from an error: what it names, else each line of its fix that is one as it stands.
+
+    A fix that is told in words, or in which a name is to be put, is for a person.
+    """
+    lines = [error.follows] if error.follows else [each.strip() for each in error.fix.splitlines()]
+    why = error.message.partition("\n")[0]
+    return [_whole("mend it", complete(line, situation), why) for line in lines if WHOLE.fullmatch(line)]
 
 
 def _whole(title: str, line: str, why: str) -> NextCommand:
@@ -89,9 +108,10 @@ def _doctor(data: Diagnosis) -> Lines:
 
 def _setup(data: SetupResult) -> Lines:
     if data.stopped:
-        return (("go on after it", data.apply if data.stopped == "restart" else data.follows, f"{data.stopped} first"),)
+        line = f"{data.apply} --yes" if data.stopped == "restart" else data.follows
+        return (("go on after it", line, f"{data.stopped} first"),)
     if data.commands and not data.ran:
-        return (("install what is missing", data.apply, "this machine lacks it"),)
+        return (("install what is missing", f"{data.apply} --yes", "this machine lacks it; nobody is asked"),)
     if data.left:
         return (("see what no command mends", data.checks, data.left[0].seen),)
     return ((f"{data.goal} it", data.follows, "nothing is missing for it"),)
@@ -165,7 +185,8 @@ def _verify(data: DeviceVerification) -> Lines:
 
 def _explain(data: ExplainResult) -> Lines:
     cause = data.causes[0] if data.causes else None
-    return [(cause.fix.rstrip("."), line, cause.cause) for line in cause.commands] if cause else ()
+    lines = [line for line in cause.commands if not STANDS_FOR.search(line)] if cause else ()
+    return [(cause.fix.rstrip("."), line, cause.cause) for line in lines] if cause else ()
 
 
 def _devices(data: DeviceList) -> Lines:

@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass, field
+import shlex
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import XpuError
 from xpusetup.commands.result import Result
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
-from xpusetup.recommend.answer import with_obstacles
+from xpusetup.recommend.answer import WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, other_gpus, unknown_gpus
-from xpusetup.recommend.solve import has_own_pytorch, make_way
-from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, shipped
+from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
+from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, load_profile, shipped
 from xpusetup.run.workspace import load_device, load_settings
 
 if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Refusal, Way, WayStep
+    from xpusetup.recommend.answer import Refusal, Way
 
 
 WAY_SECTIONS: tuple[Section, ...] = (
@@ -94,7 +95,8 @@ def way_of(facts: Facts) -> Result[Overview]:
     """Give the way of a machine that was seen."""
     try:
         profiles = shipped()
-        way = find_way(facts, load_settings().profile)
+        named = load_settings().profile
+        way = _without_hardware(find_way(facts, named), named)
     except XpuError as error:
         problem = Problem(error.message, error.fix, error.code)
         return Result("xpusetup", Overview(machine=machine_line(facts), way=None, error=problem))
@@ -114,6 +116,17 @@ def find_way(facts: Facts, asked: str) -> Way:
     found = examine(question, check_texts(), skip=(*left, *foreign))
     causes = [finding for finding in found if finding.id in root_causes(found)]
     return with_obstacles(way, causes, facts.system.places if facts.system else ())
+
+
+def _without_hardware(way: Way, asked: str) -> Way:
+    """Give the way to a profile that was named and computes without an accelerator on the bus, else the one found."""
+    profile = load_profile(asked) if asked and way.route == "none" else None
+    if profile is None or is_release(profile) or load_device(profile.accelerator, profile.device).pci_vendors:
+        return way
+    verb = "build" if profile.compiles else "install"
+    step = WayStep(title=profile.summary, commands=(f"xpusetup {verb} --profile {shlex.quote(asked)}",))
+    why = f"{asked} is what this place builds, and it needs no accelerator on the bus"
+    return replace(way, route="build", profile=profile.name, why=why, source="", steps=(step,))
 
 
 def about_intel() -> tuple[str, ...]:
@@ -168,7 +181,7 @@ def _day(facts: Facts, otherwise: dt.date) -> dt.date:
 def _source(way: Way, profiles: tuple[Profile, ...]) -> SourceBuild | None:
     """Give what building the same release would be."""
     profile = next((each for each in profiles if each.name == way.profile), None)
-    if profile is None or way.route not in ("wheel", "build"):
+    if profile is None or not is_release(profile) or way.route not in ("wheel", "build"):
         return None
     toolkit = f"oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
     return SourceBuild(f"xpusetup build --profile {profile.name}", toolkit)

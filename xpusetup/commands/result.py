@@ -133,7 +133,8 @@ def make_document(result: AnyResult, following: object = ()) -> str:
     return json.dumps({"schema": SCHEMA, "command": result.command, "ok": result.code == 0, "result": data}, indent=2)
 
 
-def make_error_document(command: str, error: XpuError) -> str:
-    """Give an error as one JSON document."""
+def make_error_document(command: str, error: XpuError, following: object = ()) -> str:
+    """Give an error, and the commands that lead on from it, as one JSON document."""
     told = {"message": hide(error.message), "fix": hide(error.fix), "code": error.code}
+    told["next"] = to_json(hide_all(following))
     return json.dumps({"schema": SCHEMA, "command": command, "ok": False, "error": told}, indent=2)

@@ -246,7 +246,10 @@ def _run(argv: tuple[str, ...], task: Task, say: Callable[[str], None], *, quiet
     say(task.step.title)
     code = run_attached(argv, quiet=quiet)
     if code is None:
-        raise NotReadyError(f"{argv[0]} is not there, and {task.step.title} needs it", fix=f"install {argv[0]}")
+        what = f"{argv[0]} is not there, and {task.step.title} needs it"
+        commands = " && ".join(shlex.join(each) for each in task.step.run)
+        fix = f"ask whoever is root here to run: {commands}" if argv[0] == "sudo" else f"install {argv[0]}"
+        raise NotReadyError(what, fix=fix)
     if code != 0:
         fix = "read what it said above; the same command does again only what is still missing"
         raise WorkFailedError(f"{task.step.title}: {argv[0]} ended with {code}: {' '.join(argv)}", fix=fix)

@@ -396,13 +396,16 @@ def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
 
 
 def _without_gpu(facts: Facts, ordered: Sequence[Profile], known: Known, asked: str) -> Way:
-    """Say that nothing can run here, and how to build for a machine where it can."""
+    """Say that nothing can run here, and how to build for a machine where it can.
+
+    What takes minutes and ends verified comes before what takes hours and cannot be verified here.
+    """
     cards = find_cards(facts, known)
     name = next((each.name for each in ordered if each.name == asked), ordered[0].name if ordered else "")
     for_others = (f"xpusetup setup --profile {name}", f"xpusetup build --profile {name}")
     steps = (
+        WayStep(title="see the whole program work on a simulated accelerator, in minutes", commands=(SIMULATED,)),
         WayStep(title="build for a machine that has a GPU", commands=for_others),
-        WayStep(title="see the whole program work on a simulated accelerator", commands=(SIMULATED,)),
     )
     why, source = _why_not(facts, known)
     return Way(

@@ -102,7 +102,8 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
     found = failing(workspace, facts, purpose, verify)
     if found:
         families = facts.system.places if facts.system else ()
-        raise NotReadyError(_gate_message(workspace, found, purpose), fix=_gate_fix(found, families))
+        message, follows = _gate_message(workspace, found, purpose), f"xpusetup setup --for {purpose.goal}"
+        raise NotReadyError(message, fix=_gate_fix(found, families), follows=follows)
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
