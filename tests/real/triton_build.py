@@ -17,6 +17,7 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from real import ocloc_table
 from real.debian_root import why_not, write_other
 from real.outside import UnavailableError
 from real.torch_attempts import Work, list_attempts, run_attempt, say
@@ -132,7 +133,18 @@ def generate(work: Work) -> Document:
     helper = "/opt/checkout/xpusetup/helpers/generate_kernels.py"
     work.inside(python, helper, "--targets", ",".join(devices), "--out", out)
     every = json.loads(Path(f"{work.root}{out}").read_text())["targets"]
-    return {"profile": told, "every": every}
+    return {"profile": told, "every": every, "table": hold_table(work)}
+
+
+def hold_table(work: Work) -> Document:
+    """Hold the product's table of GPUs against what this ocloc says that it knows. Raises UnavailableError."""
+    folder = f"{work.inner(PLACE)}/ocloc"
+    work.inside("sh", "-c", 'mkdir -p "$0" && cd "$0" && ocloc query SUPPORTED_DEVICES -concat', folder)
+    text = Path(f"{work.root}{folder}/{ocloc_table.FILE}").read_text()
+    found = ocloc_table.compare(text, gpu_table().families, ocloc_table.wheel_images.VERSIONS)
+    if wrong := ocloc_table.wrong_in(found):
+        raise UnavailableError(f"the table of GPUs and ocloc differ: {wrong}")
+    return found
 
 
 def make_figures(work: Work, generated: Document) -> Document:
@@ -149,6 +161,7 @@ def make_figures(work: Work, generated: Document) -> Document:
         "wheel": {"name": wheel.name, "bytes": wheel.stat().st_size, "library": library.stat().st_size},
         "targets": [describe(one["name"], one["why"], one["kernels"]) for one in generated["profile"]["targets"]],
         "every": [describe(one["name"], one["refused"], one["kernels"]) for one in generated["every"]],
+        "table": generated["table"],
         "versions": {name: generated["profile"][name] for name in ("triton", "ocloc")},
     }
 
