@@ -19,7 +19,7 @@ import zipfile
 from importlib.util import find_spec
 from pathlib import Path
 
-from helperlib.output import fail
+from helperlib.output import fail, write_text
 from make_movable import MARK, make_movable
 
 COMMAND = """#!{python}
@@ -66,10 +66,10 @@ def unpack(wheel: Path, prefix: Path) -> None:
         archive.extractall(site)
     commands = [prefix / "bin" / name for name in ("pip", "pip3", f"pip3.{sys.version_info.minor}")]
     for command in commands:
-        command.write_text(COMMAND.format(python=prefix / "bin/python"), encoding="utf-8")
+        write_text(command, COMMAND.format(python=prefix / "bin/python"))
         command.chmod(0o755)
     (about,) = site.glob("pip-*.dist-info")
-    (about / "INSTALLER").write_text("pip\n", encoding="utf-8")
+    write_text(about / "INSTALLER", "pip\n")
     with (about / "RECORD").open("a", encoding="utf-8") as record:
         record.writelines(f"{os.path.relpath(path, site)},,\n" for path in (*commands, about / "INSTALLER"))
 
