@@ -183,7 +183,7 @@ def describe(name: str, why: str, kernels: list[Document]) -> Document:
 def main() -> None:
     """Do what is not done yet, then write the figures."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("work", type=Path, help="the folder that keeps everything; about 12 GB")
+    parser.add_argument("work", type=Path, help="the folder that keeps everything; about 6 GB")
     parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
     asked = parser.parse_args()
     work = Work(asked.work.expanduser().resolve(), PROFILE.name)
