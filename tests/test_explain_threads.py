@@ -10,8 +10,9 @@ import pytest
 
 from logs import HERE, explained, ids
 from xpusetup.base.values import parse_toml
-from xpusetup.explain.explanation import LogLine, explain, fill_commands, find_system
+from xpusetup.explain.explanation import LogLine, explain, fill_commands
 from xpusetup.explain.news import LISTED, find_news, read_known
+from xpusetup.explain.place import find_system
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -69,6 +69,25 @@ def test_slurm_asks_for_nothing_that_the_site_did_not_name() -> None:
     assert "MODULES=()" in texts["common.sh"]
 
 
+def test_slurm_asks_for_a_rank_for_each_device() -> None:
+    text = render_slurm(CELLS[1:], Scheduler(gres="gpu:pvc:4", nodes=3))["nodes.sbatch"]
+    assert [f"--{word}" in text for word in ("nodes=3", "ntasks=12", "ntasks-per-node=4", "array=0")] == [True] * 4
+    for gres in ("", "gpu", "gpu:pvc"):
+        assert "--ntasks=2\n" in render_slurm(CELLS[1:], Scheduler(gres=gres))["nodes.sbatch"]
+
+
+def test_slurm_on_one_node_has_no_job_over_several() -> None:
+    alone = render_slurm(CELLS, Scheduler(nodes=1))
+    assert not [name for name in alone if "nodes" in name]
+    assert "nodes.sbatch" not in alone["submit.sh"]
+
+
+def test_slurm_where_no_torch_has_collectives() -> None:
+    texts = render_slurm(CELLS[:1], Scheduler())  # 2.5 has no XCCL
+    assert not [name for name in texts if "nodes" in name]
+    assert "no XCCL" in texts["README.md"]
+
+
 def test_slurm_scratch_of_the_site_for_all_sources_needs_no_other() -> None:
     profile = shipped("sim")
     cell = Cell(name="sim", profile=profile, plan=make_plan(profile, Request(), SIM, Layout(src="/lustre/sim")))

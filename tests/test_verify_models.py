@@ -161,8 +161,8 @@ def told(*events: dict[str, Any], stacks: str = "") -> Any:
         ),
         (
             [
-                told(START, {"error": "RuntimeError: connection closed", "when": 2.0}),
-                told(START, {"error": "RuntimeError: device lost", "when": 1.0}),
+                told(START, {"error": "RuntimeError: connection closed", "time": 2.0}),
+                told(START, {"error": "RuntimeError: device lost", "time": 1.0}),
             ],
             "",
             "fail",
@@ -170,7 +170,7 @@ def told(*events: dict[str, Any], stacks: str = "") -> Any:
         ),
         (
             [
-                told(START, {"error": "RuntimeError: connection closed", "when": 2.0}),
+                told(START, {"error": "RuntimeError: connection closed", "time": 2.0}),
                 told(START, stacks=STACK.replace("Timeout (0:00:05)!", "Fatal Python error: Segmentation fault\n")),
             ],
             "",
@@ -192,7 +192,7 @@ def test_what_kept_two_ranks_from_their_end(ranks: list[Any], log: str, level: s
 
 
 def test_one_device_that_two_ranks_cannot_share_is_no_fault() -> None:
-    ranks = [told(START, {"error": "RuntimeError: device busy", "when": 1.0}), told(START)]
+    ranks = [told(START, {"error": "RuntimeError: device busy", "time": 1.0}), told(START)]
     order = {**ORDER, "backend": "xccl", "device": "xpu"}
     shared = checks_collectives.judge_ranks(ranks, order, "")
     seen = "2 ranks on the one device, which xccl may refuse: rank 0 at all_reduce: RuntimeError: device busy"

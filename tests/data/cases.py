@@ -879,4 +879,26 @@ ENVIRONMENTS: list[Case] = [
     ("triton.ze_headers", {}, "", "ok: /usr/include/level_zero/ze_api.h"),
     ("triton.ze_headers", {"userland": {"headers": []}}, "", "warn: no level_zero/ze_api.h"),
 ]
-CASES = [*DEVICES, *DRIVER, *BUILDING, *ENVIRONMENTS]
+BY_LINES = (
+    *("hw.bar_space", "vm.passthrough", "kmd.virtual_functions", "hpu.container_runtime", "wsl.windows_too_old"),
+    *("win.driver", "wsl.no_dri", "perm.policy", "umd.unregistered", "umd.variable_needed", "umd.device_choice"),
+    *("npu.busy", "vpu.driver", "env.elsewhere"),
+)
+SHOWN: list[Case] = [
+    *((name, {}, "", "") for name in (*BY_LINES, "tool.contradicted")),
+    *((name, {"shown": {name: {"line": "so", "firm": True}}}, "", "fail: so") for name in BY_LINES),
+    *((name, {"shown": {name: {"line": "so"}}}, "", "") for name in BY_LINES),
+    ("tool.contradicted", {"shown": {"tool.contradicted": {"line": "so", "firm": True}}}, "", "warn: so"),
+    ("perm.not_a_device", {}, "", ""),
+    (
+        "perm.not_a_device",
+        {"hardware": {"fakes": ["/dev/dri/renderD128"], "nodes": []}},
+        "",
+        "fail: /dev/dri/renderD128",
+    ),
+    ("perm.not_a_device", {"hardware": {"fakes": ["/dev/dri/renderD129"]}}, "", "warn: /dev/dri/renderD129"),
+    ("umd.not_listed", {}, "", ""),
+    ("umd.not_listed", gpu(CARD, ALCHEMIST), "", "fail: Level Zero lists"),
+    ("umd.not_listed", gpu(CARD, INTEGRATED), "", ""),
+]
+CASES = [*DEVICES, *DRIVER, *BUILDING, *ENVIRONMENTS, *SHOWN]

@@ -1,4 +1,7 @@
-"""A cluster of one node for tests: Slurm's own daemons on private ports and in a private folder, without munge."""
+"""A cluster for tests: Slurm's own daemons on private ports and in a private folder, without munge.
+
+Its nodes are this machine, as often as there are nodes.
+"""
 
 from __future__ import annotations
 
@@ -16,25 +19,25 @@ import pytest
 from e2e.support import wait_until
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
-PROGRAMS = ("slurmctld", "slurmd", "sbatch", "scancel", "squeue", "sinfo", "scontrol")
+PROGRAMS = ("slurmctld", "slurmd", "sbatch", "srun", "scancel", "squeue", "sinfo", "scontrol")
+NODE = "NodeName={name} NodeHostName={host} NodeAddr=127.0.0.1 Port={port} CPUs={cpus} RealMemory=4000 Gres=gpu:xpu:2"
 CONFIGURATION = """
 ClusterName=test
 SlurmctldHost={host}(127.0.0.1)
 SlurmctldPort={ports[0]}
-SlurmdPort={ports[1]}
 AuthType=auth/none
 CredType=cred/none
 SlurmUser=root
 SlurmdUser=root
 StateSaveLocation={folder}/state
-SlurmdSpoolDir={folder}/spool
+SlurmdSpoolDir={folder}/spool/%n
 SlurmctldPidFile={folder}/slurmctld.pid
-SlurmdPidFile={folder}/slurmd.pid
+SlurmdPidFile={folder}/slurmd.%n.pid
 SlurmctldLogFile={folder}/slurmctld.log
-SlurmdLogFile={folder}/slurmd.log
+SlurmdLogFile={folder}/slurmd.%n.log
 ProctrackType=proctrack/linuxproc
 TaskPlugin=task/none
 SchedulerParameters=sched_interval=1,sched_min_interval=0,bf_interval=1,batch_sched_delay=0,bf_min_age_reserve=0
@@ -49,7 +52,7 @@ JobCompLoc={folder}/jobcomp.log
 ReturnToService=2
 MpiDefault=none
 KillWait=2
-NodeName={host} NodeAddr=127.0.0.1 CPUs={cpus} RealMemory=4000 Gres=gpu:xpu:2 State=UNKNOWN
+{nodes}
 PartitionName=build Nodes=ALL Default=YES MaxTime=INFINITE State=UP
 PartitionName=gpu Nodes=ALL MaxTime=INFINITE State=UP
 """
@@ -80,8 +83,11 @@ class Cluster:
 
 
 @contextmanager
-def start_cluster(folder: Path) -> Iterator[Cluster]:
-    """Start the daemons, and end them by their processes. Skips where that cannot be."""
+def start_cluster(folder: Path, names: Sequence[str] = ()) -> Iterator[Cluster]:
+    """Start the daemons, and end them by their processes. Without names there is one node.
+
+    Skips where that cannot be.
+    """
     if os.geteuid() != 0 or not all(map(shutil.which, PROGRAMS)):
         pytest.skip("needs root, and slurmctld, slurmd and slurm-client from Debian")
     devices = folder / "dri"
@@ -90,15 +96,19 @@ def start_cluster(folder: Path) -> Iterator[Cluster]:
     for number in (128, 129):
         (devices / f"renderD{number}").touch()
     host = platform.node().partition(".")[0]
-    text = CONFIGURATION.format(host=host, folder=folder, ports=free_ports(2), cpus=os.cpu_count())
+    names = names or (host,)
+    ports = free_ports(1 + len(names))
+    pairs = zip(names, ports[1:], strict=True)
+    nodes = "\n".join(NODE.format(name=name, host=host, port=port, cpus=os.cpu_count()) for name, port in pairs)
+    text = CONFIGURATION.format(host=host, folder=folder, ports=ports, nodes=nodes)
     (folder / "slurm.conf").write_text(text)
-    gres = f"NodeName={host} Name=gpu Type=xpu Count=2 File={devices}/renderD12[8-9]\n"
-    (folder / "gres.conf").write_text(gres)
+    gres = (f"NodeName={name} Name=gpu Type=xpu Count=2 File={devices}/renderD12[8-9]\n" for name in names)
+    (folder / "gres.conf").write_text("".join(gres))
     cluster = Cluster(folder, {"SLURM_CONF": str(folder / "slurm.conf")})
     with ExitStack() as stack:
-        for words in (("slurmctld", "-D", "-c"), ("slurmd", "-D", "-N", host)):
-            stack.enter_context(_daemon((*words, "-f", str(folder / "slurm.conf")), folder))
-        wait_until(lambda: "idle" in _answer(cluster), seconds=30)
+        for words in (("slurmctld", "-D", "-c"), *(("slurmd", "-D", "-N", name) for name in names)):
+            stack.enter_context(_daemon((*words, "-f", str(folder / "slurm.conf")), folder / f"{words[-1]}.out"))
+        wait_until(lambda: _answer(cluster).split() == ["idle"] * len(names), seconds=60)
         try:
             yield cluster
         finally:  # of a test that failed a job may still be at work, and would outlive the daemons
@@ -108,13 +118,13 @@ def start_cluster(folder: Path) -> Iterator[Cluster]:
 
 def _answer(cluster: Cluster) -> str:
     env = {**os.environ, **cluster.env}
-    argv = ("sinfo", "--noheader", "--format=%T")
+    argv = ("sinfo", "--noheader", "--Node", "--partition=build", "--format=%T")
     return subprocess.run(argv, env=env, check=False, capture_output=True, text=True).stdout
 
 
 @contextmanager
-def _daemon(argv: tuple[str, ...], folder: Path) -> Iterator[None]:
-    with (folder / f"{argv[0]}.out").open("wb") as out:
+def _daemon(argv: tuple[str, ...], log: Path) -> Iterator[None]:
+    with log.open("wb") as out:
         process = subprocess.Popen(argv, stdout=out, stderr=out, env={**os.environ, "SLURM_CONF": argv[-1]})
         try:
             yield

@@ -29,6 +29,7 @@ gres = "gpu:xpu:1"
 cpus = 1
 memory_gib = 1
 scratch = "{folder}/node"
+nodes = 1
 """
 SETUP = """
 import os, time
@@ -127,6 +128,21 @@ def test_array(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
 def rows_of(out: Path, tiny: Tiny) -> dict[str, dict[str, Any]]:
     said = xpusetup("status", "--root", str(out), "--json", env=tiny.env)
     return {row["name"]: row for row in said.document["result"]["builds"]}
+
+
+def test_a_cluster_without_so_many_nodes(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
+    out, env = tmp_path / "out", {**tiny.env, **cluster.env}
+    site = Path(tiny.env["HOME"]) / ".config/xpusetup/site.toml"
+    site.write_text(site.read_text().replace("nodes = 1", "nodes = 2"))
+    assert xpusetup("emit", "slurm", "--profile", str(tmp_path / "one.toml"), "-o", str(out), env=tiny.env).code == 0
+    assert bash(out, "fetch.sh", env=env).code == 0
+    submitted = bash(out, "submit.sh", env=env)
+    cluster.call("scancel", "--user=root")
+    cluster.wait()
+    assert submitted.code == 3
+    assert "builds" in submitted.out
+    assert "no job over 2 nodes was submitted beside the others: " in submitted.err
+    assert "Requested node configuration is not available" in submitted.err
 
 
 def test_no_scheduler(tiny: Tiny, tmp_path: Path) -> None:

@@ -79,7 +79,7 @@ class FoundRef:
 ROOT = "@ROOT@"
 """Stands for the root folder in a plan, so that a plan is the same wherever it is run."""
 
-Need = Literal["network", "compiler", "toolkit", "device", "root"]
+Need = Literal["network", "compiler", "toolkit", "device", "nodes", "root"]
 Level = Literal["ok", "info", "warn", "fail", "skip", "crash", "unknown"]
 StepState = Literal["done", "stale", "todo"]
 VerifyMode = Literal["auto", "require", "off"]

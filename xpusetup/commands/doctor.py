@@ -171,6 +171,8 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     findings = _merge(by_goal)
     told = _diagnose(workspace, facts, by_goal)
     matters = wanted_goals(tuple(by_goal), told.way.route)
+    if paste and told.way.route == "none" and not facts.is_told("hardware.gpus"):
+        told = replace(told, way=replace(told.way, why="which accelerator is there was not told"))
     told = replace(told, saved=asked.save or None, pasted=paste.describe(findings) if paste else None)
     return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
 
@@ -349,7 +351,7 @@ def _machine(facts: Facts) -> str:
         words += [f"{resources.cpus} cores", f"{resources.memory / (1 << 30):.0f} GiB"]
     if facts.python:
         words.append(f"Python {facts.python.version}")
-    return " · ".join(words)
+    return " · ".join(words) or "nothing was told of it"
 
 
 def _fitting(facts: Facts, profiles: Iterable[Profile], goal: Goal) -> list[str]:

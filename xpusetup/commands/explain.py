@@ -136,7 +136,9 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
     log = root.log(step)
     good = good_log(log)
     known = read_known(read_log(good)) if good.exists() else None
-    told = explain_chunks(read_log(log), known_signatures(), known).describe(go_on.command, read_families())
+    told = explain_chunks(read_log(log), known_signatures(), known, failed=True).describe(
+        go_on.command, read_families()
+    )
     return StepFailure(
         step=step,
         log=str(log),
@@ -152,7 +154,7 @@ def describe_failure(root: Root, step: str, go_on: GoingOn) -> StepFailure:
 
 def lacked_memory(log: Path) -> bool:
     """Say whether a step ended because there was too little memory for its jobs, as far as its log tells."""
-    causes = explain_chunks(read_log(log), known_signatures()).causes
+    causes = explain_chunks(read_log(log), known_signatures(), failed=True).causes
     return bool(causes) and causes[0].signature.memory
 
 

@@ -14,7 +14,8 @@ from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
-from xpusetup.run.tables import gpu_table, sayings
+from xpusetup.machine.works import fails, torch_works
+from xpusetup.run.tables import gpu_table, sayings, showings
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
@@ -25,6 +26,32 @@ if TYPE_CHECKING:
     from xpusetup.machine.facts import Facts
 
 
+AMBIGUOUS = (
+    *("ze.uninitialized", "ze.unknown", "ze.no_device", "win.crash", "rt.segfault", "rt.uncaught", "rt.count_zero"),
+    *("rt.no_devices", "rt.init_failed", "ocl.no_platform", "ollama.load", "ollama.runner", "vllm.engine", "ray.died"),
+    *("llama.no_gpu", "ov.no_gpu", "rt.native_api", "rt.ur_code", "rt.ur_error", "rt.ze_code", "va.init", "xpum.init"),
+    *("kube.crash_loop", "import.load_failed", "rt.cuda_code"),
+)
+"""Causes that only say that it fails: the message has many, and it does not tell which."""
+DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
+"""Of these: where this part was told, they say why."""
+DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")
+BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_group")
+"""Causes that are about rights in general, and the checks that say which."""
+OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
+"""What is amiss in a program, where torch has a device."""
+IN_WINDOWS = {
+    "lspci -nnk": "wmic path win32_VideoController get name,driverversion,status",
+    "sycl-ls": "sycl-ls --verbose",
+    "dpkg -l || rpm -qa || pacman -Q": "dir C:\\Windows\\System32\\ze_loader.dll C:\\Windows\\System32\\OpenCL.dll",
+    "env": "set",
+    "pip list": "pip list",
+    "python -m torch.utils.collect_env": "python -m torch.utils.collect_env",
+    "python -c 'import torch; print(torch.xpu.is_available())'": (
+        'python -c "import torch; print(torch.__version__, torch.xpu.is_available())"'
+    ),
+}
+"""What to paste from Windows in place of what Linux has; what is not here has no use there."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
 
@@ -41,7 +68,8 @@ class Untold:
 class PasteSummary:
     """From what was judged: how many outputs of which kind, how many lines and how many of no known kind, and some.
 
-    `cut`: there was more than is read; `causes`: what its error lines mean; `unknown`: what to paste to know more.
+    `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
+    and not why; `unknown`: what to paste to know more.
     """
 
     kinds: dict[str, int]
@@ -50,6 +78,7 @@ class PasteSummary:
     unread_lines: list[str]
     cut: bool
     causes: list[Cause]
+    symptoms: list[str]
     unknown: list[Untold]
 
 
@@ -65,13 +94,15 @@ class Paste:
     def describe(self, findings: Sequence[Finding]) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
         report = self.report
+        told = [cause for cause in self.causes if not _refuted(cause, findings, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
             lines=report.lines,
             unread=report.unread,
             unread_lines=list(report.examples),
             cut=self.cut,
-            causes=[cause for cause in self.causes if not _refuted(cause, findings)],
+            causes=[cause for cause in told if not _is_symptom(cause, self.facts)],
+            symptoms=_symptoms([cause for cause in told if _is_symptom(cause, self.facts)], self.facts, findings),
             unknown=_unknown(self.facts, findings),
         )
 
@@ -83,16 +114,37 @@ def read_paste(names: Sequence[str]) -> Paste:
     data = [_read(name) for name in names]
     texts = [each.decode("utf-8", errors="replace") for each in data]
     taken = dt.datetime.now(dt.timezone.utc).isoformat(timespec="seconds")
-    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD, sayings())
+    facts, report = facts_from_paste(texts, taken, gpu_table(), TOLD, sayings(), showings())
     causes = _causes(texts, facts)
-    if not report.kinds and not causes:
+    if not report.kinds and not causes and not facts.shown:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"
         raise UsageError(f"nothing in {', '.join(names)} is recognised", fix=fix)
     return Paste(facts, report, causes, any(len(each) >= MOST_TEXT for each in data))
 
 
-def _refuted(cause: Cause, findings: Iterable[Finding]) -> bool:
-    """Say whether the check of the same line finds nothing amiss: xe may refuse what i915 has taken."""
+def _is_symptom(cause: Cause, facts: Facts) -> bool:
+    """Say whether a cause says no more than that it fails."""
+    if cause.id in OF_PROGRAMS:
+        return torch_works(facts)
+    wanted = DECIDES.get(cause.id)
+    return cause.id in AMBIGUOUS and not (wanted and facts.is_told(wanted))
+
+
+def _symptoms(causes: Iterable[Cause], facts: Facts, findings: Iterable[Finding]) -> list[str]:
+    """Give the lines that say that it fails and not why; none where a check says why."""
+    if any(each.level in ("fail", "crash") for each in findings):
+        return []
+    said = [facts.said.get("fails", "it finds no device")] if fails(facts) else []
+    return list(dict.fromkeys([*(cause.text.strip()[:160] for cause in causes), *(each[:160] for each in said)]))[:3]
+
+
+def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
+    """Say whether a check knows better: of the same line it finds nothing amiss, or it has told the same and more."""
+    amiss = {each.id for each in findings if each.level in ("fail", "warn")}
+    if any(cause.id in seen.same for name, seen in facts.shown.items() if name in amiss):
+        return True
+    if cause.id in DENIED and amiss & set(BY_RIGHTS):
+        return True
     return cause.id in JUDGED and any(each.id == cause.id and each.level in ("ok", "unknown") for each in findings)
 
 
@@ -111,9 +163,12 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:
     """Give what to paste, with the checks that it would answer; what answers most stands first."""
     wanted: dict[str, list[str]] = {}
+    windows = facts.system is not None and "windows" in facts.system.families
     for finding in findings:
         if finding.level == "unknown":
             for part in untold_parts(finding.id, facts):
-                wanted.setdefault(PARTS[part], []).append(finding.id)
+                ask = IN_WINDOWS.get(PARTS[part], "") if windows else PARTS[part]
+                wanted.setdefault(ask, []).append(finding.id)
+    wanted.pop("", None)
     rows = sorted(wanted.items(), key=lambda pair: -len(pair[1]))
     return [Untold(paste, list(dict.fromkeys(checks))) for paste, checks in rows]

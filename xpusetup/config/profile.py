@@ -126,6 +126,19 @@ class Packages(Strict):
     page: Text = ""
 
 
+class RefusedToolkit(Sourced):
+    """Versions of a toolkit that these sources do not compile with as they are, and why.
+
+    `patches` are the changes that would bring them back, each by its address in words; `gives_up` is what the result
+    lacks with them. A profile of one's own that has them accepts such versions: what is accepted is not refused.
+    """
+
+    versions: Specifiers
+    why: Text
+    patches: list[Text] = []
+    gives_up: Text = ""
+
+
 class ToolkitWanted(Sourced):
     """The tool chain a profile compiles with, and how its environment is switched on."""
 
@@ -136,6 +149,11 @@ class ToolkitWanted(Sourced):
     sets: list[Variable]
     runtime: Literal["wheels", "toolkit"]
     packages: Packages = Packages()
+    refused: list[RefusedToolkit] = []
+
+    @model_serializer(mode="wrap")
+    def _say_refused(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "refused" or value}
 
 
 class Arch(Sourced):

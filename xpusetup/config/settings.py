@@ -69,7 +69,8 @@ class Scheduler(Strict):
     """What Slurm's jobs ask for here.
 
     `scratch`: a folder on the node's own disk, in which `$VARIABLES` of the job may stand; `gres`: what a verification
-    asks for; without `memory_gib` a build asks for what its compile jobs take.
+    asks for; without `memory_gib` a build asks for what its compile jobs take. `nodes`: on how many collectives are
+    verified, with a rank for each device of `gres`; 1: not at all.
     """
 
     account: SlurmWord | Literal[""] = ""
@@ -77,6 +78,7 @@ class Scheduler(Strict):
     partition: SlurmWord | Literal[""] = ""
     gpu_partition: SlurmWord | Literal[""] = ""
     gres: SlurmWord | Literal[""] = "gpu:1"
+    nodes: int = Field(default=2, ge=1, le=MOST)
     cpus: int = Field(default=16, ge=1, le=MOST)
     memory_gib: int | None = Field(default=None, ge=1, le=MOST)
     time: SlurmWord = "12:00:00"

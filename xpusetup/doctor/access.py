@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import DRIVERS, Answer, Question, gpus, intel_gpus, is_xpu, nodes, variable
-from xpusetup.machine.facts import NOT_HANDED, fails
+from xpusetup.machine.facts import NOT_HANDED
+from xpusetup.machine.works import fails
 
 if TYPE_CHECKING:
     from xpusetup.machine.facts import Node
@@ -82,6 +83,16 @@ def check_render_node(question: Question) -> Answer | None:
         drivers = drivers or (f"{idle[0]} is loaded and has taken no GPU" if idle else "no GPU")
         return Answer(weight(question), f"no /dev/dri/renderD* ({drivers})")
     return Answer("ok", ", ".join(node.path for node in found))
+
+
+def check_fake_node(question: Question) -> Answer | None:
+    """Look for files and folders that have the name of a node."""
+    hardware = question.facts.hardware
+    fakes = hardware.fakes if hardware else []
+    if not fakes or question.device.nodes != "render":
+        return None
+    seen = f"{', '.join(fakes)} is a plain file or folder, no device"
+    return Answer("warn" if nodes(question) else weight(question), seen, {"node": fakes[0]})
 
 
 def _closed(question: Question) -> list[Node]:

@@ -12,12 +12,14 @@ from xpusetup.doctor.question import (
     intel_gpus,
     is_discrete,
     is_xpu,
+    lists_all,
     named,
     numbers,
     package,
+    unlisted,
 )
-from xpusetup.machine.facts import fails, lists_gpu, torch_works
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, level_zero_build
+from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -89,7 +91,7 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     if said.startswith(STOCK):
         return None
     late = newer_than(question, build)
-    if not late or lists_gpu(question.facts) or torch_works(question.facts):
+    if not late or lists_all(question) or (torch_works(question.facts) and not unlisted(question)):
         return Answer("ok", f"build {build} knows it") if not late else None
     return Answer("fail" if is_sure(late) else "warn", tell(question, f"the driver {said} (build {build})", late))
 
@@ -98,7 +100,7 @@ def check_system_for_gpu(question: Question) -> Answer | None:
     """Hold the newest kernel of a distribution's release against the GPU, where the one that runs was not told."""
     system, table = question.facts.system, _table(question)
     told = question.facts.kernel is not None and numbers(question.facts.kernel.release) > (0, 0)
-    if system is None or table is None or told or question.facts.in_wsl or lists_gpu(question.facts):
+    if system is None or table is None or told or question.facts.in_wsl or lists_all(question):
         return None
     found = table.of_system(system.families, system.version or "")
     newest = found.newest or "" if found else ""
@@ -115,12 +117,13 @@ def check_image(question: Question) -> Answer | None:
     container, table = question.facts.container, _table(question)
     image = container.details.get("image", "") if container else ""
     held = table.of_image(image) if table and image else None
-    if held is None or level_zero_build(question.facts) or lists_gpu(question.facts) or torch_works(question.facts):
+    if held is None or level_zero_build(question.facts) or lists_all(question) or torch_works(question.facts):
         return None
     late = newer_than(question, held.build)
     if not late:
         return None
-    level: Level = "fail" if fails(question.facts) and is_sure(late) else "warn"
+    amiss = fails(question.facts) or bool(unlisted(question))
+    level: Level = "fail" if amiss and is_sure(late) else "warn"
     return Answer(level, tell(question, f"the driver in {image} (of {held.before} or before)", late), {"image": image})
 
 
@@ -128,7 +131,10 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
     """Hold torch and its extension against the GPU: native code came with a release."""
     torch = question.facts.torch
     ipex = distribution(question, IPEX)
-    if torch is None or not is_xpu(question) or torch.version is None or torch_works(question.facts):
+    if torch is None or not is_xpu(question) or torch.version is None:
+        return None
+    hangs = "hangs" in question.facts.said
+    if torch_works(question.facts) and not hangs:
         return None
     part: Part = "ipex" if ipex else "torch"
     version = ipex or (torch.version if torch.xpu else "")
@@ -137,7 +143,9 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
         return None
     name = "Intel's extension" if ipex else "torch"
     sure = is_sure(late) and (bool(ipex) or lists_gpu(question.facts)) and fails(question.facts)
-    return Answer("fail" if sure else "warn", tell(question, f"{name} {version}", late), {"python": torch.python})
+    seen = tell(question, f"{name} {version}", late)
+    seen += ": without code for it all kernels are compiled at the first use, which looks like a hang" if hangs else ""
+    return Answer("fail" if sure or hangs else "warn", seen, {"python": torch.python})
 
 
 def older_compiler(question: Question) -> str:

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from xpusetup.doctor.question import Answer, Question, is_xpu
-from xpusetup.machine.facts import lists_gpu
 from xpusetup.machine.known_bad import Situation, find_known_bad
+from xpusetup.machine.works import lists_gpu
 
 
 def check_combinations(question: Question) -> Answer | None:

@@ -15,6 +15,7 @@ from xpusetup.doctor.question import (
     intel_gpus,
     is_discrete,
     is_xpu,
+    lists_all,
     messages,
     named,
     nodes,
@@ -24,9 +25,10 @@ from xpusetup.doctor.question import (
     unbound,
 )
 from xpusetup.doctor.userland import check_stock
-from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE, fails, lists_gpu
+from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
 from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
+from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -212,7 +214,7 @@ def check_firmware(question: Question) -> Answer | None:
     lines = messages(question, NO_FIRMWARE)
     guc = [line for line in lines if re.search(GUC, line)]
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
-    if lines and (gone or (guc and not lists_gpu(question.facts))):
+    if lines and (gone or (guc and not lists_all(question))):
         return Answer("fail", (guc or lines)[-1])
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
@@ -236,7 +238,7 @@ def check_wedged(question: Question) -> Answer | None:
     if not lines:
         return Answer("ok", "none is given up")
     first = next((line for line in lines if "wedged" not in line), lines[0])
-    return Answer("warn" if lists_gpu(question.facts) else "fail", first, {"kernel": kernel.release})
+    return Answer("warn" if lists_all(question) else "fail", first, {"kernel": kernel.release})
 
 
 def _still_wedged(said: list[str]) -> list[str]:
@@ -259,8 +261,9 @@ def check_max_driver(question: Question) -> Answer | None:
     """Look for a Data Center GPU Max that no driver has taken: it needs Intel's own build of i915."""
     kernel = _kernel(question)
     cards = [*of_family(question, "pvc"), *(gpu for gpu in intel_gpus(question) if gpu.device in FLEX)]
-    lost = [gpu for gpu in cards if gpu.driver not in DRIVERS]
-    if kernel is None or not cards:
+    dark = not nodes(question) and question.facts.is_told("hardware.nodes")
+    lost = [gpu for gpu in cards if gpu.driver not in DRIVERS and (gpu.driver != SEEN_ELSEWHERE or dark)]
+    if kernel is None or not cards or (not lost and cards[0].driver == SEEN_ELSEWHERE):
         return None
     if lost:
         built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
@@ -304,14 +307,18 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     Kernels of RHEL and those that makers of machines get from Ubuntu (-oem) have drivers of later ones.
     """
     userland = question.facts.userland
-    listed = bool(userland and (userland.clinfo or any(":gpu]" in line for line in userland.sycl or [])))
+    shown = [*(userland.clinfo or []), *(userland.sycl or [])] if userland else []
+    listed = any(is_gpu_line(line) for line in shown)
     own = bool(kernel.dkms) or bool(package(question, "intel-i915-dkms", "xe-dkms"))
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
-    if listed or own or lists_gpu(question.facts) or not (gone or fails(question.facts)):
+    if own or torch_works(question.facts) or not (gone or fails(question.facts)):
         return []
     if re.search(r"\.el\d|-oem\b", kernel.release):
         return []
-    return [gpu for gpu in intel_gpus(question) if gpu.driver == SEEN_ELSEWHERE and _is_before(question, kernel, gpu)]
+    early = [gpu for gpu in intel_gpus(question) if _is_before(question, kernel, gpu)]
+    forced = [gpu for gpu in early if gpu.device and re.search(rf"force_probe=\S*(?:{gpu.device}|\*)", kernel.cmdline)]
+    blind = not listed and not lists_gpu(question.facts)
+    return [gpu for gpu in early if gpu in forced or (blind and gpu.driver == SEEN_ELSEWHERE)]
 
 
 def _is_before(question: Question, kernel: Kernel, gpu: Gpu) -> bool:
@@ -380,7 +387,7 @@ def check_driver_age(question: Question) -> Answer | None:
     seen = f"{said} on Linux {kernel.release}" if kernel else said
     if check_stock(question) is not None:
         return Answer("info", seen) if kernel else None
-    if newer_than(question, build) and not lists_gpu(question.facts):
+    if newer_than(question, build) and not lists_all(question):
         return None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
     if kernel and on_xe and build <= FIRST_WITH_XE:

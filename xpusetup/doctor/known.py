@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
-from xpusetup.machine.facts import lists_gpu, torch_works
+from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
+    from xpusetup.doctor.question import Question
     from xpusetup.machine.facts import Facts
 
 
@@ -64,7 +65,6 @@ TELLS: dict[str, tuple[str, ...]] = {
 FROM_ABSENCE: dict[str, tuple[str, ...]] = {
     "hw.intel_gpu_present": (GPUS,),
     "hw.multi_bmg_enum": (GPUS, LADDER),
-    "kmd.pvc_needs_backports": (DRIVER,),
     "kmd.bound": (DRIVER,),
     "perm.dri_nodes": (NODES,),
     "umd.opencl_icd": ("userland.opencl",),
@@ -105,15 +105,52 @@ def untold_parts(name: str, facts: Facts) -> tuple[str, ...]:
     return tuple(part for part in TELLS.get(name, ()) if not facts.is_told(part))
 
 
-def judge_untold(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
-    """Give a check's answer as far as it follows from what was told; else that it is not known, and of what."""
+def by_lines(name: str, question: Question) -> Answer | None:
+    """Answer a check of which only lines tell that programs wrote (data/shown.toml)."""
+    return judge_shown(name, question.facts, None)
+
+
+BESIDE = ("tool.contradicted",)
+"""What errs without anything being amiss with the GPU: it only warns."""
+
+
+def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
+    """Give what programs' lines tell of what a check looks at, where it saw no failure itself."""
+    seen = facts.shown.get(name)
+    works = torch_works(facts) or lists_gpu(facts)
+    if seen is None or (works and not seen.firm) or (answer is not None and answer.level in ("fail", "crash")):
+        return answer
+    words = {**WORDS, **(answer.words if answer else {}), "means": seen.means, "mend": seen.mend}
+    return Answer("warn" if name in BESIDE else "fail", seen.line, words)
+
+
+WHENCE = (
+    *("hardware.gpus", NODES, ACCESS, PACKAGES, LIBRARIES, MESSAGES, KERNEL, "environment", "userland.opencl"),
+    "userland.sycl",
+)
+"""From what the cause of a failure would be known."""
+SYMPTOMS = ("umd.ze_init", "torch.available")
+
+
+def _is_message(name: str, facts: Facts) -> bool:
+    """Say whether a symptom is all that was told."""
+    return name in SYMPTOMS and not any(facts.is_told(part) for part in WHENCE)
+
+
+def judge_untold(name: str, facts: Facts, answer: Answer | None, *, whole: bool) -> Answer | None:
+    """Give a check's answer as far as it follows from what was told; else that it is not known, and of what.
+
+    `whole`: Level Zero lists every GPU that is told of.
+    """
     if any(not facts.is_told(part) for part in FROM_ABSENCE.get(name, ())) and answer is not None:
         answer = None if answer.level in ("warn", "fail", "info") else answer
+    if answer is not None and answer.level == "fail" and _is_message(name, facts):
+        return Answer("unknown", f"{answer.seen}; nothing was told from which it follows")
     if answer is not None and answer.level not in ("ok", "info"):
         return answer
     missing = untold_parts(name, facts)
     if not missing or (answer is not None and answer.level == "info"):
         return answer
-    if name in PROVEN and lists_gpu(facts):
+    if name in PROVEN and whole:
         return Answer("ok", "Level Zero lists a GPU")
     return Answer("unknown", f"not told: {', '.join(missing)}")

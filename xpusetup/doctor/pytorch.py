@@ -7,8 +7,8 @@ from posixpath import basename
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer, Question, distribution, is_xpu, numbers, variable
-from xpusetup.machine.facts import lists_gpu, torch_works
 from xpusetup.machine.fit import mend_command
+from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -244,7 +244,9 @@ def check_companions(question: Question) -> Answer | None:
     other = [f"{name} {each}" for name, each in there.items() if _is_other_build(local, each.partition("+")[2])]
     if not late and not other:
         return Answer("ok", ", ".join(there)) if there else None
-    asked = torch.report is not None and not torch.report.error
+    error = torch.report.error if torch.report else ""
+    other_failure = "fails" in question.facts.said and not re.search(r"torchvision|torchaudio", error)
+    asked = (torch.report is not None and not error) or other_failure
     seen = f"{', '.join(dict.fromkeys([*late, *other]))} beside torch {torch.version}"
     return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
 

@@ -11,7 +11,8 @@ from pydantic import Field
 from xpusetup.base.model import Fix
 from xpusetup.base.values import Confidence, Strict, parse_toml
 from xpusetup.machine.facts import SEEN_ELSEWHERE
-from xpusetup.machine.gpus import MAKERS
+from xpusetup.machine.gpus import MAKERS, find_device
+from xpusetup.machine.works import lists_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -165,6 +166,32 @@ def messages(question: Question, pattern: str) -> list[str]:
     """Give the kernel's messages that match a pattern."""
     kernel = question.facts.kernel
     return [line for line in (kernel.messages or []) if re.search(pattern, line)] if kernel else []
+
+
+def unlisted(question: Question) -> list[Gpu]:
+    """Give the cards on the bus that Level Zero passes over while it lists another GPU.
+
+    Names that say no product may stand for any of them; a variable that chooses among devices tells nothing.
+    """
+    userland, table = question.facts.userland, question.gpus
+    ladder = userland.level_zero if userland else None
+    chosen = any(variable(question, name) for name in ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK"))
+    if ladder is None or table is None or chosen or not lists_gpu(question.facts):
+        return []
+    names = [device.name for device in ladder.devices if device.kind in ("gpu", "")]
+    found = [table.find(INTEL, find_device(each, table)) for each in names]
+    left = [gpu for gpu in intel_gpus(question) if ":" in gpu.address and is_discrete(question, gpu)]
+    left = [gpu for gpu in left if gpu.driver != "vfio-pci"]
+    for product in filter(None, found):
+        same = (gpu for gpu in left if (kind := family(question, gpu)) is None or kind.name == product.family.name)
+        if (taken := next(same, None)) is not None:
+            left.remove(taken)
+    return left if len(left) > found.count(None) else []
+
+
+def lists_all(question: Question) -> bool:
+    """Say whether Level Zero lists a GPU, and passes over no card that is on the bus."""
+    return lists_gpu(question.facts) and not unlisted(question)
 
 
 # What a check is asked, and what it may answer.

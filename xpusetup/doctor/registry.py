@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.model import Finding, Fix
 from xpusetup.doctor import access, ages, combinations, extensions, hardware, pytorch, resources, toolkit, userland
-from xpusetup.doctor.known import judge_said, judge_untold
-from xpusetup.doctor.question import Answer, Check, Question
+from xpusetup.doctor.known import by_lines, judge_said, judge_shown, judge_untold
+from xpusetup.doctor.question import Answer, Check, Question, lists_all
 from xpusetup.machine.facts import Section
 
 if TYPE_CHECKING:
@@ -19,11 +20,20 @@ if TYPE_CHECKING:
 
 BUILD: tuple[Goal, ...] = ("build",)
 RUN: tuple[Goal, ...] = ("run",)
+
+
+def _by_lines(name: str) -> Check:
+    """Give a check that lines answer; they count only where nothing works, unless they say otherwise."""
+    return Check(name, partial(by_lines, name), ("torch", "userland"), RUN)
+
+
 CHECKS: tuple[Check, ...] = (
     Check("hw.intel_gpu_present", hardware.check_gpu_present, ("hardware", "container")),
     Check("hw.legacy_gpu", hardware.check_legacy, ("hardware",), RUN),
     Check("hw.gpu_supported_by_driver", hardware.check_supported, ("hardware",)),
     Check("hw.no_native_fp64", hardware.check_fp64, ("hardware",), RUN),
+    _by_lines("hw.bar_space"),
+    _by_lines("vm.passthrough"),
     Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),
     Check("fw.guc_missing", hardware.check_firmware, ("hardware", "kernel", "container", "userland"), RUN),
@@ -38,6 +48,7 @@ CHECKS: tuple[Check, ...] = (
         RUN,
     ),
     Check("kmd.blacklisted", hardware.check_blacklist, ("hardware", "kernel", "container"), RUN),
+    _by_lines("kmd.virtual_functions"),
     Check("kmd.bound", hardware.check_bound, ("hardware", "container"), RUN),
     Check("kmd.xe_on_dg2_old_kernel", hardware.check_xe_on_alchemist, ("hardware", "kernel", "container"), RUN),
     Check(
@@ -45,15 +56,21 @@ CHECKS: tuple[Check, ...] = (
     ),
     Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
     Check("container.older_than_gpu", ages.check_image, ("hardware", "container", "userland", "torch"), RUN),
+    _by_lines("wsl.windows_too_old"),
+    _by_lines("win.driver"),
     Check("wsl.dxg", access.check_wsl, ("container",), RUN),
+    _by_lines("wsl.no_dri"),
     Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
     Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
+    Check("perm.not_a_device", access.check_fake_node, ("hardware",), RUN),
     Check("perm.dri_nodes", access.check_render_node, ("hardware", "container")),
+    _by_lines("perm.policy"),
     Check("perm.container_gid", access.check_container_group, ("hardware", "container"), RUN),
     Check("perm.session", access.check_session, ("system", "hardware", "container"), RUN),
     Check("perm.render_group", access.check_render_group, ("system", "hardware", "container")),
     Check("perm.sysman_perfmon", access.check_free_memory, ("torch",), RUN),
     Check("umd.ze_intel_gpu", userland.check_driver, ("userland",), RUN),
+    _by_lines("umd.unregistered"),
     Check("umd.ze_loader", userland.check_loader, ("userland",), RUN),
     Check("umd.stock_ubuntu_too_old", userland.check_stock, ("userland", "hardware"), RUN),
     Check("umd.older_than_gpu", ages.check_driver_for_gpu, ("userland", "hardware", "torch"), RUN),
@@ -66,6 +83,10 @@ CHECKS: tuple[Check, ...] = (
         ("hardware", "kernel", "system", "container", "userland", "toolkits", "torch", "environment"),
         RUN,
     ),
+    Check("umd.not_listed", userland.check_every_gpu, ("hardware", "userland"), RUN),
+    _by_lines("umd.variable_needed"),
+    _by_lines("umd.device_choice"),
+    _by_lines("tool.contradicted"),
     Check("umd.ze_init", userland.check_ladder, ("userland",), RUN),
     Check("umd.opencl_icd", userland.check_opencl, ("userland", "environment"), RUN),
     Check("umd.only_opencl_gpu", userland.check_only_opencl, ("userland",), RUN),
@@ -119,9 +140,13 @@ CHECKS: tuple[Check, ...] = (
     Check("hpu.present", extensions.check_gaudi, ("hardware",)),
     Check("hpu.modules", extensions.check_gaudi_modules, ("hardware", "kernel", "gaudi"), RUN),
     Check("hpu.release", extensions.check_gaudi_release, ("hardware", "gaudi", "torch"), RUN),
+    _by_lines("hpu.container_runtime"),
     Check("hpu.acquire", extensions.check_gaudi_free, ("hardware", "torch"), RUN),
     Check("hpu.lazy_mode", extensions.check_lazy_mode, ("hardware", "environment", "torch"), RUN),
     Check("hpu.torch_fork", extensions.check_gaudi_torch, ("torch",), RUN),
+    _by_lines("npu.busy"),
+    _by_lines("vpu.driver"),
+    _by_lines("env.elsewhere"),
     Check("npu.present", extensions.check_ascend, ("hardware",)),
     Check("npu.cann_env", extensions.check_cann, ("hardware", "ascend", "environment"), RUN),
     Check("npu.two_accelerators", extensions.check_two_accelerators, ("torch", "environment"), RUN),
@@ -147,6 +172,8 @@ CHECKS: tuple[Check, ...] = (
 )
 SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.available")
 """What only says that nothing works: whatever else fails comes before it."""
+DECIDED = tuple(check.id for check in CHECKS if isinstance(check.ask, partial))
+"""What a line that a program wrote proves: it comes before what follows from versions, or from what is not there."""
 BAD = ("fail", "crash")
 WEIGHT = {"warn": 1, "fail": 2, "crash": 2}
 
@@ -198,7 +225,8 @@ def _ask(check: Check, question: Question) -> Answer | None:
     if question.goal not in check.goals:
         return None
     try:
-        return judge_said(check.id, question.facts, judge_untold(check.id, question.facts, check.ask(question)))
+        answer = judge_untold(check.id, question.facts, check.ask(question), whole=lists_all(question))
+        return judge_said(check.id, question.facts, judge_shown(check.id, question.facts, answer))
     except Exception as error:  # noqa: BLE001 - a check cannot kill the doctor, whatever the facts hold
         return Answer("crash", f"the check itself failed: {type(error).__name__}: {error}")
 
@@ -222,6 +250,6 @@ def about_machine() -> tuple[str, ...]:
 
 
 def root_causes(findings: Iterable[Finding]) -> tuple[str, ...]:
-    """Give the ids of what fails by itself; last what may follow from anything."""
+    """Give the ids of what fails by itself: first what a line proves, last what may follow from anything."""
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
-    return tuple(sorted(causes, key=lambda name: name in SYMPTOMS))
+    return tuple(sorted(causes, key=lambda name: (name in SYMPTOMS, name not in DECIDED)))

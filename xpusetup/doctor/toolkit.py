@@ -260,6 +260,10 @@ def check_build_requirements(question: Question) -> Answer | None:
 # The toolkit: whether a compiler is there that this profile can use, and setvars.sh is not in the way.
 
 
+UNKNOWN_VERSION = "Other versions give compile errors, or wheels that need another libsycl than the one they find"
+"""What is said where the profile has no reason of its own against a version."""
+
+
 def words_of(wanted: ToolkitWanted) -> dict[str, str]:
     """Give what a toolkit's fix is made of: version, packages and where they come from."""
     packages = wanted.packages
@@ -272,6 +276,20 @@ def words_of(wanted: ToolkitWanted) -> dict[str, str]:
         "key": packages.key,
         "page": packages.page or wanted.source,
     }
+
+
+def find_refusal(wanted: ToolkitWanted, version: str | None) -> str:
+    """Say what is known against a version, what would mend it and what that gives up; empty where it is accepted.
+
+    Empty as well where the profile knows nothing of this version.
+    """
+    if version is None or SpecifierSet(wanted.accepts).contains(version):
+        return ""
+    known = next((each for each in wanted.refused if SpecifierSet(each.versions).contains(version)), None)
+    if known is None:
+        return ""
+    mends = f"; it would need {', '.join(known.patches)}" if known.patches else ""
+    return f"{known.why}{mends}{f', and gives up {known.gives_up}' if known.gives_up else ''}"
 
 
 def usable_toolkits(question: Question) -> list[ToolkitSeen]:
@@ -301,9 +319,13 @@ def check_version(question: Question) -> Answer | None:
         return None
     usable = usable_toolkits(question)
     if usable:
-        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words_of(wanted))
+        words = {**words_of(wanted), "why": UNKNOWN_VERSION}
+        return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words)
     there = ", ".join(kit.version or "unknown" for kit in seen.found) or "none"
-    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", words_of(wanted))
+    known = next(filter(None, (find_refusal(wanted, kit.version) for kit in seen.found)), UNKNOWN_VERSION)
+    return Answer(
+        "fail", f"here: {there}; accepted: {wanted.accepts}", {**words_of(wanted), "why": known[:1].upper() + known[1:]}
+    )
 
 
 def check_setvars(question: Question) -> Answer | None:

@@ -15,10 +15,11 @@ from xpusetup.doctor.question import (
     named,
     of_family,
     package,
+    unlisted,
     variable,
 )
-from xpusetup.machine.facts import fails, lists_gpu, torch_works
 from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
@@ -140,21 +141,61 @@ def describe(code: int) -> str:
     return f"{code:#x} {CODES.get(code, '')}".rstrip()
 
 
+WELL = "Device, permissions, packages and variables were looked at and are well: the driver itself says what it lacks."
+LOOKED = {
+    "the GPU": ("hardware.gpus",),
+    "its node and who may open it": ("hardware.nodes", "hardware.access"),
+    "the driver's packages or libraries": ("userland.packages", "userland.libraries"),
+    "variables": ("environment",),
+    "the kernel's messages": ("kernel.messages",),
+}
+"""From what the cause of a Level Zero that fails would be known, and the parts of facts that hold it."""
+
+
+def _looked(question: Question) -> dict[str, str]:
+    """Say what was looked at and is well, and what nobody told of."""
+    facts = question.facts
+    told = [name for name, parts in LOOKED.items() if any(facts.is_told(part) for part in parts)]
+    left = [name for name in LOOKED if name not in told]
+    if not left:
+        return {"looked": WELL}
+    seen = f"Told, and well as far as it was told: {', '.join(told)}. " if told else ""
+    return {"looked": f"{seen}Not told: {', '.join(left)}. The cause may be in any of these."}
+
+
 def check_ladder(question: Question) -> Answer | None:
     """Climb Level Zero: loader, zeInit, drivers, devices."""
     ladder, ended = _ladder(question), _aborts(question)
     if ended and not lists_gpu(question.facts):
-        return Answer("fail", f"a program that uses the driver ends: {ended[0]}")
+        return Answer("fail", f"a program that uses the driver ends: {ended[0]}", _looked(question))
     if ladder is None:
         return None
     if ladder.error:
-        return Answer("fail", ladder.error)
+        return Answer("fail", ladder.error, _looked(question))
     if ladder.init is None or ladder.init != 0:
-        return Answer("fail", "zeInit did not return" if ladder.init is None else f"zeInit: {describe(ladder.init)}")
+        return Answer(
+            "fail",
+            "zeInit did not return" if ladder.init is None else f"zeInit: {describe(ladder.init)}",
+            _looked(question),
+        )
     found = [device for device in ladder.devices if device.kind in ("gpu", "")]
     if not found:
-        return Answer("fail", f"zeInit succeeds, {ladder.drivers or 0} driver(s), no GPU")
+        return Answer("fail", f"zeInit succeeds, {ladder.drivers or 0} driver(s), no GPU", _looked(question))
     return Answer("ok", ", ".join(device.name or "a GPU" for device in found))
+
+
+def check_every_gpu(question: Question) -> Answer | None:
+    """Look for a card that Level Zero passes over while it lists another GPU."""
+    lost, ladder = unlisted(question), _ladder(question)
+    if ladder is None or not lists_gpu(question.facts):
+        return None
+    if not lost:
+        return None
+    there = ", ".join(device.name or "a GPU" for device in ladder.devices)
+    driver = package(question, *DRIVER_PACKAGES)
+    by = f"; the driver here is {driver}" if driver else ""
+    seen = f"Level Zero lists {there} and passes over {named(question, lost)}{by}"
+    return Answer("fail", seen, {"address": lost[0].address})
 
 
 def _aborts(question: Question) -> list[str]:

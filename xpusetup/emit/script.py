@@ -27,6 +27,7 @@ KEPT: dict[Need, str] = {
     "network": "PIP_* UV_* GIT_CONFIG_* GIT_SSL_* SSL_CERT_* REQUESTS_CA_BUNDLE *_proxy *_PROXY SSH_AUTH_SOCK"
     " XDG_CACHE_HOME",
     "device": "ZE_* ONEAPI_DEVICE_SELECTOR SYCL_* HABANA_* ASCEND_* SIMXPU_*",
+    "nodes": "SLURM_* MASTER_ADDR MASTER_PORT GLOO_* CCL_* FI_* I_MPI_* UCX_* NCCL_* HCCL_*",
     "compiler": "MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*",
 }
 """What passes into a step's clean environment, by need (the last line: tuning, which no key sees)."""

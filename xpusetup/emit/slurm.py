@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT
 from xpusetup.base.text import markdown_text, render_command
-from xpusetup.emit.script import memory_per_job, render_parts
+from xpusetup.emit.script import memory_per_job, render_driver, render_parts, render_script
+from xpusetup.plan.verify import FIRST, lacks_collectives, make_nodes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -104,6 +105,20 @@ collect "$CELL"
 exit "$code"
 """
 
+NODES = """set -eu
+cd "${SLURM_SUBMIT_DIR:-.}"
+# shellcheck disable=SC1091  # it lies in this folder
+. ./common.sh
+# shellcheck disable=SC2153
+CELL=${CELLS[$SLURM_ARRAY_TASK_ID]}
+echo "$CELL on ${SLURM_JOB_NODELIST:-$(uname -n)}"
+load_modules
+code=0
+bash "$CELL/nodes.sh" || code=$?
+collect "$CELL"
+exit "$code"
+"""
+
 FETCH = """#!/usr/bin/env bash
 # For the login node: fetches what every cell is built from. Compute nodes need no network then. It can be run again.
 # Names of cells as arguments: those alone.
@@ -152,13 +167,26 @@ echo "verifications ${verify%%;*}, each after its build"
 """
 SUBMIT_END = """echo "builds $build; what came of them: xpusetup status --root $PWD"
 """
+SUBMIT_NODES = """together=''
+for index in ${tasks//,/ }; do
+  [ ! -f "${CELLS[$index]}/nodes.sh" ] || together=$together${together:+,}$index
+done
+[ -n "$together" ] || exit 0
+# A job that waits for another is taken also where it could never begin.
+said=$(sbatch --test-only --array="$together" nodes.sbatch 2>&1) ||
+  refuse "no job over COUNT nodes was submitted beside the others: $said" \\
+    "[scheduler] nodes, gres and gpu_partition of the site file say what it asks for; nodes = 1 leaves it out" 3
+nodes=$(sbatch --parsable --array="$together" --dependency="aftercorr:${verify%%;*}" \\
+  --kill-on-invalid-dep=yes nodes.sbatch)
+echo "collectives over COUNT nodes ${nodes%%;*}, each after its verification"
+"""
 
 README = """# {count} for Slurm
 
 {rows}
 
     bash fetch.sh       on the login node: sources, wheels and build requirements of every cell
-    bash submit.sh      one array of builds, and one of verifications, each of which waits for its build
+    bash submit.sh      one array of builds, one of verifications that wait for their builds{together}
     xpusetup status --root .
 
 Each folder holds a whole build, whose steps can be run by hand: `bash CELL/steps/STEP.sh`. `logs/` has what the jobs
@@ -173,23 +201,44 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     files = {f"{cell.name}/{name}": text for cell in cells for name, text in render_parts(cell).items()}
     count = f"{len(cells)} {'build' if len(cells) == 1 else 'builds'}"
     verified = any(name.endswith("/verify.sh") for name in files)
+    together = [number for number, cell in enumerate(cells) if _why_alone(cell, scheduler) is None]
+    files |= {name: text for number in together for name, text in _render_nodes(cells[number]).items()}
+    jobs = [SUBMIT, *([SUBMIT_VERIFY] if verified else []), SUBMIT_END]
+    jobs += [SUBMIT_NODES.replace("COUNT", str(scheduler.nodes))] if together else []
+    also = f", one of collectives over {scheduler.nodes} nodes" if together else ""
     return {
         **files,
         "common.sh": _common(cells, scheduler),
         "fetch.sh": FETCH,
-        "submit.sh": SUBMIT + (SUBMIT_VERIFY if verified else "") + SUBMIT_END,
+        "submit.sh": "".join(jobs),
         "build.sbatch": "\n".join([*_build_header(cells, scheduler), BUILD]),
         **({"verify.sbatch": "\n".join([*_verify_header(cells, scheduler), VERIFY])} if verified else {}),
-        "README.md": README.format(count=count, rows="\n".join(_rows(cells))),
+        **({"nodes.sbatch": "\n".join([*_nodes_header(together, scheduler), NODES])} if together else {}),
+        "README.md": README.format(count=count, rows="\n".join(_rows(cells, scheduler)), together=also),
     }
 
 
-def _rows(cells: Sequence[Cell]) -> Iterator[str]:
-    yield "| cell | profile | Python | device targets |\n|---|---|---|---|"
+def _why_alone(cell: Cell, scheduler: Scheduler) -> str | None:
+    """Say why collectives of a cell are not verified over several nodes; None where they are."""
+    if scheduler.nodes == 1 or all(step.id != FIRST for step in cell.plan.steps):
+        return "-"
+    return lacks_collectives(cell.profile) or None
+
+
+def _render_nodes(cell: Cell) -> dict[str, str]:
+    """Give what the job over several nodes runs in a cell: its step, and the script that calls it."""
+    step = make_nodes(cell.plan)
+    text = render_driver(f"Verifies {cell.name} over the nodes of a job", [step], device_required=True)
+    return {f"{cell.name}/steps/{step.id}.sh": render_script(step, cell.plan), f"{cell.name}/nodes.sh": text}
+
+
+def _rows(cells: Sequence[Cell], scheduler: Scheduler) -> Iterator[str]:
+    yield "| cell | profile | Python | device targets | collectives |\n|---|---|---|---|---|"
     for cell in cells:
-        target = cell.plan.target
+        target, alone = cell.plan.target, _why_alone(cell, scheduler)
         words = (cell.name, cell.profile.name, target.python_version, ", ".join(target.arch) or "-")
-        yield f"| {' | '.join(map(markdown_text, words))} |"
+        over = f"over {scheduler.nodes} nodes" if alone is None else alone
+        yield f"| {' | '.join(map(markdown_text, (*words, over)))} |"
 
 
 def _common(cells: Sequence[Cell], scheduler: Scheduler) -> str:
@@ -202,10 +251,10 @@ def _common(cells: Sequence[Cell], scheduler: Scheduler) -> str:
     )
 
 
-def _header(name: str, count: int, scheduler: Scheduler, options: dict[str, str]) -> list[str]:
+def _header(name: str, array: str, scheduler: Scheduler, options: dict[str, str]) -> list[str]:
     common = {
         "job-name": name,
-        "array": f"0-{count - 1}",
+        "array": array,
         "nodes": "1",
         "ntasks": "1",
         "output": f"logs/{name}-%A_%a.log",
@@ -226,11 +275,27 @@ def _build_header(cells: Sequence[Cell], scheduler: Scheduler) -> list[str]:
         "time": scheduler.time,
         "partition": scheduler.partition,
     }
-    lines = _header("build", len(cells), scheduler, options)
+    lines = _header("build", f"0-{len(cells) - 1}", scheduler, options)
     return [*lines, "#SBATCH --requeue", "# Builds one cell in each task, from what fetch.sh got."]
 
 
 def _verify_header(cells: Sequence[Cell], scheduler: Scheduler) -> list[str]:
     partition = scheduler.gpu_partition or scheduler.partition
     options = {"time": scheduler.verify_time, "partition": partition, "gres": scheduler.gres}
-    return [*_header("verify", len(cells), scheduler, options), "# Computes on a device of the node."]
+    return [*_header("verify", f"0-{len(cells) - 1}", scheduler, options), "# Computes on a device of the node."]
+
+
+def _nodes_header(together: Sequence[int], scheduler: Scheduler) -> list[str]:
+    """Ask on each node for what a verification asks for, and for a rank for each device of it."""
+    last = scheduler.gres.rpartition(":")[2]
+    ranks = int(last) if last.isdigit() else 1
+    options = {
+        "nodes": str(scheduler.nodes),
+        "ntasks": str(scheduler.nodes * ranks),
+        "ntasks-per-node": str(ranks),
+        "time": scheduler.verify_time,
+        "partition": scheduler.gpu_partition or scheduler.partition,
+        "gres": scheduler.gres,
+    }
+    array = ",".join(map(str, together))
+    return [*_header("nodes", array, scheduler, options), "# Computes together on the devices of several nodes."]

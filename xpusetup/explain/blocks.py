@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from itertools import chain
 from typing import TYPE_CHECKING
 
+from xpusetup.explain.boxes import without_boxes
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
@@ -34,7 +36,7 @@ class Block:
 def make_blocks(chunks: Iterable[bytes]) -> Iterator[Block]:
     """Join chunks of any size to blocks; every byte is judged in exactly one of them."""
     data, start, first = b"", 0, 1
-    for chunk in _without_codes(to_utf8(chunks)):
+    for chunk in without_boxes(_without_codes(to_utf8(chunks))):
         data += chunk
         end = _line_start(data, len(data) - AFTER, start)
         if end <= start:

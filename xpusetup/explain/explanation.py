@@ -9,15 +9,20 @@ from __future__ import annotations
 import re
 import shlex
 from bisect import bisect_right
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from xpusetup.explain.ending import find_ending
+from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice
+from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.scan import COUNTED, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
+    from xpusetup.explain.ending import Ending
+    from xpusetup.explain.evidence import Lines
     from xpusetup.explain.finder import Signature, System
     from xpusetup.explain.news import Known
     from xpusetup.explain.scan import Match, ScanResult, Telling
@@ -41,7 +46,8 @@ class LogLine:
 class Cause:
     """Why something failed: where the log says so, what mends it, and how sure that is.
 
-    `likely`: the fix is not sure; `caused_by`: the cause of which this one is a consequence.
+    `likely`: the fix is not sure; `caused_by`: the cause of which this one is a consequence; `decided`: the line
+    elsewhere in the log that tells which of several causes it is, null where none was asked for.
     """
 
     id: str
@@ -56,6 +62,7 @@ class Cause:
     source: str
     confidence: str
     caused_by: str | None
+    decided: LogLine | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -82,6 +89,7 @@ class Explanation:
     later: int
     lines: int
     tail: tuple[tuple[int, str], ...] = ()
+    log: str = ""
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -96,9 +104,9 @@ class Explanation:
         """
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
-        system = find_system([*(cause.text for cause in self.causes), *around], families)
+        systems = find_systems([*(cause.text for cause in self.causes), *around], self.log, families)
         return ExplainedLog(
-            causes=[describe_cause(match, self._above(match), build, system) for match in self.causes],
+            causes=[describe_cause(match, self._above(match), build, systems) for match in self.causes],
             first_error_line=first.line if first else None,
             first_error=first.text if first else "",
             first_error_sure=bool(first and first.sure),
@@ -110,24 +118,28 @@ class Explanation:
         )
 
 
-def describe_cause(match: Match, caused_by: str | None, build: str, system: System | None = None) -> Cause:
+def describe_cause(match: Match, caused_by: str | None, build: str, systems: Sequence[System] = ()) -> Cause:
     """Give one cause with what to do on that kind of system."""
-    known = match.signature
-    advice = known.on.get(system, Advice()) if system else Advice()
-    commands = fill_commands(advice.commands or known.commands, {"build": build, **_quoted(match.said)})
+    known, decided = match.signature, match.decided
+    narrowed = decided.refinement if decided else Advice()
+    advice = next((known.on[system] for system in systems if system in known.on), Advice())
+    names = {**match.said, **(decided.names if decided else {})}
+    said = decided.refinement.cause if decided else ""
+    commands = narrowed.commands if narrowed.fix or narrowed.commands else advice.commands or known.commands
     return Cause(
         id=known.id,
         phase=known.phase,
         level=match.level,
         line=match.line,
         text=match.text,
-        cause=known.cause,
-        fix=advice.fix or known.fix,
+        cause=fill_names(said or known.cause, names if said else {}),
+        fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
         likely=known.confidence != "high",
-        commands=commands,
-        source=known.source,
+        commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
+        source=(decided.refinement.source if decided else "") or known.source,
         confidence=known.confidence,
         caused_by=caused_by,
+        decided=LogLine(decided.line, decided.text) if decided and decided.line else None,
     )
 
 
@@ -141,14 +153,50 @@ def _quoted(said: Mapping[str, str]) -> dict[str, str]:
     return {name: shlex.quote(value) for name, value in said.items() if not value.startswith("-")}
 
 
-def explain(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> Explanation:
-    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing."""
+def explain(
+    chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None, *, failed: bool = False
+) -> Explanation:
+    """Explain a log that comes in chunks of bytes of any size; lines that a good log has too tell nothing.
+
+    `failed`: it is known that what wrote it failed, however it ends.
+    """
     seen = scan(chunks, signatures, good)
+    log = seen.kept.lines(seen.lines)
+    if not failed:
+        forgive(seen, find_ending(log))
     first = find_first(seen)
+    _decide(seen, log)
     causes = rank(seen)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
-    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail)
+    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail, log=log.whole)
+
+
+def _decide(seen: ScanResult, log: Lines) -> None:
+    """Narrow what was matched by what the log tells elsewhere."""
+    for name, match in seen.matches.items():
+        if not match.signature.when:
+            continue
+        systems = find_systems([match.text], log.whole)
+        if decided := decide(match.signature, match.text, match.near, log, systems):
+            seen.matches[name] = replace(match, decided=decided)
+            if decided.refinement.shown and decided.line:
+                seen.matches[name] = replace(match, decided=decided, line=decided.line, text=decided.text)
+
+
+def forgive(seen: ScanResult, ending: Ending) -> None:
+    """Forget what the last command said where that went well; what it only warned of, where results end it."""
+    if ending.kind == "not told":
+        return
+    well = ending.kind == "well"
+    for name, match in list(seen.matches.items()):
+        soft = match.level in {"unsure", "survived"} or (match.level == "warning" and not match.signature.abort)
+        if match.line > ending.since and (soft or well):
+            del seen.matches[name]
+    for kind in ("hint", "survived", *(("strong", "failed", "strong_after_failed", "weak", "reason") if well else ())):
+        telling: Telling | None = getattr(seen, kind)
+        if telling and telling.line > ending.since:
+            setattr(seen, kind, None)
 
 
 def find_first(seen: ScanResult) -> Telling | None:
@@ -178,7 +226,7 @@ def rank(seen: ScanResult) -> tuple[Match, ...]:
 
     def order(name: str) -> tuple[bool, bool, str, int, str]:
         match = matches[name]
-        return match.signature.general, bool(ancestors[name] & causes), match.when if timed else "", match.line, name
+        return match.general, bool(ancestors[name] & causes), match.when if timed else "", match.line, name
 
     return tuple(matches[name] for name in sorted(causes, key=order))
 
@@ -198,44 +246,3 @@ def _ancestors(name: str, matches: Mapping[str, Match]) -> set[str]:
                 found.add(above)
                 wanted.append(above)
     return found
-
-
-# On what kind of system a log was written, as far as it tells: advice names that system's tools.
-
-
-SIGNS: tuple[tuple[System, re.Pattern[str]], ...] = (
-    (
-        "windows",
-        re.compile(r"(?:^|[\s\"'(\[])[A-Za-z]:\\|WinError|\bLNK\d{4}\b|error C\d{4}\b|win_amd64|\.dll\b|\.exe\b"),
-    ),
-    (
-        "fedora",
-        re.compile(
-            r"\b(?:dnf|yum|rpm)\b|Unable to find a match: |No match for argument: |\.(?:el|fc)\d+\b"
-            r"|RHEL|Fedora|CentOS|Rocky",
-            re.IGNORECASE,
-        ),
-    ),
-    ("suse", re.compile(r"\bzypper\b|suse|sles", re.IGNORECASE)),
-    ("arch", re.compile(r"\bpacman\b|^==> (?:ERROR|WARNING)|-arch\d|PKGBUILD", re.MULTILINE)),
-    (
-        "debian",
-        re.compile(
-            r"^(?:E|W|Err:\d+|N): |\b(?:dpkg|apt|apt-get)\b|ubuntu|debian|\.deb\b", re.MULTILINE | re.IGNORECASE
-        ),
-    ),
-)
-FAMILIES: dict[str, System] = {
-    **dict.fromkeys(("debian", "ubuntu"), "debian"),
-    **dict.fromkeys(("fedora", "rhel", "centos"), "fedora"),
-    **dict.fromkeys(("suse", "opensuse", "sles"), "suse"),
-    "arch": "arch",
-}
-"""By the names in os-release's ID and ID_LIKE."""
-
-
-def find_system(texts: Iterable[str], families: Sequence[str] = ()) -> System | None:
-    """Say what the lines around a failure tell of the system; where they tell nothing, this machine's families do."""
-    text = "\n".join(texts)
-    told = next((system for system, sign in SIGNS if sign.search(text)), None)
-    return told or next((FAMILIES[name] for name in families if name in FAMILIES), None)

@@ -42,6 +42,31 @@ class Advice(Strict):
     commands: list[str] = []
 
 
+class Refinement(Strict):
+    """A narrower cause of a failure, where the log tells elsewhere which it is. README.md says what each key means."""
+
+    patterns: list[str] = []
+    where: Literal["line", "near", "log"] = "log"
+    beside: str = ""
+    unless: str = ""
+    on: list[System] = []
+    shown: bool = False
+    general: bool = False
+    cause: str = ""
+    fix: str = ""
+    commands: list[str] = []
+    source: str = ""
+
+    @model_validator(mode="after")
+    def says_when(self) -> Refinement:
+        """Refuse one that holds always, or that says nothing else."""
+        if not (self.patterns or self.on or self.beside or self.unless):
+            raise ValueError("a refinement without patterns, on, beside or unless holds always")
+        if not (self.cause or self.fix or self.commands):
+            raise ValueError("a refinement says no other cause, fix or commands")
+        return self
+
+
 class Signature(Strict):
     """One failure. data/signatures/README.md says what each key means."""
 
@@ -62,6 +87,8 @@ class Signature(Strict):
     follows: list[str] = []
     cleared: list[str] = []
     on: dict[System, Advice] = {}
+    when: list[Refinement] = []
+    told_by: list[str] = []
     source: str
     confidence: Certainty
     example: str
@@ -73,6 +100,7 @@ class Signature(Strict):
 
 class _SignatureFile(Strict):
     results: Results = {}
+    shared: dict[str, list[Refinement]] = {}
     signature: list[Signature]
 
     @model_validator(mode="after")
@@ -88,10 +116,11 @@ class _SignatureFile(Strict):
 
     @model_validator(mode="after")
     def names_are_known(self) -> _SignatureFile:
-        """Refuse a name that stands twice, and one in `follows` that nothing has."""
+        """Refuse a name that stands twice, and one in `follows` or `told_by` that nothing has."""
         names = [signature.id for signature in self.signature]
         twice = {name for name in names if names.count(name) > 1}
         unknown = {name for signature in self.signature for name in signature.follows} - set(names)
+        unknown |= {name for signature in self.signature for name in signature.told_by} - set(self.shared)
         if twice or unknown:
             raise ValueError(f"names that stand twice: {sorted(twice)}; that nothing has: {sorted(unknown)}")
         return self
@@ -100,7 +129,15 @@ class _SignatureFile(Strict):
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
     known = _SignatureFile.model_validate(parse_toml(text))
-    return tuple(_with_results(signature, known.results) for signature in known.signature)
+    return tuple(_with_shared(_with_results(each, known.results), known.shared) for each in known.signature)
+
+
+def _with_shared(signature: Signature, shared: Mapping[str, list[Refinement]]) -> Signature:
+    """Let a failure be told by the refinements that it shares with others, after its own."""
+    if not signature.told_by:
+        return signature
+    more = [refinement for name in signature.told_by for refinement in shared[name]]
+    return signature.model_copy(update={"when": [*signature.when, *more]})
 
 
 def _with_results(signature: Signature, results: Results) -> Signature:
@@ -114,12 +151,12 @@ def _with_results(signature: Signature, results: Results) -> Signature:
 
 @cache
 def make_regex(pattern: str) -> re.Pattern[str]:
-    """Compile a pattern of the catalogue: a space is any white space, <q> any quote or none, case does not matter.
+    """Compile a pattern of the catalogue: a space is any white space, <q> any quote or none, <Q> a quote.
 
-    Compiled when first needed: a log needs a few of the hundreds.
+    Case does not matter. Compiled when first needed: a log needs a few of the hundreds.
     """
     spaced = re.sub(r" ([?*+]?)", lambda found: r"\s*" if found[1] in {"?", "*"} else r"\s+", pattern)
-    return re.compile(spaced.replace("<q>", QUOTE), re.IGNORECASE | re.MULTILINE)
+    return re.compile(spaced.replace("<q>", QUOTE).replace("<Q>", QUOTE[:-1]), re.IGNORECASE | re.MULTILINE)
 
 
 # The lines of a block that may hold a complaint: most of a long log only tells what is at work.
@@ -129,7 +166,8 @@ WORK = re.compile(
     rb"(?:\d{4}-\d\d-\d\d[t ][\d:.,]+z? |#\d+ \d+\.\d+ )?"
     rb"(?:\[[\d/ %]{2,16}\] (?:building |linking |generating |running |compiling |copying |performing |scanning "
     rb"|creating |built |completed |re-running |install |cd |: && |/)"
-    rb"|-- )|[ \d]*\|(?![a-z_]+\||\s+[\w.]*(?:error|exception|interrupt)(?::|$))"
+    rb"|-- )|[ \d]*\|(?![a-z_]+\||\s+[\w.]*(?:error|exception|interrupt)(?::|$)"
+    rb"| (?:cmake (?:error|warning)|\S+:\d+:(?:\d+:)? (?:fatal )?error|error:|fatal:|collect2|ninja: |make|failed: ))"
 )
 """Progress of ninja and of CMake's make, status lines of CMake, quoted source; a CI's time may stand before them."""
 
@@ -212,7 +250,8 @@ GENERAL = (
         "could not insert",
         "timed out: ",
     ),
-    *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error"),
+    *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error", ",error,", "unbound variable"),
+    *("parameter not set", "parameter null or not set"),
 )
 """Words of any error at all."""
 SOFT = (

@@ -45,9 +45,14 @@ LASTING = (
         _regex(STAMP + rb"(?:-- |cmake (?:error|warning)|\+ |\$ |ninja: entering|\[\d+/\d+\] (?![^\n]*cmtc_))"),
     ),
     Lasting(b"try_", _regex(rb'^\s+kind: "try_(?:compile|run)-v\d'), _regex(rb"^\s+exitcode: ")),
+    Lasting(
+        b" :: ",
+        _regex(STAMP + rb"(?:pass|xfail|unsupported|flakypass): [^\n]{1,80} :: [^\n]+\(\d+ of \d+\)$"),
+        _regex(STAMP + rb"(?:\w+: [^\n]{1,80} :: [^\n]+\(\d+ of \d+\)$|\*{10}|testing time: |failed tests)"),
+    ),
     Lasting(b"commit ", _regex(rb"^commit [0-9a-f]{7,40}\b"), _regex(rb"^(?!commit\b|author|date:|merge:|    |\n|\Z)")),
 )
-"""pytest's PASSES, CMakeError.log, CMakeConfigureLog.yaml, git log."""
+"""pytest's PASSES, CMakeError.log, CMakeConfigureLog.yaml, what lit shows of a good test, git log."""
 JUDGED = (
     Judged(b"[ run  ", _regex(rb"^\[(?: run (?P<begin> )    |  (?P<ill>failed)  |       (?P<well>ok) )\]")),
     Judged(

@@ -9,13 +9,13 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.explain.blocks import make_blocks, strip_codes
+from xpusetup.explain.evidence import Decided, Kept, Lines
 from xpusetup.explain.finder import ANY, CLEARED, PERHAPS, Finder, make_finder, make_regex
 from xpusetup.explain.quiet import Quiet
 from xpusetup.explain.window import (
     DOWN,
     NINJA_FAILED,
     REACH,
-    TERMINATE,
     UP,
     Window,
     clean,
@@ -23,7 +23,7 @@ from xpusetup.explain.window import (
     find_reason,
     judge,
     make_window,
-    words_of,
+    say_whole,
 )
 
 if TYPE_CHECKING:
@@ -76,6 +76,14 @@ class Match:
     level: Literal["error", "warning", "pointer", "unsure", "survived"]
     when: str = ""
     said: Mapping[str, str] = field(default_factory=dict)
+    near: Lines = field(default_factory=Lines)
+    decided: Decided | None = None
+
+    @property
+    def general(self) -> bool:
+        """Whether it says that something failed and not why, also after all that the log tells elsewhere."""
+        narrowed = self.decided.refinement if self.decided else None
+        return narrowed.general if narrowed and narrowed.cause else self.signature.general
 
 
 @dataclass(frozen=True)
@@ -129,6 +137,7 @@ class ScanResult:
     lines: int = 0
     tail: tuple[tuple[int, str], ...] = ()
     good: Known | None = None
+    kept: Kept = field(default_factory=Kept)
 
 
 def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> ScanResult:
@@ -137,6 +146,7 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known |
     block = None
     for block in make_blocks(chunks):
         known = len(done)
+        seen.kept.add(block.data[block.start : block.end])
         _read_block(block, finder, quiet, signatures, seen, done)
         finder = finder.without(done) if len(done) > known else finder
     seen.lines = _count_lines(block) if block else 0
@@ -214,8 +224,9 @@ def _note_error(window: Window, seen: ScanResult, done: set[int]) -> bool:
         done.add(PERHAPS)
     if strength == "none":
         return False
-    number = window.numbers[window.at]
-    telling = Telling(number, words_of(window), tuple(window.context(3)), window.when, strength != "hint")
+    at, text = say_whole(window, window.at)
+    number = window.numbers[at]
+    telling = Telling(number, text, tuple(window.context(3)), window.when, strength != "hint")
     if strength == "hint":
         seen.hint = telling if seen.hint is None or number > seen.near + CLUSTER else seen.hint
         seen.near = number
@@ -266,8 +277,9 @@ def match_line(signature: Signature, window: Window) -> Match | None:
     offset, text, groups = found
     place = first + offset
     level = _level(signature, window)
-    whole = text or (words_of(window) if place == window.at and TERMINATE.match(line) else window.show(place))
-    return Match(signature, window.numbers[place], whole, level, window.when, groups)
+    place, whole = (place, text) if text else say_whole(window, place)
+    near = Lines(window.shown or window.lines, window.numbers)
+    return Match(signature, window.numbers[place], whole, level, window.when, groups, near)
 
 
 def _level(signature: Signature, window: Window) -> Literal["error", "warning", "pointer", "unsure", "survived"]:

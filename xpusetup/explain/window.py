@@ -32,6 +32,9 @@ NOISE = rf"""
       | \[[A-Z][a-z]{{2}}\s[A-Z][a-z]{{2}}\s[\s\d]\d\s[\d:]{{8}}\s\d{{4}}\]\s     # dmesg -T
       | \[\d+/\d+\]\s | \[\s*\d+%\]\s                           # ninja, CMake's make
       | >\s | \s*╰─>\s(?!\[)                                  # pip
+      | \s+>\s(?=\S) | \ \ >>\s+(?:\d+\s+)?(?=\S)               # nix, Spack
+      | \|\s(?=CMake\ (?:Error|Warning)|\S+:\d+(?::\d+)?:\s|ERROR|[Ee]rror:|fatal:|make|ninja|collect2)    # bitbake
+      | \s*(?:│\s?)+(?=\S)                                      # rattler-build, pixi, uv
 """
 WHO = rf"""
         \[(?:rank|default|local_rank|Rank\s)[=\ ]?\d+\]:?\s?    # torchrun
@@ -46,7 +49,8 @@ WHO = rf"""
       | {LEVEL}\s+\|\s[\w.<>]+:[\w.<>]+:\d+\s-\s                # loguru
       | {LEVEL}:[\w.]+:(?=\S)                                   # Python's logging
       | -\s[\w.]+\s-\s{LEVEL}\s-\s
-      | \[?[IEF]\d{{3,4}}\s\d\d:\d\d:\d\d(?:\.\d+)?\s(?:\d+\s)?[\w./-]+:\d+\]\s?    # glog
+      | \[?[IEF]\d{{3,4}}\s\d\d:\d\d:\d\d(?:\.\d+)?\s+(?:\d+\s+)?[\w./-]+:\d+\]\s?    # glog, klog
+      | \#\s\|\s+                                              # lit
       | \[?(?:stderr|stdout|STDERR|STDOUT)\]?:?\s
       | \[[TDIWEF]\]\s(?:\[\d+-\d+\]\s)?                      # XPU Manager, spdlog
 """
@@ -60,7 +64,7 @@ PREFIX = re.compile(rf"^\ufeff?(?:{NOISE}|{WHO})+", re.VERBOSE)
 ORDERED = re.compile(rf"(?:^|\s|\[)({TIME})|{LEVEL}\s(\d\d-\d\d\s\d\d:\d\d:\d\d)\s")
 LOUD = re.compile(
     r"^\W*(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\|)|\s(?:ERROR|CRITICAL|FATAL)\s(?:\d\d-\d\d\s|\s*\||-\s)"
-    r"|^(?:ERROR|CRITICAL|FATAL):[\w.]+:\S|\s\[[EF]\]\s\[\d"
+    r"|^(?:ERROR|CRITICAL|FATAL):[\w.]+:\S|\s\[[EF]\]\s\[\d|(?:^|\s)[EF]\d{4}\s\d\d:\d\d:\d\d\.\d+\s"
     r"|##\[error\]|\|CCL_ERROR\||\blevel=(?:error|fatal)\b|\|\s*ERROR\s*\|",
     re.IGNORECASE,
 )
@@ -117,7 +121,8 @@ PROGRAMS = (
     r"|^!+ \w+ !+$|Cannot connect to the Docker daemon|^\s*panic: |Kernel panic|\bCANCELLED AT\b|^\*\*\* Error code"
     r"|^(?:\S*[Mm]akefile\S*:\d+|g?make(?:\[\d+\])?): \*\*\* (?!\[|No rule)\S|^\S+: line \d+: syntax error "
     r"|^error\[E\d+\]: \S|^thread '[^']*'(?: \(\d+\))? panicked at |^\W*Exception Message:\W*\S"
-    r"|^\s*\[(?:ERROR|FATAL)\] \S|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
+    r"|^\s*\[(?:ERROR|FATAL)\] \S|: unbound variable$|: parameter (?:null or )?not set$"
+    r"|^onednn_verbose,(?:\w+,)*error,|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
 )
 """How programs other than compilers say that they failed."""
 
@@ -145,6 +150,14 @@ WEAK = re.compile(
     r"|Failed to build (?:one or more|installable) wheels|^Aborted \(core dumped\)"
     r"|Traceback \(most recent|\(\d+ sub-exceptions?\)$"
     r"|^Process \S+ failed|Failed with result '|Main process exited, code="
+    r"|^(?:ERROR: )*(?:Failed (?:building|to build) |Could not build wheels|Task \(|Job failed)|Bad exit status from"
+    r"|^RPM build errors|^\*\*\* CMake \w+ failed|executor failed running|did not complete successfully: exit code"
+    r"|failed to run custom build command|error: builder for .* failed|A failure occurred in \w+\(\)"
+    r"|CMake Generate step failed|^error: command '.*' (?:failed|terminated)|returned '\w*error'"
+    r"|error: could not compile"
+    r"|PEP 517 build of a dependency failed|Command errored out|^Error: building at STEP|marked build as failure"
+    r"|Engine (?:core|process) (?:initialization |failed )|^Error: ShardCannotStart|^\s*Exit_status = [1-9]"
+    r"|JobState=FAILED|^exit_status +[1-9]"
     r"|Sub-process \S*dpkg returned an error code|^E\S*: Sub-process|Errors were encountered while processing",
     re.IGNORECASE,
 )
@@ -262,6 +275,39 @@ def words_of(window: Window) -> str:
     return f"{window.text} {next(told, '')}".rstrip()
 
 
+LISTED = re.compile(r"^\s+\S|^[╰└├│]|^[-*•] ")
+"""What stands below a line that ends with a colon."""
+BARE = re.compile(r"^\s*(?:Traceback|In file|Call Stack|\S+: (?:In|At) |File |from )")
+QUOTES = re.compile(r"std(?:out|err):$")
+SHORT = 100
+"""A line that announces another one is shown with it up to this length; of a longer one only what it announces."""
+
+
+def say_whole(window: Window, at: int) -> tuple[int, str]:
+    """Give the line to show for one, and its text: with what it announces where it only announces that."""
+    there = replace(window, at=at)
+    if there.line.startswith("CMake Error") or TERMINATE.match(there.line):
+        return at, words_of(there)
+    below = at + 1
+    while below < len(window.lines) and not window.lines[below].strip():
+        below += 1
+    if not there.line.endswith(":") or BARE.match(there.line) or below >= len(window.lines):
+        return at, there.text
+    if not _is_below(there.line, window.lines[below]):
+        return at, there.text
+    if len(there.text) > SHORT:
+        return below, window.show(below)
+    return at, f"{there.text} {window.show(below)}"
+
+
+def _is_below(line: str, after: str) -> bool:
+    """Say whether the second line is what the first one announces."""
+    if QUOTES.search(line):
+        return True
+    deeper = len(after) - len(after.lstrip()) > len(line) - len(line.lstrip())
+    return bool(LISTED.match(after.lstrip() if not deeper else after)) and not QUOTED_SOURCE.match(after)
+
+
 # A line of a log with the lines around it, cleaned.
 
 
@@ -271,7 +317,8 @@ REACH = 3000
 TRACEBACK = 8000
 """How many bytes above an exception its traceback may begin."""
 SURVIVED = re.compile(
-    rb"^Exception ignored in|(?:^|[\s\[|])(?:WARNING|WARN)(?:[\s\]|:]|$)|^W\d{4} |\bUserWarning: |\blevel=warn",
+    rb"^Exception ignored in|(?:^|[\s\[|])(?:WARNING|WARN)(?:[\s\]|:]|$)|^W\d{4} "
+    rb"|\bUserWarning: [^\n]*:\s*$|\blevel=warn",
 )
 
 FRAME = re.compile(r'^\s*(?:\|\s+)?File "[^"]+", line \d+')
@@ -291,6 +338,22 @@ HARMLESS = re.compile(
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
 STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
+TOLERATED = re.compile(
+    r"^fatal: (?:not a git repository|No names found|no tag exactly|No tags can describe|needed a single revision"
+    r"|(?:ambiguous argument|bad revision) 'HEAD)"
+    r"|^hwloc/\w+: |^MESA(?:-LOADER)?: |^libEGL warning|^error: XDG_RUNTIME_DIR|^ALSA lib |^No protocol specified"
+    r"|^(?:\S*/)?(?:ba|da|z)?sh: (?:line )?\d+: (?:git|nvcc|nvidia-smi|rocminfo|hipconfig|hipcc|lspci|lsb_release"
+    r"|ldconfig|which"
+    r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
+    r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
+)
+"""What is tried and may fail: git asked for a version, tools that look for hardware, a display that is not there."""
+STOPPED = re.compile(
+    r"CANCELLED AT|\bKeyboardInterrupt\b|^Aborted!|job step aborted|^Terminated\b|forcing job termination",
+    re.IGNORECASE,
+)
+BY_HAND = re.compile(rb"(?:^|\n)\^C")
+"""A person's interrupt: what had gone wrong stands before it."""
 PASSED = re.compile(
     r"^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
     r"|\b(?:SKIPPED|XFAIL)\s*\(.*\)\s*(?:\[\s*\d+%\])?$"
@@ -298,7 +361,7 @@ PASSED = re.compile(
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
 WARNING = re.compile(
-    r"(?<!level=)(?:\b|[a-z])warning\b(?!\s\s+[A-Z][a-zA-Z]+\s)[:\s(]|^W\d{4}\b|^\[W\d{3}"
+    r"(?<!level=)(?:\b|[a-z])warning\b(?!\s\s+[A-Z][a-zA-Z]+\s)[:\s(\]]|^W\d{4}\b|^\[W\d{3}"
     r"|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",
     re.IGNORECASE,
 )
@@ -320,7 +383,7 @@ class Window:
     shown: tuple[str, ...] = ()
     raw: str = ""
     is_survived: bool = False
-    """Whether it ends a traceback that was only warned of, or that Python ignored."""
+    """Whether it ends a traceback that was only warned of, is of a probe that may fail, or follows a person's ^C."""
 
     @property
     def text(self) -> str:
@@ -405,7 +468,7 @@ def make_window(data: bytes, begin: int, number: int) -> Window:
         lines += [line for line, _shown in kept]
         shown += [line for _line, line in kept]
         numbers += [number + offset] * len(kept)
-    survived = bool(RAISED.match(lines[at])) and is_survived(data, begin)
+    survived = (bool(RAISED.match(lines[at])) and is_survived(data, begin)) or is_expected(lines[at], data, begin)
     return Window(tuple(lines), tuple(numbers), at, tuple(shown), here, survived)
 
 
@@ -419,6 +482,13 @@ def is_survived(data: bytes, begin: int) -> bool:
     before = data[data.rfind(b"\n", start, max(line, start)) + 1 : max(line, start)] if line > start else b""
     same = data[line + 1 : head]
     return bool(SURVIVED.search(same) or SURVIVED.search(before))
+
+
+def is_expected(line: str, data: bytes, begin: int) -> bool:
+    """Say whether a line is of a probe that may fail, or only of how a program ended that a person interrupted."""
+    if TOLERATED.match(line):
+        return True
+    return bool(STOPPED.search(line) and BY_HAND.search(data, max(0, begin - TRACEBACK), begin))
 
 
 def _telling(parts: list[str]) -> int:

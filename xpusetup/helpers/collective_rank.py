@@ -1,4 +1,4 @@
-"""One rank of the check of collectives, which torchrun starts: collectives with known results, and a training step.
+"""One rank of the check of collectives, which torchrun or Slurm starts: known results, and a training step.
 
 Events are lines of JSON in a file of its own. An operation that takes too long leaves the stacks of its threads in
 another, and ends this process a little later by the kernel's clock, whoever holds the interpreter.
@@ -12,6 +12,7 @@ import importlib
 import json
 import math
 import os
+import platform
 import signal
 import sys
 import time
@@ -20,7 +21,8 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from helperlib.verify.bench import DEEP_LIMIT, Outcome, compare, describe_error, judge
+from helperlib.checks.collectives import choose_backend
+from helperlib.verify.bench import DEEP_LIMIT, Bench, Outcome, compare, describe_error, judge
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,6 +33,14 @@ GRACE = 5
 """Seconds after its stacks that a rank lives on, so that the other ones, which began later, leave theirs as well."""
 ELEMENTS = 1000
 DTYPES = ("float32", "bfloat16")
+SLURM = (
+    ("RANK", "SLURM_PROCID"),
+    ("WORLD_SIZE", "SLURM_NTASKS"),
+    ("LOCAL_RANK", "SLURM_LOCALID"),
+    ("LOCAL_WORLD_SIZE", "SLURM_NTASKS_PER_NODE"),
+)
+"""What torchrun tells each rank, and Slurm by other names. Without the last two torch's XCCL takes all ranks for ranks
+of one node (ProcessGroupXCCL.cpp of torch-xpu-ops)."""
 
 
 class Rank(NamedTuple):
@@ -112,14 +122,23 @@ def join(order: dict[str, Any]) -> Rank:
     torch = importlib.import_module("torch")
     if order["module"]:
         importlib.import_module(order["module"])
-    rank, size = int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"])
-    device = order["device"]
-    if device != "cpu":
-        module, index = getattr(torch, device), rank % order["devices"]
-        module.set_device(index)
-        device = f"{device}:{index}"
-    torch.distributed.init_process_group(order["backend"], timeout=timedelta(seconds=order["start"]))
-    return Rank(torch, device, rank, size)
+    device = take_device(torch, order["device"])
+    backend = order["backend"] or choose_backend(Bench(order["device"], collectives=order["collectives"]))
+    torch.distributed.init_process_group(backend, timeout=timedelta(seconds=order["start"]))
+    return Rank(torch, device, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
+
+
+def take_device(torch: Any, name: str) -> str:
+    """Give the device that is this rank's; where there are fewer than ranks on this machine they share them."""
+    if name == "cpu":
+        return name
+    module = getattr(torch, name)
+    count = module.device_count()
+    if not count:
+        raise RuntimeError(f"torch sees no {name} device here")
+    index = int(os.environ["LOCAL_RANK"]) % count
+    module.set_device(index)
+    return f"{name}:{index}"
 
 
 def watch(seconds: float, stacks: TextIO) -> None:
@@ -129,9 +148,10 @@ def watch(seconds: float, stacks: TextIO) -> None:
 
 
 def run_all(order: dict[str, Any], say: Callable[..., None], stacks: TextIO) -> None:
-    say(start="start")
+    say(start="start", node=os.environ.get("SLURMD_NODENAME") or platform.node())
     watch(order["start"], stacks)
     rank = join(order)
+    say(backend=rank.torch.distributed.get_backend())
     for name, run in OPERATIONS.items():
         say(start=name)
         watch(order["each"], stacks)
@@ -144,11 +164,14 @@ def run_all(order: dict[str, Any], say: Callable[..., None], stacks: TextIO) -> 
 
 
 def write_event(file: TextIO, **event: Any) -> None:
-    print(json.dumps(event), file=file, flush=True)
+    print(json.dumps({**event, "time": time.time()}), file=file, flush=True)  # the clocks of nodes are one, or nearly
 
 
 def main(text: str) -> int:
-    order, rank = json.loads(text), os.environ["RANK"]
+    order = json.loads(text)
+    for name, slurm in SLURM:
+        os.environ.setdefault(name, os.environ.get(slurm, "1"))
+    rank = os.environ["RANK"]
     folder = Path(order["folder"])
     with (folder / f"events.{rank}").open("w") as events, (folder / f"stacks.{rank}").open("w") as stacks:
         say = partial(write_event, events)
@@ -156,7 +179,7 @@ def main(text: str) -> int:
         try:
             run_all(order, say, stacks)
         except Exception as error:  # noqa: BLE001, whatever a back end throws is a finding
-            say(error=describe_error(error), when=time.monotonic())
+            say(error=describe_error(error))
             return 1
         finally:
             faulthandler.cancel_dump_traceback_later()

@@ -31,12 +31,11 @@ from helperlib.verify.verdicts import (
     FAILING,
     GATES,
     LEVELS,
-    OPTIONAL,
     PASSING,
-    PRIVATE,
     TITLES,
     Result,
     choose_checks,
+    describe,
     fill_in,
     find_cause,
     is_verified,
@@ -114,12 +113,6 @@ def make_document(device: str, results: list[Result], extensions: dict[str, str]
         "verified": is_verified(results),
         "not_checked": [*skipped, *(one.id for one in CHECKS if one.id not in ran), *others, *NOT_CHECKED],
     }
-
-
-def describe(result: Result) -> dict[str, Any]:
-    """Give a result as the document holds it; what no device told is left out."""
-    pairs = asdict(result).items()
-    return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
 
 
 def summarise(document: dict[str, Any]) -> tuple[str, ...]:

@@ -252,10 +252,11 @@ class Node(Fact):
 
 
 class Hardware(Fact):
-    """Accelerators as the kernel shows them."""
+    """Accelerators as the kernel shows them. `fakes` have the name of a node and are none: a file, a folder."""
 
     gpus: list[Gpu] = []
     nodes: list[Node] = []
+    fakes: list[str] = []
 
 
 class Kernel(Fact):
@@ -433,11 +434,24 @@ SEEN_ELSEWHERE = "?"
 """The kernel driver of a GPU that something lists, where nothing says which driver it is."""
 
 
+class Shown(Fact):
+    """What lines that programs wrote tell of one check: the line, what it means, and what mends it.
+
+    `same` are entries of explain's catalogue that say no more; `firm`: it counts where torch has a device too.
+    """
+
+    line: str
+    means: str = ""
+    mend: str = ""
+    same: list[str] = []
+    firm: bool = False
+
+
 class Facts(Fact):
     """A machine. `notes` says why something was not seen: {section or section.part: reason}.
 
     `program` is the version that looked, with its commit; empty in what older ones saved. `said` is what people told
-    in words {check, or "fails": the sentence}: it was not seen.
+    in words {check, or "fails": the sentence}: it was not seen. `shown` is what lines of programs show {check: what}.
     """
 
     schema_: Literal[1] = Field(default=1, alias="schema")
@@ -461,6 +475,7 @@ class Facts(Fact):
     environment: dict[str, str] | None = None
     notes: dict[str, str] = {}
     said: dict[str, str] = {}
+    shown: dict[str, Shown] = {}
 
     @property
     def in_wsl(self) -> bool:
@@ -476,25 +491,3 @@ class Facts(Fact):
     def tool(self, name: str) -> Tool | None:
         """Give a program that was found on PATH."""
         return next((tool for tool in self.tools or [] if tool.name == name), None)
-
-
-def torch_works(facts: Facts) -> bool:
-    """Say whether torch has a device here."""
-    seen = facts.torch.report if facts.torch else None
-    return seen is not None and bool(seen.available) and seen.count != 0
-
-
-def fails(facts: Facts) -> bool:
-    """Say whether it was seen or said that the GPU does not work here."""
-    ladder = facts.userland.level_zero if facts.userland else None
-    seen = facts.torch.report if facts.torch else None
-    without = ladder is not None and not lists_gpu(facts)
-    refused = seen is not None and (seen.available is False or bool(seen.error))
-    blank = facts.userland is not None and facts.userland.clinfo == [] and not lists_gpu(facts)
-    return not torch_works(facts) and (without or refused or blank or "fails" in facts.said)
-
-
-def lists_gpu(facts: Facts) -> bool:
-    """Say whether Level Zero lists a GPU: what it needs is well then."""
-    ladder = facts.userland.level_zero if facts.userland else None
-    return ladder is not None and any(device.kind in ("gpu", "") for device in ladder.devices)

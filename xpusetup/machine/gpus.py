@@ -16,7 +16,7 @@ from xpusetup.base.values import Name, Ocloc, Operand, Sourced, Strict, Text
 from xpusetup.config.load import parse_data
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.config.profile import Arch, Profile
     from xpusetup.config.settings import Settings
@@ -251,3 +251,36 @@ def _index(families: list[Family], origin: str) -> dict[tuple[str, str], Product
 def hide_integrated(those: Sequence[T], family: Callable[[T], Family]) -> tuple[T, ...]:
     """Give those that PyTorch would use: it leaves integrated ones out where there are others."""
     return tuple(each for each in those if family(each).discrete) or tuple(those)
+
+
+# A GPU by the name that a program or a person gives it.
+
+
+HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
+NEW = ("e2", "b0", "d7", "64", "7d")
+"""How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
+
+
+def find_devices(names: Collection[str], table: GpuTable) -> list[str]:
+    """Give the PCI ids of GPUs by the names that programs or people give them."""
+    return [found for name in names if (found := find_device(name, table))]
+
+
+def find_device(name: str, table: GpuTable) -> str:
+    """Give the PCI id of a GPU by the name that a program gives it; empty where the name says no product."""
+    found = HEX.search(name)
+    device = (found[1] or found[2]).lower() if found else ""
+    if device and (table.find("8086", device) or device.startswith(NEW)):
+        return device
+    plain = _plain(name)
+    known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
+    return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
+
+
+def _plain(name: str) -> str:
+    return re.sub(r"\s+", " ", re.sub(r"\((?:R|TM|r|tm)\)|[\[\]()]", " ", name)).strip().lower()
+
+
+def _products(table: GpuTable) -> list[tuple[str, str]]:
+    pairs = [(device, product.name.lower()) for (vendor, device), product in table.products.items() if vendor == "8086"]
+    return [(device, name) for device, name in pairs if re.search(r"\d", name)]

@@ -23,6 +23,30 @@ def _vendor(name: str) -> str:
     return next((number for title, number in VENDORS.items() if title in name), "0000")
 
 
+RAW = re.compile(
+    r"^(?P<slot>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) (?:Class )?\[?(?P<kind>0[0-9a-f]{3})\]?: "
+    r"(?:Device )?\[?(?P<vendor>[0-9a-f]{4}):(?P<device>[0-9a-f]{4})\]?(?P<rest>.*)$"
+)
+"""lspci -n, or an lspci without its table of names, as routers and storage boxes have it."""
+QUOTED = re.compile(
+    r"^(?P<slot>(?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7]) \"(?P<title>[^\"]+) \[(?P<kind>0[0-9a-f]{3})\]\" "
+    r"\"(?P<maker>[^\"]*) \[(?P<vendor>[0-9a-f]{4})\]\" \"(?P<name>[^\"]*) \[(?P<device>[0-9a-f]{4})\]\"(?P<rest>.*)$"
+)
+"""lspci -mmnn."""
+KINDS = {"0300": "VGA compatible controller", "0302": "3D controller", "0380": "Display controller"}
+
+
+def plain_slot(line: str) -> str:
+    """Give a line of lspci -n or -mm as lspci -nn would have it; any other as it is."""
+    found = RAW.match(line) or QUOTED.match(line)
+    if found is None or found["kind"] not in (*KINDS, "1200"):
+        return line
+    words = found.groupdict()
+    title = KINDS.get(words["kind"], "Processing accelerators")
+    name = f"{words.get('maker') or ''} {words.get('name') or 'Device'}".strip()
+    return f"{words['slot']} {title} [{words['kind']}]: {name} [{words['vendor']}:{words['device']}]{words['rest']}"
+
+
 class KernelReader(PlaceReader):
     """Reads what the kernel shows; what it has read is in `got`.
 
@@ -52,7 +76,7 @@ class KernelReader(PlaceReader):
             kind = "030000" if found[2] == "8086" else "120000"
             self.got.gpus.append(PastedGpu(found[1], found[2], found[3], "", kind, driver, window, detailed=True))
             return "lspci"
-        found = lines.SLOT.match(line)
+        found = lines.SLOT.match(plain_slot(line))
         if found is not None:
             self.heard.bus += 1
             if (listed := lists_displays(self.command)) and self._is_display(found):
@@ -102,7 +126,8 @@ class KernelReader(PlaceReader):
 
     def _make_gpu(self, found: re.Match[str]) -> PastedGpu:
         ids = lines.IDS.findall(found[5].lower())
-        vendor, device = ids[-1] if ids else (_vendor(found[5]), "")
+        said = lines.IDS_IN_WORDS.search(found[5])
+        vendor, device = ids[-1] if ids else (_vendor(found[5]), said[1] if said else "")
         kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
         address = f"{found[1] or '0000'}:{found[2]}"
         gpu = PastedGpu(address, vendor, device, found[5], kind)
@@ -141,9 +166,8 @@ class KernelReader(PlaceReader):
                 self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
                 self.got.by_lxc = self.got.by_lxc or found[4] == "nogroup"
             return "/dev/dri"
-        if found := lines.BY_PATH.search(line):
-            path = f"/dev/dri/{found[2]}"
-            self.got.nodes.setdefault(path, PastedNode(path)).address = found[1]
+        if found := lines.FAKE.match(line) or lines.BY_PATH.search(line):
+            self._note_named(found)
             return "/dev/dri"
         if (
             self.command.startswith("ls")
@@ -156,9 +180,18 @@ class KernelReader(PlaceReader):
             return "/dev/dri"
         return ""
 
+    def _note_named(self, found: re.Match[str]) -> None:
+        """Note the place on the bus of a node, or what only has the name of one."""
+        if found.re is lines.FAKE:
+            self.got.told.add("hardware.nodes")
+            self._keep(self.got.fakes, f"/dev/dri/{found[1]}")
+        else:
+            path = f"/dev/dri/{found[2]}"
+            self.got.nodes.setdefault(path, PastedNode(path)).address = found[1]
+
     def _kernel_said(self, line: str) -> str:
         typed = re.match(r"cat /(?:proc|etc/kernel)/cmdline", self.command)
-        if found := lines.CMDLINE.search(line) or (re.match(r"[\w.]+=\S* .*=", line) if typed else None):
+        if found := lines.CMDLINE.search(line) or (re.search(r"(?<!\S)[\w.]+=\S.*", line) if typed else None):
             self.got.cmdline = self.got.cmdline or SECRET.sub(r"\1=***", next(filter(None, found.groups()), found[0]))
             self.got.told.add("kernel.cmdline")
             return "kernel"

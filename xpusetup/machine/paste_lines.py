@@ -33,6 +33,10 @@ TYPED = re.compile(
     r"\[?(?P<user>[\w.+-]{1,40})@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%>]{0,160})?[$#%>]"
     r"|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
 )
+OF_WINDOWS = re.compile(
+    r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:PS )?[A-Z]:\\[^>\n]{0,160}>(?P<command>.{0,300})$"
+)
+"""A prompt of Windows."""
 BLANK = re.compile(
     r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:\[?[\w.+-]{1,40}@[\w.-]{1,64}(?:[: ][^\n$#%>]{0,160})?[$#%>]|\$)\s*$"
 )
@@ -44,7 +48,8 @@ TOOLS = (
     *("sycl-ls", "clinfo", "xpu-smi", "xpumcli", "lspci", "dmesg", "journalctl", "dpkg", "apt", "rpm", "pacman", "ls"),
     *("id", "groups", "uname", "cat", "lsb_release", "pip", "pip3", "uv", "conda", "vulkaninfo", "printenv", "env"),
     *("python", "python3", "lsmod", "ldconfig", "icpx", "dnf", "zypper", "hostnamectl", "lshw", "docker", "podman"),
-    *("vainfo", "whoami", "strace"),
+    *("vainfo", "whoami", "strace", "hl-smi", "npu-smi", "kubectl", "getsebool", "ausearch", "hwinfo", "which", "find"),
+    *("getent", "stat", "grep", "openvino", "systemctl", "snap", "nix-shell"),
 )
 BARE = re.compile(
     r"^(?:[\w.-]{2,40}[#%$] )?(?:sudo )?(?P<command>(?:lspci|lshw|dpkg|rpm|ls|dmesg|uname)"
@@ -78,7 +83,7 @@ RELEASE = re.compile(r"^(PRETTY_NAME|NAME|ID|ID_LIKE|VERSION_ID|VERSION_CODENAME
 UNAME = re.compile(r"^Linux\s\S+\s(\d+\.\d+\S*)\s")
 KERNEL = re.compile(r"^v?(\d\.\d{1,2}(?:\.\d+)?[\w.+~-]*)")
 MACHINE = re.compile(r"\b(x86_64|aarch64)\b")
-IDENTITY = re.compile(r"\buid=(\d+)\(([^)]*)\)(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")
+IDENTITY = re.compile(r"\buid=(\d+)(?:\(([^)]*)\))?(?: gid=\S+)?(?: [^\s=]{4,20}=(\S+))?")
 JOINED = re.compile(r"^(render|video):x?:(\d+):([\w,.-]*)$")
 GROUPS = re.compile(r"^[\w.-]{1,32} : ((?:[\w.-]{1,32} ?)+)$")
 """What `groups USER` says."""
@@ -95,6 +100,12 @@ OWN = re.compile(
 )
 """A device as `doctor --collect-env` writes it."""
 WINDOW = re.compile(r"Memory at \S+ \(64-bit, prefetchable\)(?: \[[^]]*\])* \[size=(\d+)([KMGT])\]")
+FAKE = re.compile(
+    r"^(?:-[rwxsStT-]{9}|d[rwxsStT-]{9})[+.@]?\s+\d+\s+\S+\s+\S+\s+\d[\d.]*[KMG]?\s.*?(?:/dev/dri/)?(renderD\d{1,4})\s*$"
+)
+"""A file or folder that has the name of a node."""
+IDS_IN_WORDS = re.compile(r"\bDevice ([0-9a-f]{4})(?: \(rev|$)")
+"""What lspci says of a device whose name its table does not have."""
 NODE = re.compile(r"^([cbl-][rwxst-]{9})([+.@]?)\s+\d+\s+(\S+)\s+(\S+)\s+226,\s*(\d+)\s.*?((?:renderD|card)\d+)\s*$")
 BY_PATH = re.compile(r"pci-(\S{7,12}\.[0-7])-render\s+->\s+\.\./(renderD\d+)")
 NO_NODES = re.compile(
@@ -149,6 +160,14 @@ OF_WHEEL = re.compile(
     r"(?i)(?<![\w./-])(?:py)?torch(?: version)?[ =:]{1,3}v?(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d{2,3}))\b"
 )
 """A build of torch as people name it in passing."""
+OF_KERNEL = re.compile(
+    r"(?:^|[,;(] ?)(?:Linux )?[Kk]ernel(?: version)?:? (\d\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)(?=[,;)]|$)"
+)
+"""A kernel in a list of what a machine is made of."""
+OF_RELEASE = re.compile(
+    r"(?i)(?:^|[,;(] ?)(py ?torch|torch|ipex)[ =:]{1,3}v?(\d+\.\d+\.\d+(?:[\w.+]*\w)?)(?=\.?(?:[,;)]|$))"
+)
+"""A release of torch or of Intel's extension in such a list."""
 OLDER_CXX = re.compile(
     r"(/\S{1,300}?/lib(?:stdc\+\+|gcc_s)\.so\S{0,20}): version [`'\"\u2018]?(\w{2,20}_[\d.]+)['\"\u2019]? not found"
     r" \(required by (/[^\s)]{1,300})\)"
@@ -205,6 +224,8 @@ ERROR = re.compile(
 )
 TRUTH = re.compile(r"^\(?(True|False)(?:, \d{1,3}\))?$")
 WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
+ON_XPU = re.compile(r"\btensor\(.{0,200}device='xpu(?::\d+)?'")
+"""A tensor that is on the device."""
 ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
 ANSWERED = re.compile(
     r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)"
@@ -215,7 +236,9 @@ ANSWERED = re.compile(
 COUNTED = re.compile(r"(?:torch\.)?xpu\.device_count(?:\(\))?\W{1,6}(\d+)")
 DISTRIBUTION = re.compile(
     r"\b(Ubuntu|Debian GNU/Linux|Debian|Fedora(?: Linux)?|Arch Linux|openSUSE \w+"
-    r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE|NixOS|Unraid|TrueNAS SCALE)\b"
+    r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE|NixOS|Unraid|TrueNAS SCALE"
+    r"|Clear Linux(?: OS)?|Gentoo|Void Linux|Manjaro(?: Linux)?|CachyOS|EndeavourOS|Oracle Linux|CentOS(?: Stream)?"
+    r"|Talos)\b"
     r"[ v]{0,2}(\d[\d.]*)?"
 )
 COMMON = {"sudo", "wheel", "adm", "users", "docker", "video", "render", "audio", "plugdev", "input", "lp"}
@@ -244,6 +267,18 @@ FAMILIES = {
     "NixOS": ["nixos"],
     "Unraid": ["unraid"],
     "TrueNAS SCALE": ["truenas", "debian"],
+    "Clear Linux": ["clear-linux-os"],
+    "Gentoo": ["gentoo"],
+    "Windows": ["windows"],
+    "Microsoft Windows": ["windows"],
+    "Void Linux": ["void"],
+    "Manjaro": ["manjaro", "arch"],
+    "Manjaro Linux": ["manjaro", "arch"],
+    "CachyOS": ["cachyos", "arch"],
+    "EndeavourOS": ["endeavouros", "arch"],
+    "Oracle Linux": ["ol", "rhel", "fedora"],
+    "CentOS": ["centos", "rhel", "fedora"],
+    "CentOS Stream": ["centos", "rhel", "fedora"],
 }
 """What os-release has as ID and ID_LIKE, by the names that people write."""
 ALIASES = {
@@ -312,7 +347,8 @@ class Pasted:
     `handed`: devices that a container was given, `displays`: "all" or "vga" where display devices were listed by class,
     `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
-    about one, `lost`: files that are not there.
+    about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
+    lines, `windows`: prompts of Windows stand in it.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -356,6 +392,9 @@ class Pasted:
     inside: str = ""
     by_lxc: bool = False
     lost: list[str] = field(default_factory=list)
+    fakes: list[str] = field(default_factory=list)
+    everything: list[str] = field(default_factory=list)
+    windows: bool = False
     displays: str = ""
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)

@@ -172,6 +172,8 @@ def _share(got: Pasted, other: Pasted, wanted: Place, place: Place) -> None:
         setattr(got, name, [*getattr(other, name), *getattr(got, name)])
     if place == "other" or (wanted == "guest" and place != "container"):
         return
+    got.everything = [*other.everything, *got.everything]
+    got.windows = got.windows or other.windows
     for name in OF_THE_KERNEL:
         setattr(got, name, [*getattr(got, name), *(e for e in getattr(other, name) if e not in getattr(got, name))])
     for name in SCALARS:
@@ -200,7 +202,7 @@ def _share_torch(got: Pasted, other: Pasted) -> None:
 
 def _share_all(got: Pasted, other: Pasted) -> None:
     """Take over all lists: both are the same machine."""
-    for name in ("sycl", "clinfo", "lacks", "broken", "as_root", "lost"):
+    for name in ("sycl", "clinfo", "lacks", "broken", "as_root", "lost", "fakes"):
         setattr(got, name, [*getattr(got, name), *(e for e in getattr(other, name) if e not in getattr(got, name))])
     for name in ("packages", "nodes", "groups", "libraries", "joined", "members"):
         setattr(got, name, {**getattr(other, name), **getattr(got, name)})

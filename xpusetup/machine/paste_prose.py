@@ -26,7 +26,7 @@ class Saying(Strict):
     """A proposition of which people speak, and the check that it tells of ("fails": the GPU does not work)."""
 
     id: Name
-    tells: Annotated[str, Field(pattern=r"^(?:fails|[a-z]+\.[a-z_0-9]+)$")]
+    tells: Annotated[str, Field(pattern=r"^(?:fails|hangs|[a-z]+\.[a-z_0-9]+)$")]
     when: Literal["affirmed", "denied", "compared"]
     says: list[Text]
 
@@ -127,7 +127,7 @@ KERNEL = re.compile(
 )
 WISHED = re.compile(
     r"(?i)\b(?:need\w*|requires?|since|until|from|newer|older|upgrad\w+|updat\w+"
-    r"|install\w*|try|tried|at least|supports?|added|going)\b"
+    r"|install\w*|try|tried|at least|supports?|added|going|fine|works?|worked|another|previous\w*|earlier|used to)\b"
 )
 
 

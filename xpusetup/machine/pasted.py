@@ -26,12 +26,17 @@ from xpusetup.machine.paste_commands import (
     whole_commands,
 )
 from xpusetup.machine.paste_ends import ZE_DRIVER, EndReader
+from xpusetup.machine.paste_kernel import plain_slot
 from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+
+
+MOST_SHOWN = 4000
+"""As many lines are held against data/shown.toml."""
 
 
 class Reader(EndReader):
@@ -56,6 +61,8 @@ class Reader(EndReader):
                 self._end_command()
                 self.go(place)
             self.got.lines += 1
+            if len(self.got.everything) < MOST_SHOWN:
+                self.got.everything.append(line)
             kind = self._read_line(line) or self._mentioned(line)
             self.shown_lines += kind != "commands"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
@@ -87,13 +94,22 @@ class Reader(EndReader):
         for form, device in lines.CHIPS:
             if form.search(line):
                 self._keep(self.got.chips, f"[0x{device}]")
-        if found := lines.OF_WHEEL.search(line):
-            self.got.distributions.setdefault("torch", found[1])
+        self._note_releases(line)
+        if found := lines.OF_KERNEL.search(line):
+            self._set_kernel(found[1], line)
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
 
+    def _note_releases(self, line: str) -> None:
+        """Take the releases of torch and of Intel's extension that are named in passing."""
+        if found := lines.OF_WHEEL.search(line):
+            self.got.distributions.setdefault("torch", found[1])
+        for name, version in lines.OF_RELEASE.findall(line):
+            package = "torch" if name.lower().endswith("torch") else "intel-extension-for-pytorch"
+            self.got.distributions.setdefault(package, version)
+
     def _read_line(self, line: str) -> str:
-        slot = lines.SLOT.match(line)
+        slot = lines.SLOT.match(plain_slot(line))
         if len(line) < lines.PROSE and (slot is None or self._is_display(slot)):
             self._note_names(line)
         readers = (
@@ -106,6 +122,11 @@ class Reader(EndReader):
     # What was typed.
 
     def _typed(self, line: str) -> str:
+        if found := lines.OF_WINDOWS.match(line):
+            self._end_command(closed=True)
+            self.got.windows = True
+            self._begin(found["command"].strip())
+            return "commands"
         if line.startswith(lines.PYTHON):
             self.command = line[len(lines.PYTHON) :]
             return "python"
@@ -232,9 +253,9 @@ class Reader(EndReader):
     def _identity(self, line: str) -> str:
         found = lines.IDENTITY.search(line)
         if found is not None:
-            self.got.uid, self.got.user = int(found[1]), found[2]
-            pairs = re.findall(r"(\d+)\(([^)]*)\)", found[3] or "")
-            self.got.groups.update({name: int(number) for number, name in pairs})
+            self.got.uid, self.got.user = int(found[1]), found[2] or self.got.user
+            pairs = re.findall(r"(\d+)(?:\(([^)]*)\))?", found[3] or "")
+            self.got.groups.update({name or number: int(number) for number, name in pairs})
             self.got.told.add("system.groups")
             return "id"
         if found := lines.JOINED.match(line.strip()):
@@ -281,6 +302,7 @@ class Reader(EndReader):
         found = lines.DISTRIBUTION.search(value)
         if found is None:
             return ""
+        value = value.split(",", maxsplit=1)[0]
         self.got.release.setdefault("PRETTY_NAME", f"{found[1]} {found[2] or ''}".strip())
         self.got.release.setdefault("NAME", found[1])
         self.got.release.setdefault("VERSION_ID", (found[2] or "").rstrip("."))
@@ -303,6 +325,8 @@ class Reader(EndReader):
             self.got.available = found[1].lower() == "true"
         elif found := lines.COUNTED.search(line):
             self.got.count = int(found[1])
+        elif lines.ON_XPU.search(line):
+            self.got.available, found = True, lines.ON_XPU.search(line)
         elif found := lines.WHEEL.match(line.strip(" '")):
             self.got.distributions.setdefault("torch", found[1])
         return found is not None

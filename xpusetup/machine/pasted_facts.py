@@ -7,12 +7,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
-from xpusetup.machine.gpus import age_of
+from xpusetup.machine.gpus import age_of, find_device, find_devices
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_lines import CONTAINER, FAMILIES
+from xpusetup.machine.paste_others import gaudi_of, other_accelerators
 from xpusetup.machine.paste_prose import take_words, what_is_said
+from xpusetup.machine.paste_runs import compare_runs, found_elsewhere
+from xpusetup.machine.paste_shown import take_failure, what_is_shown
 from xpusetup.machine.pasted import read_pasted
-from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -20,6 +23,7 @@ if TYPE_CHECKING:
     from xpusetup.machine.gpus import GpuTable
     from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
     from xpusetup.machine.paste_prose import Saying
+    from xpusetup.machine.paste_shown import Showing
 
 
 PARTS: dict[str, str] = {
@@ -61,9 +65,6 @@ PARTS: dict[str, str] = {
     "ascend": "xpusetup doctor --save FILE",
 }
 """The parts of facts that can be told or not, and what to paste so that they are."""
-HEX = re.compile(r"\[?0x([0-9a-f]{4})\]?|\[[0-9a-f]{4}:([0-9a-f]{4})\]", re.IGNORECASE)
-NEW = ("e2", "b0", "d7", "64", "7d")
-"""How ids of Intel's GPUs since Meteor Lake begin, of which the table may not have all."""
 ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
 """Packages of Level Zero's driver alone; others bring OpenCL's with it."""
 ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
@@ -72,6 +73,8 @@ NOT_BUILT = "not compiled with XPU"
 PLAIN = re.compile(r"\d+\.\d+\.\d+")
 """The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
 NOT_NAMED = "of a version that was not told"
+WITHOUT_OLD = 30872
+"""The build of 24.35: drivers from it on have nothing for graphics before Gen12."""
 UNKNOWN_GROUP = 1 << 31
 """Stands for the number of a group of which only the name was told, and so on upwards."""
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
@@ -99,18 +102,30 @@ class PasteReport:
 
 
 def facts_from_paste(
-    texts: Collection[str], taken: str, table: GpuTable, watched: Collection[str], sayings: Collection[Saying]
+    texts: Collection[str],
+    taken: str,
+    table: GpuTable,
+    watched: Collection[str],
+    sayings: Collection[Saying],
+    showings: Collection[Showing] = (),
 ) -> tuple[Facts, PasteReport]:
     """Read what was pasted. `taken` is now; `watched` are the variables of the environment that may be kept."""
     got = read_pasted(texts, watched)
     _read_collected(got)
     take_words(got, what_is_said(got.prose, sayings))
+    shown = {
+        **found_elsewhere(got.everything),
+        **compare_runs(got.everything),
+        **what_is_shown(got.everything, showings),
+    }
+    take_failure(got)
     sections = {
         "system": _system(got),
         "hardware": _hardware(got, table),
         "kernel": _kernel(got),
         "userland": _userland(got),
         "container": _container(got),
+        "gaudi": gaudi_of(got.everything),
         "torch": _torch(got),
         "environment": got.variables or ({} if "environment" in got.told else None),
     }
@@ -118,7 +133,9 @@ def facts_from_paste(
     notes = {part: NOT_TOLD for part in PARTS if part not in told}
     if "hardware.gpus" in told and got.displays == "vga" and all(gpu.vendor != "8086" for gpu in got.gpus):
         notes["hardware.gpus"] = VGA_ALONE
-    facts = Facts.model_validate({"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said})
+    facts = Facts.model_validate(
+        {"schema": 1, "taken": taken, **sections, "notes": notes, "said": got.said, "shown": shown}
+    )
     kinds = tuple(sorted(got.kinds.items(), key=lambda pair: -pair[1]))
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
 
@@ -151,9 +168,9 @@ def _read_collected(got: Pasted) -> None:
 
 def _system(got: Pasted) -> dict[str, Any] | None:
     said = got.release
-    if not said and not got.kernel and got.uid is None and not got.groups:
+    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows:
         return None
-    name = said.get("NAME", "")
+    name = said.get("NAME", "") or ("Windows" if got.windows and not got.kernel else "")
     ids = [said["ID"], *said.get("ID_LIKE", "").split()] if said.get("ID") else FAMILIES.get(name, [])
     owners = dict.fromkeys(node.group for node in got.nodes.values() if node.group and node.group not in got.groups)
     numbers = {name: UNKNOWN_GROUP + place for place, name in enumerate(owners)}
@@ -196,44 +213,25 @@ def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
         module = got.said_module or SEEN_ELSEWHERE
         gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
         gpus += [{**_plain_gpu("", place, module), "name": name} for place, name in enumerate(old[:1])]
-    if not gpus and not got.nodes and not got.told & {"hardware.nodes", "hardware.gpus"}:
+    if not any(gpu["vendor"] == "8086" for gpu in gpus):
+        gpus += other_accelerators(got.everything)
+    if not gpus and not got.nodes and not got.fakes and not got.told & {"hardware.nodes", "hardware.gpus"}:
         return None
-    return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()]}
+    return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()], "fakes": got.fakes}
 
 
 def _old_by_name(got: Pasted) -> list[str]:
     """Give graphics before Xe that words name, where these speak of PyTorch and no list tells what is there."""
-    about = got.available is not None or any("torch" in line.lower() for line in got.prose)
+    builds = (BUILD.match(got.packages.get(name, "")) for name in DRIVER_PACKAGES)
+    served = any(found and int(found[1]) < WITHOUT_OLD for found in builds)
+    compute = got.no_platform or "userland.sycl" in got.told
+    torch = any("torch" in line.lower() for line in got.prose)
+    about = got.available is not None or torch or (compute and not served)
     return [name for name in got.named if age_of("", name)] if about and "hardware.gpus" not in got.told else []
 
 
 def _of_sycl(line: str) -> str:
     return line.partition("Level-Zero")[2] or line.rpartition("]")[2] or line
-
-
-def find_devices(names: Collection[str], table: GpuTable) -> list[str]:
-    """Give the PCI ids of GPUs by the names that programs or people give them."""
-    return [found for name in names if (found := find_device(name, table))]
-
-
-def find_device(name: str, table: GpuTable) -> str:
-    """Give the PCI id of a GPU by the name that a program gives it; empty where the name says no product."""
-    found = HEX.search(name)
-    device = (found[1] or found[2]).lower() if found else ""
-    if device and (table.find("8086", device) or device.startswith(NEW)):
-        return device
-    plain = _plain(name)
-    known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
-    return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
-
-
-def _plain(name: str) -> str:
-    return re.sub(r"\s+", " ", re.sub(r"\((?:R|TM|r|tm)\)|[\[\]()]", " ", name)).strip().lower()
-
-
-def _products(table: GpuTable) -> list[tuple[str, str]]:
-    pairs = [(device, product.name.lower()) for (vendor, device), product in table.products.items() if vendor == "8086"]
-    return [(device, name) for device, name in pairs if re.search(r"\d", name)]
 
 
 def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
@@ -275,7 +273,7 @@ def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str
     vendor = next((gpu["vendor"] for gpu in gpus if gpu["address"] == each.address), None)
     others = list(dict.fromkeys(n.group for n in got.nodes.values() if n.group and n.group not in got.groups))
     unknown = others.index(each.group) if each.group in others else len(others)
-    gid = got.groups.get(each.group, UNKNOWN_GROUP + unknown)
+    gid = int(each.group) if each.group.isdecimal() else got.groups.get(each.group, UNKNOWN_GROUP + unknown)
     return {"path": each.path, "vendor": vendor, "gid": gid, "openable": opens(each, got), "address": each.address}
 
 
@@ -286,7 +284,8 @@ def opens(node: PastedNode, got: Pasted) -> bool:
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True
     listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
-    return node.group in got.groups or not node.group or (node.mode.endswith("+") and bool(listed))
+    own = node.group in got.groups or node.group in map(str, got.groups.values())
+    return own or not node.group or (node.mode.endswith("+") and bool(listed))
 
 
 # The kernel, the driver in user space, where this runs, and PyTorch.
@@ -371,8 +370,13 @@ def _is_riddle(got: Pasted) -> bool:
     return any("opencl:gpu]" in line for line in got.sycl) and any(name in got.packages for name in ZE_DRIVERS)
 
 
+WSL = re.compile(r"^c[rwx-]{9}.*\s/dev/dxg$|^WSL version: |\bmicrosoft-standard-WSL2")
+"""What is only there under WSL2."""
+
+
 def _container(got: Pasted) -> dict[str, Any] | None:
-    wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost
+    shown = any(WSL.search(line) for line in got.everything)
+    wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost or shown
     wanted = "/dev/dxg" if wsl else "/dev/dri"
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
@@ -471,7 +475,7 @@ def _report(got: Pasted, version: str | None, build: Mapping[str, str]) -> dict[
 
 def _implied(got: Pasted, sections: Mapping[str, Any]) -> set[str]:
     """Give the parts that are known from others."""
-    told: set[str] = {name for name in ("system", "kernel", "torch", "container") if sections[name] is not None}
+    told: set[str] = {name for name in ("system", "kernel", "torch", "container", "gaudi") if sections[name]}
     if not got.release or not got.kernel:
         told.discard("system")
     if not got.kernel:

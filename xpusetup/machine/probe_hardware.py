@@ -38,7 +38,13 @@ DISPLAY = ("0x03", "0x12")
 
 def probe_hardware(sysroot: Sysroot) -> Hardware:
     """List display and compute devices, and the render nodes."""
-    return Hardware(gpus=list(_probe_gpus(sysroot)), nodes=list(_probe_nodes(sysroot)))
+    fakes = [f"/dev/dri/{path.name}" for path in sysroot.listing("/dev/dri") if _is_fake(path)]
+    return Hardware(gpus=list(_probe_gpus(sysroot)), nodes=list(_probe_nodes(sysroot)), fakes=fakes)
+
+
+def _is_fake(path: Path) -> bool:
+    """Say whether a folder stands where a node should: Docker makes one where it is to mount what is not there."""
+    return path.name.startswith("renderD") and path.is_dir()
 
 
 def _probe_gpus(sysroot: Sysroot) -> Iterator[Gpu]:
@@ -59,7 +65,7 @@ def _probe_gpus(sysroot: Sysroot) -> Iterator[Gpu]:
 
 def _probe_nodes(sysroot: Sysroot) -> Iterator[Node]:
     for path in sysroot.listing("/dev/dri"):
-        if path.name.startswith("renderD"):
+        if path.name.startswith("renderD") and not _is_fake(path):
             vendor = sysroot.read(f"/sys/class/drm/{path.name}/device/vendor")
             yield Node(
                 path=f"/dev/dri/{path.name}",

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import Mode, Step
+from xpusetup.base.model import ROOT, Mode, Step
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-    from xpusetup.base.model import Target
+    from xpusetup.base.model import Plan, Target
     from xpusetup.config.devices import Device
     from xpusetup.config.profile import Profile
     from xpusetup.plan.context import Context
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 FIRST = "verify.smoke"
 """The step whose result is that of the build; further modes have a step of their own."""
+NODES = "verify.nodes"
+"""The step that a scheduler's job over several nodes runs; no other plan has it."""
 ONLY = Mode(name="", variables=())
 
 
@@ -41,6 +43,38 @@ def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
         after=(last,),
         makes=(result,),
     )
+
+
+def make_nodes(plan: Plan) -> Step:
+    """Give the step that verifies that the devices of several nodes compute together: after that of a single one."""
+    target, layout = plan.target, plan.layout
+    result = f"{layout.results}/{NODES}.json"
+    named = {"--collectives": target.collective_backend, "--extension": target.extension}
+    options = ("--device", target.accelerator, *(word for pair in named.items() if pair[1] for word in pair))
+    first = target.modes[0] if target.modes else ONLY
+    return Step(
+        id=NODES,
+        title=f"collectives of {target.accelerator} over several nodes",
+        run=(
+            (
+                *(layout.python, f"{layout.helpers}/verify_nodes.py", *options),
+                *("--shared", f"{ROOT}/logs", "--out", result),
+            ),
+        ),
+        env=parse_variables((*target.variables, *first.variables)),
+        needs=("device", "nodes"),
+        after=(FIRST,),
+        makes=(result,),
+    )
+
+
+def lacks_collectives(profile: Profile) -> str:
+    """Say why this torch cannot compute over several devices, from what the profile records of it; empty where it can.
+
+    What nobody recorded is found out where it runs.
+    """
+    told = profile.published.collectives if profile.published else None
+    return f"no XCCL: {told.source}" if told is not None and not told.built else ""
 
 
 def _unproven(profile: Profile) -> tuple[str, ...]:

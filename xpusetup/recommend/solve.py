@@ -234,10 +234,15 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     return _without_gpu(facts, ordered, known, asked)
 
 
+OWN_PYTORCH = ("1da3", "19e5")
+"""The makers (PCI) whose accelerators have a PyTorch of their own, where which product it is was not told."""
+
+
 def has_own_pytorch(facts: Facts, known: Known) -> bool:
     """Say whether the accelerator here has a PyTorch of its own (Gaudi, Ascend), and no Intel GPU is beside it."""
     cards = find_cards(facts, known)
-    return not choose_cards(cards) and _elsewhere(facts, cards, known) is not None
+    others = any(gpu.vendor in OWN_PYTORCH for gpu in (facts.hardware.gpus if facts.hardware else []))
+    return not choose_cards(cards) and (others if not cards else _elsewhere(facts, cards, known) is not None)
 
 
 def choose_release(facts: Facts, profiles: Iterable[Profile], known: Known) -> tuple[str, str]:

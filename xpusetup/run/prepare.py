@@ -185,9 +185,24 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
     bad = describe_known_bad(facts, workspace.profile, purpose)
     together = describe_collectives(facts, workspace.profile, purpose)
-    notes = (*filter(None, (aimed.note, foreign, together)), *bad, *left_out(workspace.profile, request))
+    refused = describe_refused(facts, workspace.profile, purpose)
+    notes = (*filter(None, (aimed.note, foreign, together, refused)), *bad, *left_out(workspace.profile, request))
     made = _prepare(workspace, request, target, purpose)
     return replace(made, facts=facts, missing=missing, notes=(*made.notes, *notes))
+
+
+def describe_refused(facts: Facts, profile: Profile, purpose: Purpose) -> str:
+    """Say why the toolkits of this machine cannot build the profile, where that is known and none of them can."""
+    wanted, found = profile.toolkit, facts.toolkits.found if facts.toolkits else []
+    if wanted is None or purpose.command != "build":
+        return ""
+    from xpusetup.doctor.toolkit import find_refusal  # noqa: PLC0415 - a build that is done probes nothing
+
+    told = {kit.version: find_refusal(wanted, kit.version) for kit in found if kit.version}
+    if not told or not all(told.values()):
+        return ""
+    version, words = next(iter(told.items()))
+    return f"oneAPI {version} does not build {profile.name}: {words}"
 
 
 def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> str:

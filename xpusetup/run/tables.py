@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.machine.gpus import GpuTable, TargetTable
     from xpusetup.machine.known_bad import KnownBad
     from xpusetup.machine.paste_prose import Saying
+    from xpusetup.machine.paste_shown import Showing
     from xpusetup.recommend.machine import Known
 
 
@@ -79,6 +80,14 @@ def sayings() -> tuple[Saying, ...]:
     from xpusetup.machine.paste_prose import parse_sayings  # noqa: PLC0415 - only what was pasted holds sentences
 
     return parse_sayings(files.package_text("data/said.toml"))
+
+
+@cache
+def showings() -> tuple[Showing, ...]:
+    """Read data/shown.toml."""
+    from xpusetup.machine.paste_shown import parse_showings  # noqa: PLC0415 - same
+
+    return parse_showings(files.package_text("data/shown.toml"))
 
 
 @cache

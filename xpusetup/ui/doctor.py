@@ -211,13 +211,22 @@ def _show_errors(console: Console, pasted: PasteSummary) -> None:
         prose(console, "     ", cause.fix)
 
 
+def _show_symptoms(console: Console, pasted: PasteSummary) -> None:
+    """Show the lines that say that it fails and not why."""
+    for line in pasted.symptoms:
+        console.print(f"\n A message   {escape(line)}")
+    if pasted.symptoms and not pasted.causes:
+        words = "This says that it fails, and not why: it has many causes, and what was told does not say which."
+        prose(console, "     ", f"{words} What to paste to know it stands at the end.")
+
+
 def _show_pasted(console: Console, pasted: PasteSummary, *, verbose: bool) -> None:
     """Say from what was judged, and what to paste to know more."""
     kinds = ", ".join(f"{name} ({count})" for name, count in pasted.kinds.items())
     prose(
         console,
         "             ",
-        f"{kinds}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
+        f"{kinds or 'its error lines'}; {pasted.unread} of {pasted.lines} lines are of no kind that is known",
         first="\n Judged from ",
     )
     if pasted.cut:
@@ -261,7 +270,7 @@ def _show_findings(console: Console, findings: list[DoctorFinding], *, verbose: 
 
 
 def _show_causes(console: Console, data: Diagnosis) -> None:
-    causes = [finding for finding in data.findings if finding.id in data.root_causes]
+    causes = [finding for name in data.root_causes for finding in data.findings if finding.id == name]
     folded = sum(finding.level == "skip" for finding in data.findings)
     shown: set[str] = set()
     for goal, stops in data.stops.items():
@@ -273,6 +282,7 @@ def _show_causes(console: Console, data: Diagnosis) -> None:
                 _show_cause(console, len(shown), finding)
     if data.pasted:
         _show_errors(console, data.pasted)
+        _show_symptoms(console, data.pasted)
     warnings = [finding for finding in data.findings if finding.level == "warn"]
     if warnings:
         console.print("\n Nothing stops for these, and they may bite")
@@ -291,6 +301,8 @@ def _show_causes(console: Console, data: Diagnosis) -> None:
 def _yes(data: Diagnosis) -> str:
     """Say yes, where enough is known for that."""
     unknown = data.pasted and data.pasted.unknown
+    if data.pasted and data.pasted.symptoms and not data.pasted.causes:
+        return "not by what was told, which does not say why"
     return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
 
 
@@ -301,6 +313,8 @@ def _spares_build(data: Diagnosis) -> bool:
 def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> str:
     """Count the causes; those that stop a build alone are told apart where nobody has to build."""
     if not causes:
+        if data.pasted and data.pasted.symptoms and not data.pasted.causes:
+            return "it fails, and no cause was told"
         if data.pasted and data.pasted.unknown:
             return "nothing fails of what was told"
         return "nothing fails" if warned else "nothing is wrong"

@@ -91,6 +91,9 @@ def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> No
     """Print a cause and what to do; with the name of a log also the line there."""
     said = "  (a warning: what was asked for is not wholly there)" if cause.level == "warning" else ""
     _row(console, indent, "Cause", f"{cause.cause} ({cause.id}, {cause.confidence} confidence){said}")
+    if cause.decided and cause.decided.line != cause.line:
+        told = textwrap.shorten(cause.decided.text, LONGEST)
+        _row(console, indent, "By", f"line {cause.decided.line}: {told}")
     if log:
         line = textwrap.shorten(cause.text, LONGEST)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")

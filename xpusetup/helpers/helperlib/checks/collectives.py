@@ -40,9 +40,13 @@ SHOWN = 4
 class Told:
     """What a rank left: its results by operation, the operation it was at, its error and when that came, and its stack.
 
-    A stack without an error is that of a hang.
+    A stack without an error is that of a hang. `node` is the machine that it ran on, as Slurm calls it; `last` when it
+    said the last thing, in seconds since the epoch; `backend` is what it met the others over.
     """
 
+    node: str = ""
+    backend: str = ""
+    last: float = -math.inf
     done: dict[str, dict[str, str]] = field(default_factory=dict)
     at: str = ""
     error: str = ""
@@ -70,15 +74,19 @@ def choose_backend(bench: Bench) -> str:
     return backend
 
 
-def launch(order: dict[str, Any], folder: Path, seconds: float) -> bool:
-    """Run the ranks to their end; say whether it came in time. Only the loopback interface is used."""
-    command = (
+def torchrun(order: dict[str, Any]) -> tuple[str, ...]:
+    """Give the command that starts the ranks on this machine. Only the loopback interface is used."""
+    return (
         *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"),
         *("--nproc-per-node", str(RANKS), str(SCRIPT), json.dumps(order)),
     )
-    with (folder / "log").open("wb") as log:
+
+
+def launch(command: tuple[str, ...], environment: dict[str, str], log: Path, seconds: float) -> bool:
+    """Run what starts the ranks to its end; say whether that came in time. `environment` is added to the caller's."""
+    with log.open("wb") as stream:
         # In the session of its caller, who ends that where it must; ranks end by their own clocks.
-        running = subprocess.Popen(command, env={**LOOPBACK, **os.environ}, stdout=log, stderr=subprocess.STDOUT)
+        running = subprocess.Popen(command, env={**os.environ, **environment}, stdout=stream, stderr=subprocess.STDOUT)
         try:
             running.wait(seconds)
         except subprocess.TimeoutExpired:
@@ -92,9 +100,12 @@ def launch(order: dict[str, Any], folder: Path, seconds: float) -> bool:
 def read_rank(events: str, stacks: str) -> Told:
     told = Told(stack=read_stack(stacks))
     for event in map(json.loads, events.splitlines()):
+        told.node = event.get("node", told.node)
+        told.backend = event.get("backend", told.backend)
+        told.last = event.get("time", told.last)
         told.at = event.get("start", told.at)
         told.error = event.get("error", told.error)
-        told.when = event.get("when", told.when)
+        told.when = event.get("time", told.when) if "error" in event else told.when
         if "done" in event:
             told.done[event["done"]] = event
             told.at = ""
@@ -112,10 +123,10 @@ def read_stack(text: str) -> list[str]:
     return []
 
 
-def read_ranks(folder: Path) -> list[Told]:
+def read_ranks(folder: Path, count: int) -> list[Told]:
     """Give what each rank left; a rank that never began left nothing."""
     found = []
-    for rank in range(RANKS):
+    for rank in range(count):
         files = [folder / f"{kind}.{rank}" for kind in ("events", "stacks")]
         texts = [file.read_text(encoding="utf-8", errors="replace") if file.exists() else "" for file in files]
         found.append(read_rank(*texts))
@@ -167,9 +178,10 @@ def check_ranks(bench: Bench, each: float = EACH) -> Outcome:
         folder = Path(name)
         order = {"device": bench.name, "devices": devices, "backend": backend, "module": MODULES.get(bench.name)}
         order |= {"folder": name, "start": START, "each": each}
-        in_time = launch(order, folder, ALL)
+        usual = {name: text for name, text in LOOPBACK.items() if name not in os.environ}
+        in_time = launch(torchrun(order), usual, folder / "log", ALL)
         log = (folder / "log").read_text(encoding="utf-8", errors="replace")
-        outcome = judge_ranks(read_ranks(folder), order, log)
+        outcome = judge_ranks(read_ranks(folder, RANKS), order, log)
     if not in_time and outcome.level == "ok":
         return Outcome("fail", f"{outcome.seen}; torchrun did not end within {ALL} s", outcome.limit)
     return outcome

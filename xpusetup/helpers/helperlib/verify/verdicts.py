@@ -6,7 +6,7 @@ Verdicts: ok, wrong, unsupported (the device lacks it), absent (this torch or th
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from xml.etree import ElementTree as ET
 
@@ -77,6 +77,12 @@ class Result:
     facts: dict[str, Any] = field(default_factory=dict)
     own_fault: bool = False
     since: str = ""
+
+
+def describe(result: Result) -> dict[str, Any]:
+    """Give a result as the document holds it; what no device told is left out."""
+    pairs = asdict(result).items()
+    return {key: value for key, value in pairs if key not in PRIVATE and (value or key not in OPTIONAL)}
 
 
 def choose_checks(

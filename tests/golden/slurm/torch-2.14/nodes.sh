@@ -1,0 +1,26 @@
+#!/usr/bin/env bash
+# Verifies torch-2.14 over the nodes of a job. Run again, it goes on where it stopped.
+# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
+set -eu
+cd "$(dirname "${BASH_SOURCE[0]}")"
+mkdir -p logs
+# shellcheck disable=SC1091  # it lies in this folder
+. helpers/lock.sh
+lock_folder "$PWD" || { printf '%s\n  %s\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }
+export XPUSETUP_LOCKED=1
+rm -f failed
+
+step() { # ID TITLE
+  printf '%s: %s\n' "$1" "$2"
+  local code=0
+  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
+  if [ "$code" -ne 0 ]; then
+    tail -n 12 "logs/$1.log" >&2
+    printf '%s\n' "$1" >failed
+    printf 'failed: %s (exit %s)\n' "$1" "$code" >&2
+    printf '  all of it: logs/%s.log\n  again:     bash steps/%s.sh\n' "$1" "$1" >&2
+    exit 1
+  fi
+}
+
+step verify.nodes 'collectives of xpu over several nodes'

@@ -1,0 +1,153 @@
+"""What a log tells around an error and elsewhere: which cause it is, for which place, and whether it ended well."""
+
+from __future__ import annotations
+
+import re
+from typing import Any
+
+import pytest
+
+from logs import HERE, explained, ids, signatures
+from xpusetup.base.values import parse_toml
+from xpusetup.explain.blocks import make_blocks
+from xpusetup.explain.boxes import without_boxes
+from xpusetup.explain.evidence import KEPT, Kept, fill_names
+from xpusetup.explain.explanation import LogLine, explain
+from xpusetup.explain.finder import Refinement, Signature, make_regex, parse_signatures
+from xpusetup.explain.place import find_systems, fit_commands
+
+CASES: dict[str, list[dict[str, Any]]] = parse_toml((HERE / "told.toml").read_text(encoding="utf-8"))
+WITH = [(known, each) for known in signatures() for each in known.when]
+
+
+def name(case: dict[str, Any]) -> str:
+    return str(case["about"])
+
+
+@pytest.mark.parametrize("case", CASES["told"], ids=name)
+def test_what_a_log_tells(case: dict[str, Any]) -> None:
+    found = explained(case["log"].strip("\n"))
+    best = found.describe().causes[0]
+    said = "\n".join((best.cause, best.fix, *best.commands))
+    assert best.id == case.get("id", best.id), ids(found)
+    assert case.get("line", "") in best.text
+    assert case.get("cause", "") in best.cause
+    assert case.get("fix", "") in best.fix
+    assert case.get("command", "") in "\n".join(best.commands)
+    assert case.get("decided", "") in (best.decided.text if best.decided else "")
+    assert "never" not in case or case["never"] not in said
+
+
+@pytest.mark.parametrize("case", CASES["well"], ids=name)
+def test_what_ended_well(case: dict[str, Any]) -> None:
+    found = explained(case["log"].strip("\n"))
+    assert (ids(found), found.first_error) == ([], None)
+
+
+@pytest.mark.parametrize("case", CASES["ill"], ids=name)
+def test_what_only_seems_to_have_ended_well(case: dict[str, Any]) -> None:
+    assert ids(explained(case["log"].strip("\n")))[0] == case["id"]
+
+
+@pytest.mark.parametrize(("known", "each"), WITH, ids=lambda part: getattr(part, "id", ""))
+def test_a_refinement_can_be_said(known: Signature, each: Refinement) -> None:
+    """Every name in its sentences is one that each of its patterns, or the class itself, finds."""
+    groups = [set(make_regex(pattern).groupindex) for pattern in each.patterns]
+    always = set.intersection(*groups) if groups else set()
+    named = [set(make_regex(pattern).groupindex) for pattern in known.patterns]
+    sure = always | (set.intersection(*named) if named else set())
+    sentences = set(re.findall(r"<([a-z_]+)>", each.cause + each.fix))
+    assert sentences <= sure, sorted(sentences - sure)
+    commands = set(re.findall(r"<([a-z_]+)>", "\n".join(each.commands))) - {"build"}
+    own = {name for pattern in known.patterns for name in make_regex(pattern).groupindex}
+    assert commands <= always | own, sorted(commands - always - own)
+    assert not any(make_regex(pattern).search("") for pattern in each.patterns)
+
+
+def test_a_refinement_that_always_holds_is_refused() -> None:
+    with pytest.raises(ValueError, match="holds always"):
+        Refinement(cause="so")
+    with pytest.raises(ValueError, match="no other cause"):
+        Refinement(patterns=["x"])
+
+
+def test_the_first_refinement_that_holds_is_taken() -> None:
+    text = """
+[[signature]]
+id = "a.b"
+phase = "runtime"
+general = true
+cause = "something"
+fix = "look"
+words = ["boom"]
+patterns = ['boom']
+source = "https://a"
+confidence = "high"
+example = "boom"
+
+[[signature.when]]
+patterns = ['seen (?P<what>\\w+)']
+unless = 'not here'
+cause = "it was <what>"
+
+[[signature.when]]
+patterns = ['seen']
+cause = "second"
+fix = "do <what>"
+"""
+    known = parse_signatures(text)
+    first = explain([b"seen cats\nboom\n"], known).describe().causes[0]
+    assert (first.cause, first.fix, first.decided) == ("it was cats", "look", LogLine(1, "seen cats"))
+    second = explain([b"boom\nseen cats\nnot here\n"], known).describe().causes[0]
+    assert (second.cause, second.decided) == ("second", LogLine(2, "seen cats"))
+    assert explain([b"boom\n"], known).describe().causes[0].decided is None
+
+
+def test_a_log_cannot_spoil_the_sentence_that_names_it() -> None:
+    assert fill_names("it was <what>", {"what": "a\x1b[31m\nb"}) == "it was a[31m b"
+    assert len(fill_names("<what>", {"what": "x" * 5000})) < 200
+    assert fill_names("<cstdint> is missing", {}) == "<cstdint> is missing"
+
+
+def test_what_is_kept_of_a_long_log() -> None:
+    lines = [f"line {number} " + "x" * 90 for number in range(1, 9001)]
+    data = ("\n".join(lines) + "\n").encode()
+    kept = Kept()
+    for start in range(0, len(data), 5000):
+        kept.add(data[start : start + 5000])
+    told = kept.lines(len(lines))
+    assert len(told.whole) < 2 * KEPT + 1
+    assert all(text.startswith(f"line {number} ") for text, number in zip(told.texts, told.numbers, strict=True))
+    assert (told.numbers[0], told.numbers[-1]) == (1, 9000)
+
+
+@pytest.mark.parametrize("size", [1, 7, 64, 100_000])
+def test_what_is_quoted_is_the_same_in_chunks_of_any_size(size: int) -> None:
+    data = "\n".join(case["log"] for case in CASES["told"]).encode()
+    whole = b"".join(without_boxes([data]))
+    assert b"".join(without_boxes(data[start : start + size] for start in range(0, len(data), size))) == whole
+    assert whole.count(b"\n") == data.count(b"\n")
+    assert b"".join(block.data[block.start : block.end] for block in make_blocks([data])) == whole
+
+
+def test_commands_for_the_place() -> None:
+    commands = ["sudo apt-get install x", "export A=b", "pip list | grep -iE 'sycl|torch'", "ls -l /dev/dri", "sycl-ls"]
+    assert fit_commands(commands, ("windows",)) == ["set A=b", 'pip list | findstr /i "sycl torch"', "sycl-ls"]
+    assert fit_commands(commands, ("docker", "fedora")) == commands[1:]
+    assert fit_commands(commands, ("debian",)) == commands == fit_commands(commands, ())
+
+
+@pytest.mark.parametrize(
+    ("log", "systems"),
+    [
+        ("(base) C:\\work>python x.py", ("windows",)),
+        ("PS D:\\a> pip list", ("windows",)),
+        ("root@0123456789ab:/# apt-get update", ("docker", "debian")),
+        ("Linux n 5.15.153.1-microsoft-standard-WSL2\nVERSION=Ubuntu 24.04", ("wsl", "debian")),
+        ("[ann@r9 ~]$ sudo dnf install x", ("fedora",)),
+        ("6.17.1-arch1-1", ("arch",)),
+        ("nothing", ()),
+    ],
+)
+def test_the_place_by_what_the_whole_log_tells(log: str, systems: tuple[str, ...]) -> None:
+    assert find_systems([], log) == systems

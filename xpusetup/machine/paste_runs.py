@@ -1,0 +1,193 @@
+"""Runs of the same program held against each other, and files that stand elsewhere than they are looked for. Pure.
+
+Where one run works and another does not, what the first has more is the cause, whatever else may be said of it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import product
+from typing import TYPE_CHECKING
+
+from xpusetup.machine import paste_lines as lines
+from xpusetup.machine.facts import Shown
+from xpusetup.machine.paste_commands import image_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+
+WORKS = re.compile(
+    r"level_zero:gpu|^\(?True\b|\bTrue\)?$|device='xpu:\d'|\bxpu available\W+True"
+    r"|Device #\d+: .*\b(?:Arc|Iris|Graphics)\b|^[1-9]\d?$|\bHL-(?:2|3)\d\d\b|^\|\s*\d\s+910"
+    r"|Intel\(R\) (?:Arc|Data Center GPU|Iris)"
+)
+BREAKS = re.compile(
+    r"^\(?False\b|\bFalse\)?$|platforms\s+0\b|^0$|Driver not loaded|[Nn]o devices?\b|not found"
+    r"|[Pp]ermission denied|not permitted|ZE_RESULT_ERROR|UR_RESULT_ERROR|Aborted|Segmentation fault|count is zero"
+    r"|[Nn]o (?:XPU|GPU)|[Ff]ailed to|^\w*Error: "
+)
+BLIND = re.compile(r"^\[opencl:(?:cpu|acc|fpga)")
+STARTS = re.compile(r"\b(?:docker|podman|nerdctl|apptainer|singularity)(?: \S+)?? (?:run|exec)\b")
+MOST = 40
+"""As many runs are compared."""
+
+
+@dataclass(frozen=True)
+class Run:
+    """A command that was typed, and whether what it showed says that the GPU works."""
+
+    command: str
+    works: bool
+
+    @property
+    def program(self) -> str:
+        """The program that is run: containers are compared whatever runs in them."""
+        if STARTS.search(self.command):
+            return "container"
+        words = [each for each in self.command.split() if "=" not in each and each != "sudo"]
+        return " ".join(words)
+
+
+@dataclass(frozen=True)
+class Difference:
+    """What a run may have more than another, the check that this tells of, and what it means and asks for."""
+
+    tells: str
+    form: str
+    means: str
+    mend: str
+    only_container: bool = True
+
+
+WITH: tuple[Difference, ...] = (
+    Difference(
+        "hpu.container_runtime",
+        r"--runtime[= ]habana",
+        "Without Habana's runtime no Gaudi device is passed into the container: with it the same post shows the cards.",
+        "Start it as the run that works: docker run <found> -e HABANA_VISIBLE_DEVICES=all ...; or make that Docker's"
+        ' usual runtime ("default-runtime" in /etc/docker/daemon.json).',
+    ),
+    Difference("container.no_device", r"--device[= ]\S*(?:/dev/dri|gpu)\S*", "", ""),
+    Difference("wsl.dxg", r"(?:--device[= ]|-v )\S*/dev/dxg\S*|-v /usr/lib/wsl\S*", "", ""),
+    Difference("perm.container_gid", r"--group-add[= ]\S+|--userns[= ]keep-id\S*|--user[= ](?:0|root)\b", "", ""),
+    Difference(
+        "perm.policy",
+        r"--privileged\b|--security-opt[= ]\S+|--cap-add[= ]\S+",
+        "With <found> the same container works: device, groups and driver are well, and a policy (SELinux, AppArmor,"
+        " the container's list of devices) keeps it from them.",
+        "Start it with <found>; narrower: --device /dev/dri and, for SELinux,"
+        " setsebool -P container_use_dri_devices on.",
+    ),
+    Difference(
+        "umd.variable_needed",
+        r"\b(?:LD_LIBRARY_PATH|ZE_ENABLE_ALT_DRIVERS|OCL_ICD_FILENAMES|OCL_ICD_VENDORS|LD_PRELOAD|NEOReadDebugKeys"
+        r"|OverrideGpuAddressSpace|ZE_FLAT_DEVICE_HIERARCHY|SYCL_UR_USE_LEVEL_ZERO_V2)=\S*",
+        "With <found> the same program works: without it the loader takes other libraries, or the driver another way.",
+        "Keep it: export <found>; lasting, install the driver where the loader looks for it (xpusetup setup).",
+        only_container=False,
+    ),
+)
+"""What the run that works has more."""
+WITHOUT: tuple[Difference, ...] = (
+    Difference(
+        "umd.device_filter_env",
+        r"\b(?:ONEAPI_DEVICE_SELECTOR|ZE_AFFINITY_MASK|SYCL_DEVICE_FILTER|SYCL_DEVICE_ALLOWLIST)=\S*",
+        "",
+        "",
+        only_container=False,
+    ),
+    Difference("setvars.with_wheel", r"\bLD_LIBRARY_PATH=\S*oneapi\S*|setvars\.sh", "", "", only_container=False),
+    Difference("perm.container_gid", r"(?:--user|-u)[= ]\d\S*", "", ""),
+)
+"""What the run that fails has more."""
+
+
+def runs_of(text: Sequence[str]) -> Iterator[Run]:
+    """Give the commands that show whether the GPU works, each with that."""
+    command, shown = "", list[str]()
+    for line in (*text, "$ end"):
+        typed = lines.TYPED.match(line) or lines.ROOT.match(line) or lines.BARE.match(line)
+        if typed is None:
+            shown.append(line.strip())
+            continue
+        if command and (works := _outcome(shown)) is not None:
+            yield Run(command, works)
+        command, shown = typed["command"], []
+
+
+def _outcome(shown: Sequence[str]) -> bool | None:
+    """Say whether what a command showed says that the GPU works; None where it says nothing."""
+    if any(WORKS.search(each) for each in shown):
+        return True
+    return False if any(BREAKS.search(each) or BLIND.search(each) for each in shown) else None
+
+
+def compare_runs(text: Sequence[str]) -> dict[str, Shown]:
+    """Give what a run that works has more, or less, than one of the same program that does not, by the check."""
+    runs = list(dict.fromkeys(runs_of(text)))[:MOST]
+    told: dict[str, Shown] = {}
+    for bad, good in product([e for e in runs if not e.works], [e for e in runs if e.works]):
+        if bad.program == good.program and (found := _difference(bad, good)):
+            told.setdefault(*found)
+    return told
+
+
+def _difference(bad: Run, good: Run) -> tuple[str, Shown] | None:
+    for table, more, less, how in ((WITH, good, bad, "works with"), (WITHOUT, bad, good, "works without")):
+        for each in table:
+            found = re.search(each.form, more.command)
+            if found is None or re.search(each.form, less.command):
+                continue
+            if each.only_container and more.program != "container":
+                continue
+            words = (each.means.replace("<found>", found[0]), each.mend.replace("<found>", found[0]))
+            line = f"the same program {how} {found[0].strip()}: {more.command[:100]}"
+            return each.tells, Shown(line=line, means=words[0], mend=words[1], firm=True, same=["hpu.driver"])
+    return _image(bad, good)
+
+
+def _image(bad: Run, good: Run) -> tuple[str, Shown] | None:
+    """Compare two containers that are started alike from images of one name, of different tags."""
+    one, other = image_of(bad.command), image_of(good.command)
+    same = one and other and one != other and one.partition(":")[0] == other.partition(":")[0]
+    if not same or bad.command.replace(one, "") != good.command.replace(other, ""):
+        return None
+    return "container.older_than_gpu", Shown(line=f"it works in {other}, and not in {one}", firm=True)
+
+
+# Files that stand elsewhere.
+
+
+LOST = re.compile(
+    r"(?:^|[\s:'\"])(?P<folder>/(?:[\w.+-]+/)+)(?P<name>[\w.+-]{3,60})['\"\u2019]?:? .{0,12}"
+    r"(?:No such file or directory|not found|cannot open shared object)"
+    r"|(?:cannot access|cannot open|can't open|no such file:?) ['\"\u2018]?"
+    r"(?P<folder2>/(?:[\w.+-]+/)+)(?P<name2>[\w.+-]{3,60})"
+)
+THERE = re.compile(r"^(?:[l-][rwxsStT-]{9}[.+@]?\s.*\s)?(/(?:[\w.+-]+/)+)([\w.+-]{3,60})(?: -> \S+)?$")
+ELSEWHERE = (
+    "It is looked for where it is not: the shell remembers an old place, or a script, a wrapper or a mount names"
+    " another one."
+)
+
+
+def found_elsewhere(text: Sequence[str]) -> dict[str, Shown]:
+    """Give a file that is said not to be there and that the same paste lists in another folder."""
+    wanted: dict[str, str] = {}
+    for line in text:
+        for found in LOST.finditer(line) if "/" in line else ():
+            folder, name = found["folder"] or found["folder2"], found["name"] or found["name2"]
+            wanted.setdefault(name, folder)
+    if not wanted:
+        return {}
+    for line in text:
+        there = THERE.match(line.strip())
+        if there and there[2] in wanted and wanted[there[2]] != there[1]:
+            here, old = f"{there[1]}{there[2]}", f"{wanted[there[2]]}{there[2]}"
+            mend = f"Call {here}; forget the old place with hash -r, or link it: ln -s {here} {old}"
+            seen = f"{old} is not there, and {here} is"
+            same = ["sys.no_file", "sys.no_command", "import.generic_so"]
+            return {"env.elsewhere": Shown(line=seen, means=ELSEWHERE, mend=mend, firm=True, same=same)}
+    return {}

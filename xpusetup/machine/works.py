@@ -1,0 +1,46 @@
+"""Whether a GPU works, by the facts: what torch has, what Level Zero lists, what fails. Pure."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from xpusetup.machine.facts import Facts
+
+
+PROCESSORS = re.compile(
+    r"(?i)\bcpu\b|processor|\bfpga\b|emulation|\bcore\(tm\)|\bcore (?:i\d|ultra)|xeon|ryzen|epyc|threadripper|pentium"
+    r"|celeron|athlon|pthread|\bpocl\b|cortex|\bi[3579]-\d{4,5}"
+)
+"""How OpenCL names what is no GPU."""
+
+
+def torch_works(facts: Facts) -> bool:
+    """Say whether torch has a device here."""
+    seen = facts.torch.report if facts.torch else None
+    return seen is not None and bool(seen.available) and seen.count != 0
+
+
+def fails(facts: Facts) -> bool:
+    """Say whether it was seen or said that the GPU does not work here."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    seen = facts.torch.report if facts.torch else None
+    without = ladder is not None and not lists_gpu(facts)
+    refused = seen is not None and (seen.available is False or bool(seen.error))
+    shown = facts.userland.clinfo if facts.userland else None
+    blank = shown is not None and not any(map(is_gpu_line, shown)) and not lists_gpu(facts)
+    return not torch_works(facts) and (without or refused or blank or "fails" in facts.said)
+
+
+def is_gpu_line(line: str) -> bool:
+    """Say whether a line of clinfo or sycl-ls names something else than a processor or an emulation."""
+    if line.startswith("["):
+        return ":gpu]" in line
+    return ": " in line and not PROCESSORS.search(line.rpartition(": ")[2])
+
+
+def lists_gpu(facts: Facts) -> bool:
+    """Say whether Level Zero lists a GPU: what it needs is well then."""
+    ladder = facts.userland.level_zero if facts.userland else None
+    return ladder is not None and any(device.kind in ("gpu", "") for device in ladder.devices)
