@@ -12,6 +12,7 @@
 # make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
+# make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
 # make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)
 PYTHON ?= python3
@@ -26,10 +27,11 @@ FITS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-fits
 PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
+TRITON_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-triton
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-report containers site pictures lowest bench clean
+.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-triton e2e-report containers site pictures lowest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -87,6 +89,9 @@ e2e-torch-xpu: .venv/dev
 
 e2e-sycl-sources: .venv/dev
 	cd tests && ../$(BIN)/python -m real.sycl_sources $(abspath $(SYCL_WORK)) --ops $(or $(TORCH_XPU_OPS),https://github.com/intel/torch-xpu-ops)
+
+e2e-triton: .venv/dev
+	cd tests && ../$(BIN)/python -m real.triton_build $(abspath $(TRITON_WORK))
 
 e2e-report: .venv/dev
 	cd tests && ../$(BIN)/python -m real.report_widths $(abspath $(REPORT)) $(abspath $(or $(OUT),.report-widths))

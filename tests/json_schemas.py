@@ -64,6 +64,7 @@ RESULTS: dict[str, str] = {
     "status log": "StepLog",
     "test": "SuiteResult | SuiteList",
     "verify": "DeviceVerification | DeviceCheckList",
+    "verify --codegen": "GeneratedCode",
     "verify --fallbacks": "FallbackTables",
     "verify-wheel": "WheelVerification",
     "xpusetup": "Overview",

@@ -126,3 +126,14 @@ def test_what_a_distribution_has_itself_needs_no_repository() -> None:
     sles = next(each for each in table.distribution if each.id == "sles-15")
     assert "15.7" not in sles.drivers["client"].releases
     assert "15.7" in sles.releases
+
+
+@pytest.mark.parametrize(
+    ("device", "words"),
+    [("7d45", {"mtl-m", "mtl-s"}), ("7dd5", {"mtl-p", "mtl-m"}), ("7d67", {"mtl-s"}), ("7d41", {"mtl-m"})],
+)
+def test_meteor_lake_by_all_its_names(device: str, words: set[str]) -> None:
+    """Ocloc 26.27 has them for the same versions as mtl-u and mtl-h (`ocloc query SUPPORTED_DEVICES -concat`)."""
+    product = gpu_table().find("8086", device)
+    assert product is not None
+    assert words <= set(product.family.targets)

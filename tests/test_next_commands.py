@@ -31,7 +31,15 @@ if TYPE_CHECKING:
 
 AT_AN_END = {
     *("Bisection", "CacheSize", "CheckList", "CommandRun", "Comparison", "DeviceCheckList", "DeviceTable"),
-    *("FallbackTables", "FitResult", "LibraryClosure", "ProfileList", "ProfileSchema", "ProofComparison"),
+    *(
+        "FallbackTables",
+        "FitResult",
+        "GeneratedCode",
+        "LibraryClosure",
+        "ProfileList",
+        "ProfileSchema",
+        "ProofComparison",
+    ),
     *("PrunedCache", "Self", "ShellEnvironment", "ShownProfile", "Skill", "StepLog", "SuiteResult", "UpstreamReport"),
     *("SignedWheels", "TrustedFiles", "WheelVerification", "WrittenReport"),
 }

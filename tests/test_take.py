@@ -287,3 +287,12 @@ def test_published_wheels_are_taken_as_they_are(here: Path) -> None:
     )
     with pytest.raises(UsageError, match="--take does nothing here"):
         emit("dockerfile", order, str(here / "out"))
+
+
+@pytest.mark.parametrize("name", [*TORCH, "main"])
+def test_what_triton_imports_is_there(name: str) -> None:
+    """Its back end for Intel GPUs imports pyelftools from 3.6 on, and is installed without what it requires."""
+    profile = shipped(name)
+    version = next(part.version for part in profile.components if part.name == "triton" and part.kind != "skip")
+    needs = tuple(map(int, version.split("+")[0].split(".")[:2])) >= (3, 6)
+    assert any(pin.startswith("pyelftools==") for pin in profile.build_requirements.pins) == needs

@@ -17,6 +17,7 @@ IN_PLACE = {
     ("run_suite", "work / name"),  # a folder of links that is made anew for each run
     ("helperlib/suites/shards", "attempt.file('done')"),  # read by the process that is begun next
     ("install_suite_needs", "constraints"),  # in a temporary folder
+    ("generate_kernels", "source"),  # same
 }
 """What nobody else reads, or that has no other name."""
 

@@ -1,4 +1,4 @@
-"""A Debian trixie in a folder, with what Debian builds PyTorch with, and programs that run inside it.
+"""A Debian in a folder, trixie with what Debian builds PyTorch with or another suite, and programs that run inside it.
 
 They run in namespaces of their own: nothing stays mounted, and killing the one process that this gives ends all that
 it started at once, as a power cut would. The network is the machine's own: its resolver, certificates, mirror.
@@ -25,6 +25,7 @@ TOOLS = ("dpkg-dev", "patch", "ccache", "python3-venv", "python3-dev", "procps",
 BASE = ("ca-certificates", "python3", "git")
 NEEDED = ("mmdebstrap", "unshare", "chroot")
 READY = "var/lib/xpusetup-ready"  # names what was installed once all is
+ANY_DATE = 'Acquire::Check-Valid-Until "false"'
 CERTIFICATES = "etc/ssl/certs/ca-certificates.crt"
 PASSED_ON = re.compile(r"(?i)PIP_(?!CERT|FIND_LINKS|CONFIG_FILE|REQUIRE_VIRTUALENV)\w+|\w+_proxy")
 PATH = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -58,7 +59,7 @@ def write_root(root: Path, more: tuple[str, ...] = ()) -> None:
     if not entries:
         raise UnavailableError("the machine has no apt sources")
     if not (root / "etc/debian_version").is_file():
-        write_base(root, entries[0].uri)
+        write_base(root, entries[0].uri, DEBIAN_SUITE)
     write_network(root)
     source = f"deb-src {entries[0].uri} {DEBIAN_SUITE} main\n"
     (root / "etc/apt/sources.list.d/source.list").write_text(source)
@@ -71,13 +72,34 @@ def write_root(root: Path, more: tuple[str, ...] = ()) -> None:
     (root / READY).write_text(wanted)
 
 
+def write_other(root: Path, suite: str, packages: tuple[str, ...]) -> None:
+    """Make a root of another suite with these packages, or go on where an earlier call stopped.
+
+    Raises UnavailableError where a mirror does not answer. One may be a copy of some day: its date is not asked for.
+    """
+    wanted = " ".join((suite, *packages))
+    if (root / READY).is_file() and (root / READY).read_text() == wanted:
+        return
+    entries = pick_entries(read_entries(), platform.freedesktop_os_release().get("VERSION_CODENAME"))
+    if not entries:
+        raise UnavailableError("the machine has no apt sources")
+    if not (root / "etc/debian_version").is_file():
+        write_base(root, entries[0].uri, suite)
+    write_network(root)
+    (root / "etc/apt/apt.conf.d/90any-date").write_text(f"{ANY_DATE};\n")
+    for words in (("update",), ("install", "-y", "--no-install-recommends", *packages)):
+        run(enter(root, "apt-get", "-q", *words), env={**outer_environment(), "PATH": PATH}, seconds=1800)
+    (root / READY).write_text(wanted)
+
+
 def write_base(root: Path, mirror: str, suite: str = DEBIAN_SUITE, packages: tuple[str, ...] = BASE) -> None:
     """Let mmdebstrap fill a folder beside it, and move that there at once."""
     part = root.with_name(f"{root.name}.part")
     shutil.rmtree(part, ignore_errors=True)
     part.parent.mkdir(parents=True, exist_ok=True)
     include = f"--include={','.join(packages)}"
-    run(("mmdebstrap", "--variant=minbase", include, suite, str(part), mirror), env=os.environ, seconds=1800)
+    words = ("--variant=minbase", f"--aptopt={ANY_DATE}", include)
+    run(("mmdebstrap", *words, suite, str(part), mirror), env=os.environ, seconds=1800)
     part.rename(root)
 
 

@@ -171,6 +171,9 @@ def verify(
         str, typer.Option("--save", help="Write a record of it that can be sent in; it names nobody.", metavar="FILE")
     ] = "",
     fallbacks: Annotated[bool, typer.Option("--fallbacks", help="Which operators run on the CPU instead.")] = False,
+    codegen: Annotated[
+        bool, typer.Option("--codegen", help="Compile kernels for the profile's GPUs; needs none, and runs nothing.")
+    ] = False,
     release: Annotated[str, typer.Option("--release", help="As published of this release.", metavar="R")] = "",
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
@@ -179,6 +182,8 @@ def verify(
     """Prove that the accelerator computes the right numbers."""
 
     def work() -> AnyResult:
+        if codegen:
+            return _codegen(where.find(), quiet=told.silent)
         if fallbacks or release or log or markdown:
             tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
             return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
@@ -213,3 +218,11 @@ def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     asked = FallbackOptions(**words)
     with waiting("running operators on the device", quiet=quiet or bool(asked.release or asked.logs)):
         return show_fallbacks(where, asked)
+
+
+def _codegen(where: Where, *, quiet: bool) -> AnyResult:
+    from xpusetup.commands.codegen import generate_code
+    from xpusetup.ui.live import waiting
+
+    with waiting("compiling kernels", quiet=quiet):
+        return generate_code(where)

@@ -113,6 +113,7 @@ SCREENS = {
     "DeviceCheckList": "verify:show_list",
     "DeviceVerification": "verify:show_verify",
     "FallbackTables": "verify:show_fallbacks",
+    "GeneratedCode": "verify:show_codegen",
     "SuiteList": "verify:show_suite_list",
     "SuiteResult": "verify:show_suites",
     "ProofComparison": "verify:show_comparison",

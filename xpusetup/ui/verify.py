@@ -15,9 +15,11 @@ if TYPE_CHECKING:
 
     from rich.console import Console
 
+    from xpusetup.commands.codegen import GeneratedCode
     from xpusetup.commands.devices import DeviceTable, ProofComparison
     from xpusetup.commands.test import SuiteList, SuiteResult
     from xpusetup.commands.verify import DeviceCheckList, DeviceVerification, FallbackTables
+    from xpusetup.verify.codegen import GeneratedKernel
     from xpusetup.verify.fallbacks import Operator
     from xpusetup.verify.outcomes import CheckResult
 
@@ -132,6 +134,37 @@ def _show_markdown(console: Console, data: FallbackTables) -> None:
         console.out("")
     for how, meaning in data.words.items():
         console.out(f"- {how}: {meaning}", highlight=False)
+
+
+# Kernels that were compiled for GPUs that need not be here.
+
+
+GENERATED = {"generated": "[green]✓[/]", "refused": "[yellow]![/]", "failed": "[red]✗[/]"}
+
+
+def show_codegen(console: Console, data: GeneratedCode, *, verbose: bool) -> None:
+    """Print what came of each target, and that nothing was run."""
+    console.print(f"\n Triton {escape(data.triton)} · ocloc {escape(data.ocloc)} · {escape(data.profile)}\n")
+    wide = max((len(target.name) for target in data.targets), default=0)
+    for target in data.targets:
+        name = f" {GENERATED[target.status]} {escape(target.name):<{wide}}  "
+        prose(console, " " * (wide + 5), target.why or _describe_code(target.kernels), first=name)
+        if verbose:
+            for one in target.kernels:
+                sizes = f"SPIR-V {render_size(one.spirv_bytes)}, image {render_size(one.image_bytes)}"
+                console.print(f"{' ' * (wide + 5)}[dim]{one.name}: {sizes}, {one.seconds:.1f} s[/]")
+    made = sum(target.status == "generated" for target in data.targets)
+    mark = "[red]✗[/]" if data.failed else "[green]✓[/]"
+    console.print(f"\n {mark} generated, not run: {made} of {len(data.targets)} targets")
+    prose(console, "   ", "no device computed anything: whether the numbers are right is not said", style="dim")
+
+
+def _describe_code(kernels: Sequence[GeneratedKernel]) -> str:
+    """Say which kernels there are, which of them use the matrix engines, and the versions that the images name."""
+    names = (f"{f'{one.name} {one.half}'.strip()}{' (matrix engines)' if one.matrix else ''}" for one in kernels)
+    versions = sorted({version for one in kernels for version in one.versions})
+    took = sum(one.seconds for one in kernels)
+    return f"{', '.join(versions)} · {', '.join(names)} · {took:.1f} s"
 
 
 # Results of a suite of tests: the published table, what crashed, what differs from the baseline, the operators.

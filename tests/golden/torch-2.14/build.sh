@@ -26,7 +26,7 @@ step() { # ID TITLE
 }
 
 step venv 'Python 3.11 environment'
-step requirements '42 pinned build requirements'
+step requirements '43 pinned build requirements'
 step torch.fetch 'torch v2.14.1 5c4886908'
 step torch.configure 'configure torch, and read what CMake decided'
 step torch.build 'torch 2.14.1+xpu from source'

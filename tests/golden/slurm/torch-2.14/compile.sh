@@ -29,7 +29,7 @@ if [ -d wheelhouse ]; then # fetched already: what is installed between two comp
   export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/wheelhouse
 fi
 step venv 'Python 3.11 environment'
-step requirements '42 pinned build requirements'
+step requirements '43 pinned build requirements'
 step torch.fetch 'torch v2.14.1 5c4886908'
 step torch.configure 'configure torch, and read what CMake decided'
 step torch.build 'torch 2.14.1+xpu from source'

@@ -14,6 +14,6 @@ begin
 export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/fetch_wheel.py --distribution torchaudio --version 2.11.0+xpu \
-  --requirements "$ROOT"/helpers/requirements/published-857ae63fbf32.txt --record "$ROOT"/origins --index \
+  --requirements "$ROOT"/helpers/requirements/published-27705ed8a250.txt --record "$ROOT"/origins --index \
   https://download.pytorch.org/whl/xpu --into "$ROOT"/published
 finish

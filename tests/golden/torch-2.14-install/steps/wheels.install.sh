@@ -15,7 +15,7 @@ export PATH="$ROOT"/venv/bin:"$PATH" VIRTUAL_ENV="$ROOT"/venv
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/install_published.py --wheels "$ROOT"/published --index \
   https://download.pytorch.org/whl/xpu --constraints "$ROOT"/venv/xpusetup-constraints.txt --requirements \
-  "$ROOT"/helpers/requirements/published-857ae63fbf32.txt --record "$ROOT"/origins --out \
+  "$ROOT"/helpers/requirements/published-27705ed8a250.txt --record "$ROOT"/origins --out \
   "$ROOT"/results/installed.json --wheel torch==2.14.1+xpu --wheel torchvision==0.29.1+xpu --wheel \
   torchaudio==2.11.0+xpu --wheel triton-xpu==3.8.0 --remove \
   'it is compiled for another torch, and this one has XPU support of its own' intel-extension-for-pytorch \

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034
-# requirements: 42 pinned build requirements
+# requirements: 43 pinned build requirements
 # One step of xpusetup. To do it again by hand: XPUSETUP_FORCE=1 bash requirements.sh
 set -eu
 STEP=requirements
@@ -16,7 +16,7 @@ export PIP_CONSTRAINT=/dev/null
 cd "$ROOT"
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/forget_cut_off.py
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
-  "$ROOT"/helpers/requirements/build-6d41e17c3d82.txt --record "$ROOT"/origins --report \
+  "$ROOT"/helpers/requirements/build-9732bc796706.txt --record "$ROOT"/origins --report \
   "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/keep_report.py "$ROOT"/venv/build-requirements.json
 run "$ROOT"/venv/bin/python "$ROOT"/helpers/make_movable.py

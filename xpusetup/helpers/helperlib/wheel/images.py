@@ -115,7 +115,7 @@ def read_targets(elf: Elf) -> Targets:
         chosen = sorted({*range(len(starts) - 1)[:SAMPLE], *range(len(starts) - 1)[-SAMPLE:]})
         for number in chosen:
             image, why = _expand(bytes(elf.data[starts[number] : starts[number + 1]]))
-            found |= set(_versions(image))
+            found |= set(read_versions(image))
             trouble = trouble or why
     return Targets(frozenset(found), count, trouble)
 
@@ -156,7 +156,8 @@ def _expand_by_program(image: bytes) -> tuple[bytes, str]:
     return done.stdout, ""  # what pads the image makes it end with an error after the image itself
 
 
-def _versions(image: bytes) -> Iterator[str]:
+def read_versions(image: bytes) -> Iterator[str]:
+    """Give the versions of the GPUs that an image is for, as ocloc writes it: of one GPU, or an archive of several."""
     if image.startswith(ARCHIVE):
         yield from _of_archive(image)
     elif image.startswith(ELF):

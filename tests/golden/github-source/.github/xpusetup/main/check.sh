@@ -16,7 +16,7 @@ rm -rf check
 
 /usr/bin/python3.11 -m venv check
 "$ROOT"/check/bin/python "$ROOT"/helpers/pinned_wheels.py install --requirements \
-  "$ROOT"/helpers/requirements/build-6d41e17c3d82.txt --requirements \
+  "$ROOT"/helpers/requirements/build-9732bc796706.txt --requirements \
   "$ROOT"/helpers/requirements/runtime-8a3732773b0b.txt --record "$ROOT"/origins
 "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet --no-deps --no-index wheels/*.whl
 own=(dist/*.whl)

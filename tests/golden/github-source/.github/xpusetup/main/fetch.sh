@@ -26,7 +26,7 @@ step() { # ID TITLE
 }
 
 step venv 'Python 3.11 environment'
-step requirements '42 pinned build requirements'
+step requirements '43 pinned build requirements'
 step torch.fetch torch
 step triton.fetch 'triton-xpu 3.8.0, a ready wheel'
 step vision.fetch vision

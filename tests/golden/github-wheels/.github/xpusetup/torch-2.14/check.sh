@@ -18,7 +18,7 @@ rm -rf check
 "$ROOT"/check/bin/python "$ROOT"/helpers/install_published.py --wheels "$ROOT"/published --wheel \
   torch==2.14.1+xpu --wheel torchvision==0.29.1+xpu --wheel torchaudio==2.11.0+xpu --wheel triton-xpu==3.8.0 \
   --index https://download.pytorch.org/whl/xpu --requirements \
-  "$ROOT"/helpers/requirements/published-857ae63fbf32.txt --record "$ROOT"/origins --out \
+  "$ROOT"/helpers/requirements/published-27705ed8a250.txt --record "$ROOT"/origins --out \
   "$ROOT"/results/check.json
 own=(dist/*.whl)
 [ "${#own[@]}" -eq 0 ] || "$ROOT"/check/bin/python -m pip --disable-pip-version-check install --quiet "${own[@]}"

@@ -1,0 +1,112 @@
+"""verify --codegen: kernels compiled for the GPUs of a profile by an environment's Triton and ocloc; none is run."""
+
+from __future__ import annotations
+
+import tempfile
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.base.document import read_as
+from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
+from xpusetup.commands.environment import choose_python, run_environment
+from xpusetup.commands.result import Result
+from xpusetup.commands.status import find_built
+from xpusetup.machine.gpus import NONE
+from xpusetup.run.manifest import read_document
+from xpusetup.run.workspace import open_built
+from xpusetup.system.environment import variables
+from xpusetup.system.files import package_file
+from xpusetup.system.process import run_process
+from xpusetup.verify.codegen import CodegenRecord, GeneratedTarget, explain_words, is_failed, judge
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import TypeAlias
+
+    from xpusetup.run.workspace import Where, Workspace
+
+    Found: TypeAlias = "tuple[str, Mapping[str, str], Sequence[str], str]"
+
+COMMAND = "verify --codegen"
+HELPER = "helpers/generate_kernels.py"
+SECONDS_PER_TARGET = 900
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratedCode:
+    """Kernels that were generated, not run: `verified` is null, because no device computed anything.
+
+    `profile` names the targets, `environment` has the Triton; `ocloc` is the version of `program`, `words` say what the
+    states of targets mean.
+    """
+
+    profile: str
+    environment: str
+    triton: str
+    ocloc: str
+    program: str
+    failed: bool
+    targets: list[GeneratedTarget]
+    words: dict[str, str]
+    verified: bool | None = None
+
+
+def generate_code(where: Where) -> Result[GeneratedCode]:
+    """Compile kernels for each target.
+
+    Raises NotReadyError where Triton or ocloc is not there, UsageError where the profile has no targets.
+    """
+    workspace = open_built(where)
+    python, env, targets, environment = _find(workspace, where)
+    if not targets:
+        raise UsageError(f"{workspace.profile.name} has no list of device targets", fix="name a profile that has one")
+    record = _collect(python, env, targets)
+    if not record.triton:
+        raise NotReadyError(
+            f"there is no Triton in {environment}", fix=f"xpusetup build {workspace.options} --only triton"
+        )
+    if not record.program:
+        raise NotReadyError(
+            "ocloc, Intel's offline compiler, is not on PATH",
+            fix="Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there",
+        )
+    found = make_result(record, workspace.profile.name, environment)
+    return Result(COMMAND, found, code=1 if found.failed else 0)
+
+
+def make_result(record: CodegenRecord, profile: str, environment: str) -> GeneratedCode:
+    """Say what came of all targets."""
+    targets = judge(record)
+    return GeneratedCode(
+        profile=profile,
+        environment=environment,
+        triton=record.triton,
+        ocloc=record.ocloc,
+        program=record.program,
+        failed=is_failed(targets),
+        targets=targets,
+        words=explain_words(targets),
+    )
+
+
+def _find(workspace: Workspace, where: Where) -> Found:
+    """Give the interpreter, its variables, the targets of the build or of the profile, and whose environment it is."""
+    listed = tuple(workspace.profile.arch.default) if workspace.profile.arch else ()
+    if where.into:
+        return choose_python(where).python, variables(), listed, where.into
+    built = find_built(workspace)
+    chosen = tuple(name for name in built.target.arch if name != NONE)
+    return str(built.python), run_environment(built), chosen or listed, str(built.root)
+
+
+def _collect(python: str, env: Mapping[str, str], targets: Sequence[str]) -> CodegenRecord:
+    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+        out = Path(folder) / "found.json"
+        argv = (python, str(package_file(HELPER)), "--targets", ",".join(targets), "--out", str(out))
+        said = run_process(argv, seconds=SECONDS_PER_TARGET * len(targets), env=env)
+        document = read_document(out)
+    if not document:
+        words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
+        raise WorkFailedError(f"the compile ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")
+    return read_as(CodegenRecord, document)

@@ -1,0 +1,96 @@
+"""Kernels that were compiled for GPUs which need not be here: what came of each target. Nothing of it was run."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal
+
+Generated = Literal["generated", "refused", "failed"]
+MEANING: dict[Generated, str] = {
+    "generated": "every kernel became machine code, and each image names this GPU; none was run",
+    "refused": "this ocloc does not know the target",
+    "failed": "a kernel did not become machine code for this GPU",
+}
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratedKernel:
+    """A kernel as helpers/generate_kernels.py compiled it for one target.
+
+    `stage` is the last one that was begun: triton (to SPIR-V), ocloc (to machine code), image (read back). `versions`
+    are the GPUs that the image names, `matrix`: whether it multiplies by the matrix engines, `half` the type of 16 bits
+    in it (bf16, or fp16 for a GPU without), `error` in the words of who refused it; empty where all is well. A size
+    is 0 where there is none.
+    """
+
+    name: str
+    stage: Literal["triton", "ocloc", "image"]
+    error: str
+    spirv_bytes: int
+    image_bytes: int
+    versions: list[str]
+    matrix: bool
+    half: str
+    seconds: float
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedTarget:
+    """A target as the helper left it: `refused` in ocloc's words, `crashed` where its process left no result."""
+
+    name: str
+    refused: str
+    kernels: list[GeneratedKernel]
+    crashed: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CodegenRecord:
+    """What helpers/generate_kernels.py wrote; versions are empty where Triton or ocloc is not there."""
+
+    triton: str
+    ocloc: str
+    program: str
+    targets: list[RecordedTarget]
+
+
+@dataclass(frozen=True, kw_only=True)
+class GeneratedTarget:
+    """What came of one target, and why where it is not generated."""
+
+    name: str
+    status: Generated
+    why: str
+    kernels: list[GeneratedKernel]
+
+
+def judge(record: CodegenRecord) -> list[GeneratedTarget]:
+    """Say what came of each target."""
+    return [_judge_target(target) for target in record.targets]
+
+
+def explain_words(targets: list[GeneratedTarget]) -> dict[str, str]:
+    """Give what the words in these mean."""
+    used = {target.status for target in targets}
+    return {status: meaning for status, meaning in MEANING.items() if status in used}
+
+
+def is_failed(targets: list[GeneratedTarget]) -> bool:
+    """Say whether generation failed: a kernel of a target that ocloc knows, or because it knows none of them."""
+    states = {target.status for target in targets}
+    return "failed" in states or "generated" not in states
+
+
+def _judge_target(target: RecordedTarget) -> GeneratedTarget:
+    if target.refused:
+        return GeneratedTarget(name=target.name, status="refused", why=target.refused, kernels=[])
+    words = dict.fromkeys((one.stage, one.error) for one in target.kernels if one.error)
+    wrong = [f"{_names(target.kernels, each)}: {each[0]}: {each[1]}" for each in words]
+    if target.crashed or not target.kernels:
+        wrong.append(target.crashed or "no kernel was tried")
+    status: Generated = "failed" if wrong else "generated"
+    return GeneratedTarget(name=target.name, status=status, why="; ".join(wrong), kernels=target.kernels)
+
+
+def _names(kernels: list[GeneratedKernel], ended: tuple[str, str]) -> str:
+    return ", ".join(one.name for one in kernels if (one.stage, one.error) == ended)
