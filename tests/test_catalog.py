@@ -34,6 +34,9 @@ GAPS = {
     ),
     *(
         "collected",
+        "looked",
+        "means",
+        "node",
         "happens",
         "workaround",
         "thread",

@@ -120,7 +120,7 @@ def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None
     works = torch_works(facts) or lists_gpu(facts)
     if seen is None or (works and not seen.firm) or (answer is not None and answer.level in ("fail", "crash")):
         return answer
-    words = {**WORDS, **(answer.words if answer else {}), "means": seen.means, "mend": seen.mend}
+    words = {**WORDS, **(answer.words if answer else {}), "means": seen.means.rstrip("."), "mend": seen.mend}
     return Answer("warn" if name in BESIDE else "fail", seen.line, words)
 
 
