@@ -180,7 +180,7 @@ def _decide(seen: ScanResult, log: Lines) -> None:
         systems = find_systems([match.text], log.whole)
         if decided := decide(match.signature, match.text, match.near, log, systems):
             seen.matches[name] = replace(match, decided=decided)
-            if decided.refinement.shown and decided.line:
+            if decided.refinement.shown and decided.line and decided.text not in match.text:
                 seen.matches[name] = replace(match, decided=decided, line=decided.line, text=decided.text)
 
 
