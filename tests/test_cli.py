@@ -108,7 +108,7 @@ def test_errors(words: str, code: int, message: str, fix: str, program: Program)
     document = ran.document()
     error = document["error"]
     assert (ran.code, words.startswith(document["command"])) == (code, True)
-    assert list(error) == ["message", "fix", "code"]
+    assert list(error) == ["message", "fix", "code", "next"]
     assert error["code"] == code
     assert error["message"].startswith(message)
     assert error["fix"].startswith(fix)

@@ -157,7 +157,7 @@ def test_the_command_that_builds_is_offered() -> None:
 
 
 def test_a_general_cause_stands_behind_one_that_says_more() -> None:
-    general = "xe 0000:03:00.0: probe with driver xe failed with error -110"
+    general = "xe 0000:03:00.0: probe with driver xe failed with error -22"
     telling = "modprobe: FATAL: Module i915 is in use."
     assert ids(explained(f"{general}\n")) == ["kmd.probe"]
     assert ids(explained(f"{general}\n{telling}\n")) == ["kmd.in_use", "kmd.probe"]

@@ -288,7 +288,7 @@ def test_without_root() -> None:
 @pytest.mark.parametrize("name", PLACES)
 def test_whatever_was_not_looked_at(name: str) -> None:
     seen = PLACES[name].model_dump(by_alias=True)
-    for section in [key for key in seen if key not in ("schema", "taken", "program", "notes", "said")]:
+    for section in [key for key in seen if key not in ("schema", "taken", "program", "notes", "said", "shown")]:
         facts = Facts.model_validate({**seen, section: None})
         assert make_way(facts, PROFILES, known()).why
         assert getattr(way_of(facts).data.way, "route", "") in get_args(Route)

@@ -251,7 +251,7 @@ def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
     """Say once which members have no wheel, and which of the caller's variables could matter and reach no step."""
     if prepared.purpose is INSTALL and (names := members_without_wheels(workspace.profile)):
         words = f"left out, for no wheel of them fits: {', '.join(names)}"
-        yield f"{words} (xpusetup build {workspace.options} compiles them)"
+        yield f"{words}; from source: xpusetup build {workspace.options}"
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"

@@ -129,8 +129,7 @@ class Packages(Strict):
 class RefusedToolkit(Sourced):
     """Versions of a toolkit that these sources do not compile with as they are, and why.
 
-    `patches` are the changes that would bring them back, each by its address in words; `gives_up` is what the result
-    lacks with them. A profile of one's own that has them accepts such versions: what is accepted is not refused.
+    `patches` would bring them back, each by its address; `gives_up` is what the result lacks with them.
     """
 
     versions: Specifiers
