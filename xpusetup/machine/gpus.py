@@ -6,6 +6,7 @@ import datetime as dt
 import difflib
 import re
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 from packaging.version import Version
@@ -230,6 +231,12 @@ class GpuTable:
         """Look an id up; None for one that the table does not have."""
         return self.products.get((vendor, device))
 
+    @cached_property
+    def named(self) -> list[tuple[str, str]]:
+        """The names of Intel's products that hold a number, in lower case, each with its PCI id."""
+        pairs = [(each.name.lower(), device) for (vendor, device), each in self.products.items() if vendor == "8086"]
+        return [(name, device) for name, device in pairs if re.search(r"\d", name)]
+
 
 def parse_gpus(text: str, origin: str = "gpus.toml") -> GpuTable:
     """Read data/gpus.toml. Raises UsageError for a file that is wrong, and for an id that stands twice."""
@@ -273,14 +280,10 @@ def find_device(name: str, table: GpuTable) -> str:
     if device and (table.find("8086", device) or device.startswith(NEW)):
         return device
     plain = _plain(name)
-    known = [(title, device) for device, title in _products(table) if re.search(rf"\b{re.escape(title)}\b", plain)]
+    held = [(title, device) for title, device in table.named if title in plain]
+    known = [pair for pair in held if re.search(rf"\b{re.escape(pair[0])}\b", plain)]
     return max(known, key=lambda pair: len(pair[0]), default=("", ""))[1]
 
 
 def _plain(name: str) -> str:
     return re.sub(r"\s+", " ", re.sub(r"\((?:R|TM|r|tm)\)|[\[\]()]", " ", name)).strip().lower()
-
-
-def _products(table: GpuTable) -> list[tuple[str, str]]:
-    pairs = [(device, product.name.lower()) for (vendor, device), product in table.products.items() if vendor == "8086"]
-    return [(device, name) for device, name in pairs if re.search(r"\d", name)]
