@@ -69,7 +69,7 @@ def test_refused_with_the_fix(tmp_path: Path, arguments: tuple[str, ...], code: 
     assert not (tmp_path / "y").exists()
     document = xpusetup(*arguments, "--json", env=env, cwd=tmp_path).document if arguments[0] != "run" else None
     if document is not None:
-        assert set(document["error"]) == {"message", "fix", "code"}
+        assert set(document["error"]) == {"message", "fix", "code", "next"}
         assert (document["ok"], document["error"]["code"]) == (False, code)
 
 
