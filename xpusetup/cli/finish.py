@@ -36,7 +36,9 @@ def name_values(parameters: Iterable[Any]) -> None:
     for parameter in parameters:
         if parameter.param_type_name == "argument":
             parameter.display_type_rich = lambda **_words: None  # beside its word it would say str
-        parameter.metavar = parameter.metavar or ("" if getattr(parameter, "is_flag", False) else parameter.name.upper())
+        parameter.metavar = parameter.metavar or (
+            "" if getattr(parameter, "is_flag", False) else parameter.name.upper()
+        )
 
 
 class Command(TyperCommand):
