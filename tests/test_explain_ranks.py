@@ -168,7 +168,7 @@ def test_a_general_cause_stands_behind_one_that_says_more() -> None:
     [
         (f"{REFUSED}\n", "github.com"),
         (
-            "ERROR: Could not install packages: NameResolutionError(\"Failed to resolve 'pip.example.org' ([Errno -3])\")",
+            "ERROR: Cannot install: NameResolutionError(\"Failed to resolve 'pip.example.org' ([Errno -3])\")",
             "pip.example.org",
         ),
         (f"{RETRIED}\nERROR: No matching distribution found for wheel", "HOST"),
