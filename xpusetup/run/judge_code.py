@@ -1,11 +1,11 @@
 """Says which byte code is not what its source compiles to. It runs nothing of either.
 
-Usage: python judge_code.py < LINES   (a script of its own: it is started, with the Python whose byte code it is)
+Usage: python judge_code.py FILE   (a script of its own: it is started, by the Python whose byte code it is)
 
-A line is the path of a .pyc, a tab and that of its source; printed is the path of each that Python would take and that
-its source does not explain. What Python itself passes over (another magic number, another date of the source) it
-compiles anew, so that is none. Code is compared as code: the same source gives the same instructions, constants and
-names, but not always the same bytes.
+A line of FILE is the path of a .pyc, a tab and that of its source; printed is the path of each that Python would take
+and that its source does not explain. What Python itself passes over (another magic number, another date of the
+source) it compiles anew, so that is none. Code is compared as code: the same source gives the same instructions,
+constants and names, but not always the same bytes.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ UNCHECKED, CHECKED = 0b01, 0b11
 
 def main() -> None:
     """Read the list, and print what is odd."""
-    for line in sys.stdin:
-        code, _, source = line.rstrip("\n").partition("\t")
+    for line in Path(sys.argv[1]).read_text(encoding="utf-8", errors="surrogateescape").splitlines():
+        code, _, source = line.partition("\t")
         try:
             if is_odd(Path(code), Path(source)):
                 print(code, flush=True)  # noqa: T201 - its answer
