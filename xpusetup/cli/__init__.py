@@ -91,6 +91,7 @@ TABLES = {
         "test": Entry("verify:run_tests", PROVE),
         "verify-wheel": Entry("verify:verify_wheel", PROVE),
         "fits": Entry("verify:fits", PROVE),
+        "rebuild": Entry("verify:rebuild", PROVE),
         "sign": Entry("verify:sign", AWAY),
         "emit": Entry("build:emit", AWAY),
         "dockerfile": Entry("build:dockerfile", AWAY),

@@ -20,6 +20,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup fits WHEEL --into ~/ml",
         "xpusetup fits WHEEL --torch torch-2.13.0-cp311-cp311-linux_x86_64.whl",
     ),
+    "rebuild": ("xpusetup rebuild --check", "xpusetup rebuild --check --name torch-2.13 --at /scratch/again"),
     "sign": ("xpusetup sign WHEEL --key key.pem", "xpusetup sign wheels/torch.whl wheels/triton.whl --key key.pem"),
     "emit": (
         "xpusetup emit shell --profile torch-2.14 -o DIR",

@@ -125,7 +125,7 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result[Build
     if options.bundle:
         from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
 
-        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
+        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(note(text)))
         return run_purpose(workspace, request, options, BUILD, gap)
     workspace = open_workspace(where)
     return run_purpose(workspace, request, options, purpose_of_build(workspace.profile))
@@ -149,24 +149,24 @@ def run_purpose(
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe = with_forecast(observe, prepared)
-    observe(_plan_event(workspace, prepared, tuned))
+    observe(plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *filter(None, [engine]), *_worth_saying(workspace, prepared)):
-        observe(_note(text))
+        observe(note(text))
     open_root(prepared.root.path)
-    with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
+    with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
         write_engine(prepared, launcher)
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
-            observe(_note(f"{text}: it is installed again"))
+            observe(note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
-        run = _run(prepared, request, lock, {**tuned, **network}, observe)
+        run = make_run(prepared, request, lock, {**tuned, **network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
-                observe(_note(text))
+                observe(note(text))
     result = _make_result(workspace, prepared, outcome, request, options)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
@@ -179,7 +179,7 @@ def _settle(
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+        workspace = ensure_locked(workspace, lambda text: observe(note(text)))
     return workspace, find_ready(workspace, request) if request.only else request
 
 
@@ -198,9 +198,10 @@ def render_options(options: BuildOptions) -> tuple[str, ...]:
     return (*jobs, *launcher, *(("--bundle", options.bundle) if options.bundle else ()))
 
 
-def _run(
+def make_run(
     prepared: Prepared, request: Request, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]
 ) -> Run:
+    """Give what a run of the plan works with; `tuned` are variables that no key sees."""
     return Run(
         root=prepared.root,
         plan=prepared.plan,
@@ -234,7 +235,8 @@ def _watch(step: Step) -> Callable[[list[str]], str]:
     return watch_step(step)
 
 
-def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
+def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
+    """Give the first event of a build: what is built, for which device, with what, and where."""
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if "MAX_JOBS" in tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
@@ -272,7 +274,8 @@ def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
     yield from python.adopted.notes
 
 
-def _note(text: str) -> Event:
+def note(text: str) -> Event:
+    """Give the event that tells a line by the way."""
     return Event(kind="note", time=now(), text=text)
 
 
@@ -301,7 +304,7 @@ def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Works
         return open_workspace(where), None
     from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
 
-    return enter(where, request, options.bundle, lambda text: options.observe(_note(text)), INSTALL.command)
+    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), INSTALL.command)
 
 
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
