@@ -282,6 +282,37 @@ def test_install_takes_wheels_alone() -> None:
     assert not any("compiler" in step.needs for step in plan.steps)
 
 
+def test_install_proves_each_member_before_and_after() -> None:
+    """Torch is installed first; a member's wheel is held against it, installed beside it, and proved."""
+    profile = made(HEAD + MEMBER + WHEEL + fits() + PROOF)
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    steps = {step.id: step for step in make_install_plan(profile, Request(), target, layout).steps}
+    middle = ["wheels.install", "first.fits", "members.install", "first.proof", "guard"]
+    assert [name for name in steps if name in middle] == middle
+    torch, members = (" ".join(steps[name].run[0]) for name in ("wheels.install", "members.install"))
+    assert ("--wheel torch==2.13.0+cpu" in torch, "first-dist" in torch) == (True, False)
+    assert "--beside torch==2.13.0+cpu" in members
+    assert "--wheel first-dist==1.2" in members
+    assert steps["first.fits"].after == ("first.download", "wheels.install")
+    assert "@ROOT@/published" in steps["first.fits"].run[0]
+    assert steps["members.install"].after == ("first.fits",)
+    assert steps["first.proof"].after == ("members.install",)
+    assert "--had installed" in " ".join(steps["first.proof"].run[0])
+
+
+def test_another_member_leaves_torch_as_it_is() -> None:
+    """The steps of torch are the same whatever stands on it: after `--take first=skip` it is not installed again."""
+    profile = made(HEAD + MEMBER + WHEEL + fits() + PROOF)
+    without = take_parts(profile, {"first": "skip"}, {}).profile
+    assert without.published is not None
+    assert without.published.wheels == ["torch==2.13.0+cpu"]
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    plans = [make_install_plan(each, Request(), target, layout) for each in (profile, without)]
+    scripts = [{step.id: step for step in plan.steps} for plan in plans]
+    assert [name for name in scripts[1] if scripts[0][name] != scripts[1][name]] == ["guard"]
+    assert {*scripts[0]} - {*scripts[1]} == {"first.download", "first.fits", "members.install", "first.proof"}
+
+
 # The shipped ones.
 
 
@@ -361,6 +392,8 @@ def test_stack_cpu_has_what_it_is_for() -> None:
         ("build --stack none.toml", "no profile file none.toml"),
         ("emit shell --stack sim --out x", "is no stack"),
         ("emit shell --stack stack-cpu --profile sim --out x", "for one profile"),
+        ("install --stack stack-cpu --take torchvision=skip", "has no component 'torchvision'"),
+        ("install --stack stack-cpu --take scatter=source", "xpusetup build --profile stack-cpu --take scatter=source"),
     ],
 )
 def test_words_of_the_command_line(words: str, said: str, program: Program) -> None:

@@ -19,7 +19,7 @@ from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.config.profile import Component, Profile
+    from xpusetup.config.profile import Component, Profile, Published
 
 
 ORIGIN = "data/from_source.toml"
@@ -86,7 +86,18 @@ def take_parts(profile: Profile, takes: Mapping[str, str], ways: Ways) -> Taken:
     }
     parts = [changed.get(part.name, part) for part in profile.components]
     notes = (_describe(part) for part, old in zip(parts, profile.components, strict=True) if part is not old)
-    return Taken(profile.model_copy(update={"components": parts}), tuple(notes))
+    update = {"components": parts, "published": _without(profile, parts)}
+    return Taken(profile.model_copy(update=update), tuple(notes))
+
+
+def _without(profile: Profile, parts: Iterable[Component]) -> Published | None:
+    """Give what was published without what is left out now, or built on top of it; None where nothing is left."""
+    if profile.published is None:
+        return None
+    left = (part for part in parts if part.kind == "skip" or (part.kind == "source" and part.member is not None))
+    gone = {canonicalize_name(part.distribution or part.name) for part in left}
+    kept = [pin for pin in profile.published.wheels if canonicalize_name(Requirement(pin).name) not in gone]
+    return profile.published.model_copy(update={"wheels": kept}) if kept else None
 
 
 def _take(profile: Profile, part: Component, how: str, ways: Ways) -> Component:
