@@ -300,6 +300,32 @@ def test_install_proves_each_member_before_and_after() -> None:
     assert "--had installed" in " ".join(steps["first.proof"].run[0])
 
 
+UNKNOWN = fits().replace('"fits"', '"unknown"')
+
+
+@pytest.mark.parametrize(("seen", "hashes"), [(UNKNOWN, ["a" * 64]), ("", None)], ids=["unknown", "not-seen"])
+def test_a_wheel_of_which_nobody_knows_is_tried_where_that_is_asked_for(seen: str, hashes: list[str] | None) -> None:
+    """By `--take` it is installed where it fits the torch that is there, and held to the file that was looked into."""
+    profile = made(HEAD + MEMBER + WHEEL + SKIP + seen + PROOF)
+    assert first(profile).kind == "skip"
+    taken = take_parts(profile, {"first": "wheel"}, {}).profile
+    assert (first(taken).kind, first(taken).member) == ("wheel", first(profile).member)
+    assert taken.hashes.get("first-dist==1.2") == hashes
+    assert taken.published is not None
+    assert taken.published.wheels == ["torch==2.13.0+cpu", "first-dist==1.2"]
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    names = [step.id for step in make_install_plan(taken, Request(), target, layout).steps]
+    assert names.index("first.fits") < names.index("members.install") < names.index("first.proof")
+    answers = [(each.how, each.answer) for each in list_members(taken)[0].candidates]
+    assert answers == [("wheel", "taken"), ("skip", "not needed")]
+
+
+def test_a_wheel_that_does_not_fit_is_not_tried() -> None:
+    profile = made(HEAD + MEMBER + WHEEL + SKIP + fits().replace('"fits"', '"does_not_fit"') + PROOF)
+    with pytest.raises(UsageError, match="cannot be taken as a published wheel"):
+        take_parts(profile, {"first": "wheel"}, {})
+
+
 def test_another_member_leaves_torch_as_it_is() -> None:
     """The steps of torch are the same whatever stands on it: after `--take first=skip` it is not installed again."""
     profile = made(HEAD + MEMBER + WHEEL + fits() + PROOF)
