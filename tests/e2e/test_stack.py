@@ -311,12 +311,15 @@ def link_bad(folder: Path) -> bytes:
 
 @pytest.mark.long
 def test_a_bundle_builds_a_stack_without_a_network(tiny: Tried, tmp_path: Path) -> None:
-    """The member's source archive and every wheel come along; it is compiled, held against torch and proved there."""
+    """The member's source archive and every wheel come along; it is compiled, held against torch and proved there.
+
+    torch's own numbers are left out: its collectives ask a name server who the other end of the loopback is.
+    """
     bundle, gathering = str(tmp_path / "tiny.tar"), str(tmp_path / "gathering")
     created = xpusetup("bundle", "create", bundle, *tiny.words[1:3], "--root", gathering, "--json", env=tiny.env).result
     assert (created["purpose"], created["parts"]) == ("build", ["torch", "plain", "op"])
     assert xpusetup("bundle", "verify", bundle, "--json", env=tiny.env).result["missing"] == []
-    words = ("build", "--bundle", bundle, "--root", str(tmp_path / "root"), "--jobs", "1", "--json")
+    words = ("build", "--bundle", bundle, "--root", str(tmp_path / "root"), "--jobs", "1", *UNVERIFIED, "--json")
     result = cut_off(*words, env=bare(tmp_path / "home")).result
     assert {name: each["proven"] for name, each in members_of(result).items()} == {"op": True, "plain": True}
     assert result["reached_out"] == []
