@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,15 @@ from xpusetup.commands.tuning import (
 )
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
-from xpusetup.plan.install import BUILD, INSTALL, Purpose, members_without_wheels, purpose_of_build
+from xpusetup.plan.install import (
+    BUILD,
+    INSTALL,
+    INSTALL_STEP,
+    MEMBERS_STEP,
+    Purpose,
+    members_without_wheels,
+    purpose_of_build,
+)
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
 from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
@@ -310,18 +319,34 @@ def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Works
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
     workspace, gap = _enter(where, request, options)
+    _refuse_sources(workspace)
     if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(
             f"{workspace.profile.name} names no published wheels",
             fix=f"build it instead: xpusetup build {workspace.options}",
         )
     result = run_purpose(workspace, request, options, INSTALL, gap)
-    told = read_document(workspace.root / "results/installed.json")
-    gone = told.get("removed", []) if "wheels.install" in result.data.ran else []
+    told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
+    gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
+    last = next((told[step] for step in reversed(told) if told[step]), {})
     installed = InstallResult(
         **fields_of(result.data),
         removed=[RemovedPackage(each["name"], each["version"], each["why"]) for each in gone],
-        orphans=told.get("orphans", []),
-        tidy=told.get("tidy", ""),
+        orphans=last.get("orphans", []),
+        tidy=last.get("tidy", ""),
     )
     return Result(result.command, installed, result.code)
+
+
+INSTALLED = {INSTALL_STEP: "results/installed.json", MEMBERS_STEP: "results/members.json"}
+"""Where the steps that install say what they did, in their order."""
+
+
+def _refuse_sources(workspace: Workspace) -> None:
+    """Raise UsageError where a part is asked for that would be compiled."""
+    if names := [name for name, how in workspace.takes.items() if how == "source"]:
+        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
+        raise UsageError(
+            f"install compiles nothing, and {', '.join(names)} would be built from source",
+            fix=f"xpusetup build {workspace.options} {shlex.join(takes)}",
+        )

@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 # installation did that.
 
 
-LIBRARIES = ("runtime", "wheels.install")
+LIBRARIES = ("runtime", "wheels.install", "members.install")
 """The steps that install what has no step of its own."""
 
 WINDOW = 300.0
