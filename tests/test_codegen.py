@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import importlib
 import struct
+import sys
+from dataclasses import replace
 from io import StringIO
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from data.codegen import BMG, CRASHED, FAILED, NOTES, PVC, REFUSAL, REFUSED, record
+from data.codegen import BMG, COMPILED, CRASHED, FAILED, NOTES, PVC, REFUSAL, REFUSED, record, target
 from golden import hold_one
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
 
 INVALID = "InvalidModule: Invalid SPIR-V module: input SPIR-V module uses extension 'SPV_KHR_bfloat16'"
 helper: Any = importlib.import_module("generate_kernels")
+inductor: Any = importlib.import_module("helperlib.codegen.inductor")
 
 
 @pytest.mark.parametrize(
@@ -70,9 +73,26 @@ def shown(found: CodegenRecord, *, verbose: bool = False) -> str:
     return console.file.getvalue()
 
 
+def test_what_torch_compile_does_not_generate_is_listed() -> None:
+    text = " ".join(shown(record(PVC, BMG)).split())
+    assert "code of torch.compile: not generated, because there is no torch in this environment" in text
+    text = " ".join(shown(record(target("pvc", "12.60", model=COMPILED), BMG, REFUSED)).split())
+    assert "pvc: addmm of the model: not generated, because torch.compile leaves it to a library" in text
+    assert "bmg: code of torch.compile: not generated" in text
+    assert "matmul bf16 (matrix engines), 2 of torch.compile" in text
+
+
+def test_a_kernel_of_torch_compile_that_ocloc_refuses_is_a_failure() -> None:
+    found = target("pvc", "12.60", model=COMPILED)
+    wrong = replace(found.kernels[-1], stage="ocloc", error="error: no", image_bytes=0)
+    made = make_result(record(replace(found, kernels=[*found.kernels[:-1], wrong])), "torch-2.14", "/root")
+    assert (made.failed, made.targets[0].why) == (True, "triton_per_fused_1: ocloc: error: no")
+
+
 @pytest.mark.parametrize("verbose", [False, True])
 def test_golden_screen(verbose: bool) -> None:
-    text = shown(record(PVC, REFUSED, FAILED, CRASHED, BMG), verbose=verbose)
+    compiled = target("ptl-h", "30.0", model=COMPILED)
+    text = shown(record(PVC, REFUSED, FAILED, CRASHED, BMG, compiled), verbose=verbose)
     hold_one(
         f"screens/codegen{'-verbose' if verbose else ''}.txt", "".join(f"{x.rstrip()}\n" for x in text.splitlines())
     )
@@ -199,3 +219,41 @@ def test_what_triton_is_told_of_a_gpu() -> None:
     old = helper.describe_gpu("tgl", frozenset(), "")
     assert (wide["sub_group_sizes"], wide["has_fp64"], wide["driver_version"]) == ([16, 32], True, "1.6.39122+0")
     assert (old["sub_group_sizes"], old["has_fp64"], old["driver_version"]) == ([8, 16, 32], False, "1.6.0+0")
+
+
+# What inductor wrote, as 2.14.1 writes it, shortened.
+
+CODE = '''
+from torch._inductor.select_algorithm import extern_kernels
+triton_per_fused_0 = async_compile.triton("triton_per_fused_0", """
+import triton
+""", device_str="xpu")
+cpp_fused_0 = async_compile.cpp_pybinding(["float*"], "void kernel()")
+def call(args):
+    extern_kernels.addmm(arg0, arg1, out=buf0)
+    triton_per_fused_0.run(buf0, 32)
+    extern_kernels.addmm(arg2, buf0, out=buf1)
+    extern_kernels.bmm(arg2, buf0, out=buf1)
+'''
+
+
+def test_what_is_read_of_the_code_that_inductor_writes() -> None:
+    assert inductor.read_code(CODE) == ({"triton_per_fused_0": "\nimport triton\n"}, ["addmm", "bmm"])
+
+
+def test_without_torch_nothing_of_a_model_is_generated(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inductor.importlib.util, "find_spec", lambda _name: None)
+    assert inductor.generate_model({}) == ("", "there is no torch in this environment", {}, [])
+
+
+def test_what_inductor_stopped_with_is_said(monkeypatch: pytest.MonkeyPatch) -> None:
+    def stop(_gpu: object) -> None:
+        raise RuntimeError("where\n  PyTorch is not linked with support for xpu devices\n")
+
+    monkeypatch.setattr(inductor.importlib.util, "find_spec", lambda _name: object())
+    monkeypatch.setitem(sys.modules, "torch", SimpleNamespace(__version__="2.14.1"))
+    monkeypatch.setattr(inductor, "pretend", stop)
+    monkeypatch.setattr(inductor.os, "environ", {})
+    found = inductor.generate_model({})
+    assert found.torch == "2.14.1"
+    assert found.why == "inductor stopped: RuntimeError: PyTorch is not linked with support for xpu devices"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xpusetup.verify.codegen import CodegenRecord, GeneratedKernel, RecordedTarget
+from xpusetup.verify.codegen import CodegenRecord, GeneratedKernel, ModelCode, RecordedTarget
 
 NOTES = {
     "pvc": (
@@ -27,6 +27,7 @@ def kernel(name: str, version: str = "12.60", error: str = "", *, matrix: bool =
     made = not error
     return GeneratedKernel(
         name=name,
+        origin="inductor" if name.startswith("triton_") else "written",
         stage="image" if made else "ocloc",
         error=error,
         spirv_bytes=4096,
@@ -35,13 +36,22 @@ def kernel(name: str, version: str = "12.60", error: str = "", *, matrix: bool =
         matrix=matrix,
         half="bf16" if name == "matmul" else "",
         seconds=0.5,
+        ocloc_seconds=0.1,
     )
 
 
-def target(name: str, version: str, matmul: str = "", *, matrix: bool = True) -> RecordedTarget:
-    """Give a target with the three kernels; `matmul` is what ocloc said of the last."""
+NO_TORCH = ModelCode(torch="", why="there is no torch in this environment", calls=[])
+COMPILED = ModelCode(torch="2.14.1", why="", calls=["addmm"])
+FUSED = ("triton_per_fused_0", "triton_per_fused_1")
+
+
+def target(
+    name: str, version: str, matmul: str = "", *, matrix: bool = True, model: ModelCode = NO_TORCH
+) -> RecordedTarget:
+    """Give a target with the three kernels, and those of the model; `matmul` is what ocloc said of the third."""
     kernels = [kernel("add", version), kernel("softmax", version), kernel("matmul", version, matmul, matrix=matrix)]
-    return RecordedTarget(name=name, refused="", kernels=kernels)
+    kernels += [] if model.why else [kernel(each, version) for each in FUSED]
+    return RecordedTarget(name=name, refused="", kernels=kernels, model=model)
 
 
 PVC, BMG = target("pvc", "12.60"), target("bmg", "20.1")

@@ -29,6 +29,8 @@ def compile(source, target, options):
         raise ValueError(f"at 1:4:\\ndef {name}(\\n    ^\\nno such operation")
     if target.backend != "xpu" or os.environ["TRITON_INTEL_DEVICE_ARCH"] != target.arch["name"].replace("-", "_"):
         raise ValueError("another target")
+    if "cl_intel_subgroup_2d_block_io" not in os.environ["TRITON_INTEL_DEVICE_EXTENSIONS"].split(" "):
+        raise AssertionError("sycl headers not found")
     llir = "call @__spirv_SubgroupMatrixMultiplyAccumulateINTEL" if name == "matmul" else "ret void"
     told = SimpleNamespace(name=name, build_flags="")
     return SimpleNamespace(asm={"spv": name.encode(), "llir": llir}, metadata=told)
@@ -110,6 +112,12 @@ def test_each_image_is_for_its_gpu(place: Path) -> None:
         ("softmax", ["20.1"], False, ""),
         ("matmul", ["20.1"], True, "bf16"),
     ]
+
+
+def test_without_torch_it_says_that_nothing_of_a_model_is_generated(place: Path) -> None:
+    (found,) = generate(place, "pvc").document["result"]["targets"]
+    assert found["model"] == {"torch": "", "why": "there is no torch in this environment", "calls": []}
+    assert {one["origin"] for one in found["kernels"]} == {"written"}
 
 
 def test_what_ocloc_does_not_know_is_listed_in_its_words(place: Path) -> None:

@@ -10,15 +10,19 @@ import argparse
 import json
 import os
 import re
+import resource
 import shutil
 import subprocess
 import sys
 import tempfile
 import time
+from collections.abc import Callable
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
+from helperlib.codegen.inductor import Model, compile_source, generate_model
 from helperlib.output import count, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
 
@@ -37,6 +41,10 @@ HALF = "*half"
 LONGEST = 300
 """Of an error of Triton's; the last line says what is wrong, those before it show where in the kernel."""
 QUERY_SECONDS, OCLOC_SECONDS = 60, 300
+
+
+Listed = tuple[dict[str, Any], Callable[[], Any]]
+"""What a kernel is known by, and what lets Triton compile it."""
 
 
 class Ocloc:
@@ -119,42 +127,72 @@ def describe_gpu(target: str, extensions: frozenset[str], ocloc_version: str) ->
     }
 
 
-def compile_target(target: str, ocloc: Ocloc) -> dict[str, Any]:
-    """Compile all kernels for one target."""
+def compile_target(target: str, ocloc: Ocloc, out: Path) -> None:
+    """Compile all kernels for one target, and write what came of them: those of a model last, which may end it all."""
     extensions, refusal = ocloc.extensions(target)
-    if refusal:
-        return {"name": target, "refused": refusal, "kernels": []}
-    os.environ["TRITON_INTEL_DEVICE_ARCH"] = target.replace("-", "_")
-    os.environ["TRITON_ALWAYS_COMPILE"] = "1"
-    os.environ["TRITON_CACHE_DIR"] = str(ocloc.folder / "cache")
-    gpu = describe_gpu(target, extensions, ocloc.version())
+    found: dict[str, Any] = {"name": target, "refused": refusal, "kernels": []}
+    if not refusal:
+        os.environ["TRITON_INTEL_DEVICE_ARCH"] = target.replace("-", "_")
+        os.environ["TRITON_INTEL_DEVICE_EXTENSIONS"] = " ".join(sorted(extensions))  # from 3.8 on SYCL is asked else
+        os.environ["TRITON_ALWAYS_COMPILE"] = "1"
+        os.environ["TRITON_CACHE_DIR"] = str(ocloc.folder / "cache")
+        gpu = describe_gpu(target, extensions, ocloc.version())
+        found["kernels"] = [compile_kernel(*each, target, ocloc) for each in list_written(gpu)]
+        found["model"] = {"torch": "", "why": "the process ended within inductor", "calls": []}
+        write_json(out, found)
+        model = generate_model(gpu)
+        found["kernels"] += [compile_kernel(*each, target, ocloc) for each in list_model(model, ocloc.folder)]
+        found["model"] = {"torch": model.torch, "why": model.why, "calls": model.calls}
+    write_json(out, found)
+
+
+def list_written(gpu: dict[str, Any]) -> list[Listed]:
+    """Give the kernels that are written here: what each is known by, and what lets Triton compile it."""
     from helperlib.codegen.kernels import KERNELS  # noqa: PLC0415 - it imports triton, after the variables are set
 
-    return {
-        "name": target,
-        "refused": "",
-        "kernels": [compile_kernel(name, kernel, gpu, ocloc) for name, kernel in KERNELS.items()],
-    }
+    def half(kernel: Any) -> str:
+        return half_of(gpu) if HALF in kernel.types.values() else ""
+
+    return [
+        ({"name": name, "origin": "written", "half": half(kernel)}, partial(compile_by_triton, kernel, gpu))
+        for name, kernel in KERNELS.items()
+    ]
 
 
-def compile_kernel(name: str, kernel: Any, gpu: dict[str, Any], ocloc: Ocloc) -> dict[str, Any]:
+def list_model(model: Model, folder: Path) -> list[Listed]:
+    """Give the same for the kernels of inductor."""
+    return [
+        ({"name": name, "origin": "inductor", "half": ""}, partial(compile_source, name, source, folder))
+        for name, source in model.kernels.items()
+    ]
+
+
+def compile_kernel(known: dict[str, Any], make: Callable[[], Any], target: str, ocloc: Ocloc) -> dict[str, Any]:
     """Compile one kernel, and say how far it came."""
     began = time.monotonic()
-    found: dict[str, Any] = {"name": name, "stage": "triton", "error": "", "spirv_bytes": 0, "image_bytes": 0}
-    found |= {"versions": [], "matrix": False, "half": half_of(gpu) if HALF in kernel.types.values() else ""}
+    found: dict[str, Any] = {**known, "stage": "triton", "error": "", "spirv_bytes": 0, "image_bytes": 0}
+    found |= {"versions": [], "matrix": False, "ocloc_seconds": 0.0}
     try:
-        made = compile_by_triton(kernel, gpu)
+        made = make()
     except Exception as error:  # noqa: BLE001 - whatever a compiler throws is a finding about it
         last = ([line.strip() for line in str(error).splitlines() if line.strip()] or [""])[-1]
         return {**found, "error": f"{type(error).__name__}: {last[:LONGEST]}", "seconds": _since(began)}
     spirv = made.asm["spv"]
     found |= {"stage": "ocloc", "spirv_bytes": len(spirv), "matrix": bool(MATRIX.search(str(made.asm["llir"])))}
-    image, said = ocloc.compile(spirv, gpu["name"], str(getattr(made.metadata, "build_flags", "")))
+    before = processor_seconds()
+    image, said = ocloc.compile(spirv, target, str(getattr(made.metadata, "build_flags", "")))
+    found |= {"seconds": _since(began), "ocloc_seconds": round(processor_seconds() - before, 2)}
     if said:
-        return {**found, "error": said, "seconds": _since(began)}
+        return {**found, "error": said}
     versions = sorted(set(read_versions(image)))
-    found |= {"stage": "image", "image_bytes": len(image), "versions": versions, "seconds": _since(began)}
-    return {**found, "error": judge_image(image, gpu["name"], versions, str(made.metadata.name))}
+    found |= {"stage": "image", "image_bytes": len(image), "versions": versions}
+    return {**found, "error": judge_image(image, target, versions, str(made.metadata.name))}
+
+
+def processor_seconds() -> float:
+    """Give what the programs that this one waited for took of processors: another's load does not change it."""
+    used = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return used.ru_utime + used.ru_stime
 
 
 def half_of(gpu: dict[str, Any]) -> str:
@@ -229,7 +267,7 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="ocloc-") as folder:
         ocloc = Ocloc(program, Path(folder))
         if options.target:
-            write_json(options.out, compile_target(options.target, ocloc))
+            compile_target(options.target, ocloc, options.out)
             return
         triton, found = find_triton(), []
         if triton and program:

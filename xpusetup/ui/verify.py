@@ -9,6 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.console import MARKS, prose
+from xpusetup.verify.codegen import list_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -156,12 +157,17 @@ def show_codegen(console: Console, data: GeneratedCode, *, verbose: bool) -> Non
     made = sum(target.status == "generated" for target in data.targets)
     mark = "[red]✗[/]" if data.failed else "[green]✓[/]"
     console.print(f"\n {mark} generated, not run: {made} of {len(data.targets)} targets")
+    for text in list_left_out(data.targets):
+        prose(console, "   ", text)
     prose(console, "   ", "no device computed anything: whether the numbers are right is not said", style="dim")
 
 
 def _describe_code(kernels: Sequence[GeneratedKernel]) -> str:
     """Say which kernels there are, which of them use the matrix engines, and the versions that the images name."""
-    names = (f"{f'{one.name} {one.half}'.strip()}{' (matrix engines)' if one.matrix else ''}" for one in kernels)
+    written = [one for one in kernels if one.origin == "written"]
+    names = [f"{f'{one.name} {one.half}'.strip()}{' (matrix engines)' if one.matrix else ''}" for one in written]
+    more = len(kernels) - len(written)
+    names += [f"{more} of torch.compile"] if more else []
     versions = sorted({version for one in kernels for version in one.versions})
     took = sum(one.seconds for one in kernels)
     return f"{', '.join(versions)} · {', '.join(names)} · {took:.1f} s"
