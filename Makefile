@@ -20,6 +20,7 @@ BIN := .venv/bin
 PIP := $(BIN)/python -m pip --disable-pip-version-check -q
 WORKERS ?= 2
 E2E_WORKERS ?= 3# more than cores: they mostly wait
+E2E_TESTS = tests/e2e $(shell grep -l 'mark\.e2e' tests/test_*.py)# named, so that no worker collects the others
 EXAMPLES ?= 10000
 SECONDS ?= 0
 ONEDNN_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-onednn
@@ -63,17 +64,17 @@ lint: .venv/dev
 	cd xpusetup/helpers && ../../$(BIN)/mypy --config-file= --strict --ignore-missing-imports --python-version 3.10 --explicit-package-bases *.py helperlib
 
 unit: .venv/dev
-	$(BIN)/pytest -q -m 'not e2e' -n $(WORKERS)
+	$(BIN)/pytest -q -m 'not e2e' --ignore tests/e2e -n $(WORKERS)
 
 fuzz: .venv/dev
 	XPUSETUP_TEST_FUZZ=$(EXAMPLES) XPUSETUP_TEST_FUZZ_SECONDS=$(SECONDS) $(BIN)/pytest -q -n $(WORKERS) $(if $(ONLY),-k $(ONLY)) \
 	  tests/test_fuzz.py tests/test_quoting.py tests/test_paste.py tests/test_console.py tests/test_credentials.py tests/e2e/test_canaries.py
 
 e2e: .venv/dev
-	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -q -m 'e2e and not long' -n $(E2E_WORKERS) --dist loadgroup --no-loadscope-reorder $(E2E_TESTS)
 
 e2e-long: .venv/dev
-	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder
+	$(BIN)/pytest -q -m long -n $(WORKERS) --dist loadgroup --no-loadscope-reorder $(E2E_TESTS)
 
 e2e-published-wheels: .venv/dev
 	cd tests && ../$(BIN)/python -m real.published_wheels $(abspath $(PUBLISHED))

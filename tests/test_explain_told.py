@@ -27,7 +27,8 @@ def name(case: dict[str, Any]) -> str:
 @pytest.mark.parametrize("case", CASES["told"], ids=name)
 def test_what_a_log_tells(case: dict[str, Any]) -> None:
     found = explained(case["log"].strip("\n"))
-    best = found.describe().causes[0]
+    told = found.describe()
+    best = told.causes[0]
     said = "\n".join((best.cause, best.fix, *best.commands))
     assert best.id == case.get("id", best.id), ids(found)
     assert case.get("line", "") in best.text
@@ -36,6 +37,18 @@ def test_what_a_log_tells(case: dict[str, Any]) -> None:
     assert case.get("command", "") in "\n".join(best.commands)
     assert case.get("decided", "") in (best.decided.text if best.decided else "")
     assert "never" not in case or case["never"] not in said
+    assert case.get("likely", best.likely) == best.likely
+    assert all(any(each in near.text for near in told.beside) for each in case.get("beside", []))
+    assert "beside" in case or best.likely or not told.beside
+
+
+@pytest.mark.parametrize("case", CASES["unknown"], ids=name)
+def test_what_no_class_knows(case: dict[str, Any]) -> None:
+    found = explained(case["log"].strip("\n"))
+    assert ids(found) == []
+    assert found.first_error
+    assert case["line"] in found.first_error.text
+    assert all(any(each in near.text for near in found.describe().beside) for each in case.get("beside", []))
 
 
 @pytest.mark.parametrize("case", CASES["well"], ids=name)

@@ -143,9 +143,12 @@ EXPLAINED = ExplainResult(
     later_errors_more=False,
     first_error_sure=True,
     last=[LogLine(line=203877, text="ninja: build stopped: subcommand failed.")],
+    beside=[],
     lines=203877,
 )
-UNEXPLAINED = replace(EXPLAINED, causes=[], later_errors=1)
+BESIDE = [LogLine(line=48190, text="ld.lld: warning: this may take [much] memory and cannot be taken back")]
+UNEXPLAINED = replace(EXPLAINED, causes=[], later_errors=1, beside=BESIDE)
+UNSURE = replace(EXPLAINED, causes=[replace(CAUSES[0], likely=True, confidence="medium")], beside=BESIDE)
 assert FAILED.failure
 FULL_FAILURE = replace(
     FAILED.failure,

@@ -132,6 +132,7 @@ def test_what_is_no_source_tree(tmp_path: Path) -> None:
     assert "is neither a git checkout nor an unpacked source archive" in said.err.replace("\n   ", " ")
 
 
+@pytest.mark.long
 def test_one_component_on_what_is_ready(tmp_path: Path) -> None:
     """In an environment of others and in a root: what it is built on has to be there, and nothing else is built."""
     tiny = make_tiny(tmp_path / "tiny")

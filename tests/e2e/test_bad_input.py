@@ -67,10 +67,14 @@ def test_refused_with_the_fix(tmp_path: Path, arguments: tuple[str, ...], code: 
     assert words in said.err
     assert "fix  " in said.err
     assert not (tmp_path / "y").exists()
-    document = xpusetup(*arguments, "--json", env=env, cwd=tmp_path).document if arguments[0] != "run" else None
-    if document is not None:
-        assert set(document["error"]) == {"message", "fix", "code", "next"}
-        assert (document["ok"], document["error"]["code"]) == (False, code)
+
+
+@pytest.mark.parametrize(("profile", "code"), [("smi", 2), ("torch-2.14", 3)])
+def test_a_refusal_in_json(tmp_path: Path, profile: str, code: int) -> None:
+    env = caller(tmp_path / "home", ONEAPI_ROOT=str(tmp_path / "no-oneapi"))
+    document = xpusetup("build", "--profile", profile, "--json", env=env, cwd=tmp_path).document
+    assert set(document["error"]) == {"message", "fix", "code", "next"}
+    assert (document["ok"], document["error"]["code"]) == (False, code)
 
 
 @pytest.mark.parametrize(
@@ -118,6 +122,7 @@ def test_missing_program(tiny: Tiny, tmp_path: Path, missing: str) -> None:
     assert not (tmp_path / "root").exists()
 
 
+@pytest.mark.long
 def test_moved_tag(tiny: Tiny, tmp_path: Path) -> None:
     """A confirmed tag that points elsewhere than its pin stops the fetch and names both commits."""
     upstream = tmp_path / "upstream"
@@ -193,6 +198,7 @@ def test_no_space(tiny: Tiny, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+@pytest.mark.long
 def test_odd_values_reach_the_build_unharmed(tiny: Tiny, tmp_path: Path) -> None:
     """Shell metacharacters in any value are text, in the scripts too."""
     odd = "a b'c\"d$(touch pwned)`e`;f&g|h\\i*?"

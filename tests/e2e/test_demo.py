@@ -52,6 +52,7 @@ def test_what_leads_on_is_a_command_that_runs(demo: Demo) -> None:
         assert done.stdout.strip() == "2.13.0+cpu", done.stderr
 
 
+@pytest.mark.long
 def test_a_record_of_its_verification_names_nobody(demo: Demo, tmp_path: Path) -> None:
     file = tmp_path / "record.json"
     done = demo.json("verify", "--level", "quick", "--save", str(file))["result"]

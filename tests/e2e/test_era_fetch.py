@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import kill_all
+from e2e.support import by_name, kill_all
 from standins.eras import Built, Eras, Stand, xpusetup
 from standins.repository import run_git, write_text
 from standins.upstreams import ASMJIT, TORCH, make_upstreams
@@ -85,6 +85,7 @@ def test_a_submodule_that_is_gone(stand: Stand, tmp_path: Path) -> None:
     assert is_whole(tmp_path / "root", stand)
 
 
+@pytest.mark.long
 def test_a_second_root_takes_its_source_from_the_store(stand: Stand, tmp_path: Path) -> None:
     """Run here, by hand in the shell form, and not at all where the site says so."""
     keeping = replace(stand, upstreams=replace(stand.upstreams, store=f"{tmp_path}/store"))
@@ -105,7 +106,7 @@ def summary(log: Path) -> str:
     return [line for line in log.read_text().splitlines() if line.startswith("= ")][-1]
 
 
-@pytest.mark.parametrize("change", ["a file", "a file of a submodule", "a commit"])
+@pytest.mark.parametrize("change", ["a file", by_name("a file of a submodule"), "a commit"])
 def test_a_tree_of_the_users_own_is_not_touched(stand: Stand, tmp_path: Path, change: str) -> None:
     root = fetch(stand, tmp_path / "root").root
     name = {"a file of a submodule": "third_party/fmt/CMakeLists.txt"}.get(change, "CMakeLists.txt")
@@ -126,7 +127,7 @@ def wait_for(what: Callable[[], bool]) -> None:
         time.sleep(0.05)
 
 
-@pytest.mark.parametrize("calls", [1, 4, 8], ids=["torch", "submodules", "torch-xpu-ops"])
+@pytest.mark.parametrize("calls", [by_name(1), by_name(4), 8], ids=["torch", "submodules", "torch-xpu-ops"])
 def test_a_fetch_that_was_killed_goes_on(stand: Stand, tmp_path: Path, calls: int) -> None:
     folder = tmp_path / "calls"
     write_text(folder / "hold", "")

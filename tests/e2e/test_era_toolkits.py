@@ -41,6 +41,7 @@ def has_xpu(built: Built) -> bool:
     return ("wheel.xpu", "ok") in [(check["id"], check["level"]) for check in checks]
 
 
+@pytest.mark.long
 @old
 def test_component_scripts(eras: Eras, name: str) -> None:
     built = build_torch(eras, eras.stand(name), name, site='[toolkit]\nprovider = "scripts"\n')
@@ -55,6 +56,7 @@ def test_setvars(eras: Eras, name: str) -> None:
     assert "setvars.sh" in (built.root / "steps/torch.build.sh").read_text()
 
 
+@pytest.mark.long
 @old
 def test_environment_modules(eras: Eras, name: str, tmp_path: Path) -> None:
     stand = eras.stand(name)
@@ -65,12 +67,14 @@ def test_environment_modules(eras: Eras, name: str, tmp_path: Path) -> None:
     assert f"source {tmp_path}/module.sh" in (built.root / "steps/torch.build.sh").read_text()
 
 
+@pytest.mark.long
 @old
 def test_the_environment_as_it_is(eras: Eras, name: str) -> None:
     stand = eras.stand(name)
     assert has_xpu(build_torch(eras, stand, name, site='[toolkit]\nprovider = "environment"\n', **sourced(stand)))
 
 
+@pytest.mark.long
 @new
 def test_a_new_toolkit_compiles_anew_and_fetches_nothing(eras: Eras, name: str, tmp_path: Path) -> None:
     stand = replace(eras.stand(name), oneapi=make_oneapi(tmp_path / "oneapi", version="2026.1.0"))

@@ -132,7 +132,8 @@ def test_the_new_era_needs_wheels_alone(eras: Eras, name: str) -> None:
     assert evaluated(eras, name, "--build")["CMPLR_ROOT"] == f"{eras.stand(name).oneapi}/compiler/2026.1"
 
 
-@pytest.mark.parametrize("name", [pytest.param(*OLD.values, marks=[*OLD.marks, pytest.mark.long]), NEW])
+@pytest.mark.long
+@pytest.mark.parametrize("name", [OLD, NEW])
 def test_bash_alone_makes_the_same_bytes_elsewhere(eras: Eras, name: str, tmp_path: Path) -> None:
     stand, folder = eras.stand(name), tmp_path / "a-folder-with-a-longer-name"
     expected = {Path(wheel["path"]).name: wheel["sha256"] for wheel in eras.built(name).result["wheels"]}

@@ -133,6 +133,7 @@ def test_the_one_that_breaks_is_named_among_several(
     assert packages.exists()
 
 
+@pytest.mark.long
 def test_the_fix_mends_it(make: Callable[..., Path], tmp_path: Path) -> None:
     """With the switch that is offered torch imports, and without the package the check is content."""
     packages = make("broken")
@@ -150,6 +151,7 @@ def test_one_that_hangs_is_bounded_and_says_where(make: Callable[..., Path], tmp
     assert row(result, "hangs")["error"] == f"no end within 8 s, at {packages}/hangs.py:5"
 
 
+@pytest.mark.long
 def test_one_whose_file_is_missing(make: Callable[..., Path], tmp_path: Path) -> None:
     plug(make(), "gone", None)
     listed = devices("list", tmp_path, "--json").result
@@ -166,6 +168,7 @@ def test_what_an_interrupted_uninstallation_leaves(make: Callable[..., Path], tm
     assert findings(devices("list", tmp_path, "--json").result, "fail")[0][0] == "autoload.module"
 
 
+@pytest.mark.long
 def test_one_for_another_torch(make: Callable[..., Path], tmp_path: Path) -> None:
     plug(make(), "late", "pass", requires="torch==2.14.0.*")
     code, result = check(tmp_path)
@@ -174,6 +177,7 @@ def test_one_for_another_torch(make: Callable[..., Path], tmp_path: Path) -> Non
     assert findings(result, "warn") == [("autoload.pin", why)]
 
 
+@pytest.mark.long
 def test_two_that_load_alone_and_not_together(make: Callable[..., Path], tmp_path: Path) -> None:
     packages = make()
     for name, other in (("first", "second"), ("second", "first")):
@@ -185,6 +189,7 @@ def test_two_that_load_alone_and_not_together(make: Callable[..., Path], tmp_pat
     assert seen.startswith("first, second load one by one, and not together: RuntimeError: Two accelerators")
 
 
+@pytest.mark.long
 def test_the_switch_of_this_torch(make: Callable[..., Path], tmp_path: Path) -> None:
     """Only "1" enables: the rule is asked of the torch that is installed, and the caller's value held against it."""
     make("fine")

@@ -77,6 +77,7 @@ def test_a_device_that_is_gone(demo: Demo) -> None:
     assert "cannot be used" in said["error"]["message"]
 
 
+@pytest.mark.long
 def test_the_cpu_falls_back_to_nothing(torch_python: str, tmp_path: Path) -> None:
     out = tmp_path / "x.json"
     command = (torch_python, str(HELPERS / "collect_fallbacks.py"), "--device", "cpu", "--out", str(out))

@@ -151,6 +151,7 @@ def test_a_fetch_runs_beside_a_build(pair: Pair) -> None:
     assert {line["step"] for line in journal if line["state"] == "began"} == {"first.build", "second.build"}
 
 
+@pytest.mark.long
 def test_a_fetch_that_fails_leaves_the_build_to_end(pair: Pair) -> None:
     """The failure is told at once; what compiles goes on to its stamp; nothing more is started."""
     (pair.signs / "refuse").touch()
@@ -196,6 +197,7 @@ def test_both_are_interrupted(pair: Pair, number: signal.Signals) -> None:
     assert alive(pair.root) == []
 
 
+@pytest.mark.long
 def test_a_build_that_outlives_its_xpusetup_beside_a_fetch_keeps_the_lock(pair: Pair) -> None:
     """Both steps hold the lock: a second run waits for the last of them, and finds what they finished."""
     (pair.signs / "seconds").write_text("4")

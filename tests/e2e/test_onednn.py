@@ -94,6 +94,7 @@ def test_the_release_is_built_with_what_was_fetched(eras: Eras) -> None:
     assert run_git(built.root / "src/torch" / CLONE, "config", "remote.origin.url") == ONEDNN
 
 
+@pytest.mark.long
 def test_it_would_be_cloned(eras: Eras, tmp_path: Path) -> None:
     """Where nothing was fetched for it and there is no network: the step, the address and what to do are named."""
     if not can_be_taken_away():

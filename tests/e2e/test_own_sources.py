@@ -53,6 +53,7 @@ def state(tree: Path) -> tuple[str, str]:
     return run_git(tree, "rev-parse", "HEAD", "--abbrev-ref", "HEAD"), status + run_git(tree, "diff")
 
 
+@pytest.mark.long
 def test_edits_survive_every_command(stand: Stand, tmp_path: Path) -> None:
     torch = clone(stand, TORCH, tmp_path / "pytorch", stand.upstreams.revs["torch"])
     ops = clone(stand, OPS, tmp_path / "ops", stand.upstreams.revs["torch-xpu-ops"])

@@ -9,7 +9,7 @@ import subprocess
 
 import pytest
 
-from e2e.support import CHECKOUT
+from e2e.support import CHECKOUT, by_name
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
 
@@ -23,7 +23,7 @@ print(json.dumps({"device": device.type, "absent": [name for name in sys.argv[1:
 """
 
 
-@pytest.mark.parametrize(("autoload", "device"), [("0", "cpu"), ("1", "simxpu")])
+@pytest.mark.parametrize(("autoload", "device"), [by_name("0", "cpu"), ("1", "simxpu")])
 def test_every_block_runs_and_the_table_offers_what_is_there(torch_python: str, autoload: str, device: str) -> None:
     names = [name for name, _since in ROWS]
     assert (len(BLOCKS) > 4, len(names) > 18) == (True, True)

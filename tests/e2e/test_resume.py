@@ -87,7 +87,7 @@ def _sha(root: Path) -> str:
     return found
 
 
-@pytest.mark.parametrize("killed", [{"python"}, {"python", "bash"}])
+@pytest.mark.parametrize("killed", [by_name({"python"}), {"python", "bash"}])
 def test_what_outlived_a_build_is_waited_for(tiny: Tiny, built: Path, tmp_path: Path, killed: set[str]) -> None:
     """Kill the program alone: its step goes on to its stamp. Kill the step's shells too: what compiles goes on alone.
 
@@ -114,7 +114,8 @@ def test_what_outlived_a_build_is_waited_for(tiny: Tiny, built: Path, tmp_path: 
     assert (built / "lock").read_text().strip() == ""
 
 
-@pytest.mark.parametrize("time_of", [1e9, by_name(4e9)])
+@pytest.mark.long
+@pytest.mark.parametrize("time_of", [1e9, 4e9])
 def test_times_of_files_mean_nothing(tiny: Tiny, built: Path, time_of: float) -> None:
     """As after a clock that was set back, or forth: what is the same by its hash is not made again."""
     words = ("build", *tiny.options(built), "--verify", "off", "--json")
@@ -155,7 +156,7 @@ def test_interrupted(tiny: Tiny, built: Path, tmp_path: Path, number: signal.Sig
     assert alive(built) == []
 
 
-@pytest.mark.parametrize("damage", ["missing", "changed"])
+@pytest.mark.parametrize("damage", [by_name("missing"), "changed"])
 def test_damaged_wheel(tiny: Tiny, built: Path, damage: str) -> None:
     """A wheel that went away or was changed is noticed, said, and made again with the same bytes."""
     xpusetup("build", *tiny.options(built), "--verify", "off", env=tiny.env)
@@ -231,6 +232,7 @@ def test_patterns_of_variables_are_not_files(tiny: Tiny, tmp_path: Path) -> None
     assert done.returncode == 0, done.stdout + done.stderr
 
 
+@pytest.mark.long
 def test_later_commands_find_a_prefix_of_its_own(tiny: Tiny, tmp_path: Path) -> None:
     """Where a build put its environment is read from its root: run, env and status need not be told again."""
     prefix, scratch = tmp_path / "prefix", tmp_path / "scratch"

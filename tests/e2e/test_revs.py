@@ -69,6 +69,7 @@ def head(root: Path, name: str) -> str:
     return run_git(root / "src" / name, "rev-parse", "HEAD")
 
 
+@pytest.mark.long
 def test_a_branch_is_built_with_its_own_pins(stand: Stand, tmp_path: Path) -> None:
     built = stand.build(tmp_path / "root", *BRANCH)
     wheels = {wheel["name"]: wheel["version"] for wheel in built.result["wheels"]}

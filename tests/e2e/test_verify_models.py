@@ -52,6 +52,7 @@ def test_the_models_and_the_ranks_pass_on_the_cpu(demo: Demo, tmp_path: Path) ->
     assert found[RANKS]["seen"].startswith(f"2 ranks over gloo: {exact}")
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("fault", "levels", "seen"),
     [

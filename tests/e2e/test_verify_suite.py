@@ -11,6 +11,7 @@ from typing import Any
 
 import pytest
 
+from e2e.support import by_name
 from test_device_suite import CHECKS, read_breakages
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("demo")]
@@ -39,7 +40,7 @@ def verify(python: str, device: str, out: Path, *options: str) -> dict[str, Any]
     return {check["id"]: check for check in json.loads(out.read_text())["checks"]}
 
 
-@pytest.mark.parametrize(("device", "lacks"), [("cpu", OF_DEVICES), ("simxpu", set[str]())])
+@pytest.mark.parametrize(("device", "lacks"), [by_name("cpu", OF_DEVICES), ("simxpu", set[str]())])
 def test_the_suite_passes(torch_python: str, tmp_path: Path, device: str, lacks: set[str]) -> None:
     found = verify(torch_python, device, tmp_path / "suite.json")
     skipped = {name for name in CHECKS if found[name]["level"] == "skip"}
@@ -61,6 +62,7 @@ def test_nothing_stays_broken(torch_python: str) -> None:
     assert {name: seen for name, broken, level, seen in rows if not broken and level not in {"ok", "skip"}} == {}
 
 
+@pytest.mark.long
 def test_no_case_is_blind(torch_python: str) -> None:
     found = json.loads(run_script(torch_python, "spoiled_cases.py"))
     assert found["blind"] == []

@@ -16,7 +16,6 @@ from xpusetup.doctor.question import (
     named,
     numbers,
     package,
-    unlisted,
 )
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, level_zero_build
 from xpusetup.machine.works import fails, lists_gpu, torch_works
@@ -91,7 +90,7 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     if said.startswith(STOCK):
         return None
     late = newer_than(question, build)
-    if not late or lists_all(question) or (torch_works(question.facts) and not unlisted(question)):
+    if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):
         return Answer("ok", f"build {build} knows it") if not late else None
     return Answer("fail" if is_sure(late) else "warn", tell(question, f"the driver {said} (build {build})", late))
 
@@ -122,7 +121,7 @@ def check_image(question: Question) -> Answer | None:
     late = newer_than(question, held.build)
     if not late:
         return None
-    amiss = fails(question.facts) or bool(unlisted(question))
+    amiss = fails(question.facts) or bool(question.unlisted)
     level: Level = "fail" if amiss and is_sure(late) else "warn"
     return Answer(level, tell(question, f"the driver in {image} (of {held.before} or before)", late), {"image": image})
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pydantic import Field
@@ -168,7 +169,7 @@ def messages(question: Question, pattern: str) -> list[str]:
     return [line for line in (kernel.messages or []) if re.search(pattern, line)] if kernel else []
 
 
-def unlisted(question: Question) -> list[Gpu]:
+def _find_unlisted(question: Question) -> list[Gpu]:
     """Give the cards on the bus that Level Zero passes over while it lists another GPU.
 
     Names that say no product may stand for any of them; a variable that chooses among devices tells nothing.
@@ -191,7 +192,7 @@ def unlisted(question: Question) -> list[Gpu]:
 
 def lists_all(question: Question) -> bool:
     """Say whether Level Zero lists a GPU, and passes over no card that is on the bus."""
-    return lists_gpu(question.facts) and not unlisted(question)
+    return lists_gpu(question.facts) and not question.unlisted
 
 
 # What a check is asked, and what it may answer.
@@ -207,6 +208,11 @@ class Question:
     goal: Goal
     gpus: GpuTable | None = None
     bad: tuple[KnownBad, ...] = ()
+
+    @cached_property
+    def unlisted(self) -> list[Gpu]:
+        """The cards on the bus that Level Zero passes over while it lists another GPU; nearly every check asks."""
+        return _find_unlisted(self)
 
 
 @dataclass(frozen=True)

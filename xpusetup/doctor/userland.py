@@ -15,7 +15,6 @@ from xpusetup.doctor.question import (
     named,
     of_family,
     package,
-    unlisted,
     variable,
 )
 from xpusetup.machine.versions import DRIVER_PACKAGES
@@ -186,7 +185,7 @@ def check_ladder(question: Question) -> Answer | None:
 
 def check_every_gpu(question: Question) -> Answer | None:
     """Look for a card that Level Zero passes over while it lists another GPU."""
-    lost, ladder = unlisted(question), _ladder(question)
+    lost, ladder = question.unlisted, _ladder(question)
     if ladder is None or not lists_gpu(question.facts):
         return None
     if not lost:

@@ -32,6 +32,11 @@ BUILD = "xpusetup build"
 PLACE = re.compile(r"<(build|[a-z_]+)>")
 HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
+BESIDE = 4
+"""How many other lines that complain are shown with a cause that is not sure."""
+DIGITS = re.compile(r"\W*\d\w*")
+BRACKETS = re.compile(r"\([^)]*\)")
+"""What in a cause may hold an `or` that offers no other cause."""
 
 
 @dataclass(frozen=True)
@@ -46,8 +51,9 @@ class LogLine:
 class Cause:
     """Why something failed: where the log says so, what mends it, and how sure that is.
 
-    `likely`: the fix is not sure; `caused_by`: the cause of which this one is a consequence; `decided`: the line
-    elsewhere in the log that tells which of several causes it is, null where none was asked for.
+    `likely`: cause and fix are not sure, or the cause is one of several; `caused_by`: the cause of which this one is
+    a consequence; `decided`: the line elsewhere in the log that tells which of several causes it is, null where none
+    was asked for.
     """
 
     id: str
@@ -67,7 +73,10 @@ class Cause:
 
 @dataclass(frozen=True, kw_only=True)
 class ExplainedLog:
-    """What a log says: causes, best first; the first line that tells of an error, and whether it surely does."""
+    """What a log says: causes, best first; the first line that tells of an error, and whether it surely does.
+
+    `beside`: other lines near by that complain, where the first cause is not sure or none is known.
+    """
 
     causes: list[Cause]
     first_error_line: int | None
@@ -78,6 +87,7 @@ class ExplainedLog:
     later_errors_more: bool
     lines: int
     last: list[LogLine]
+    beside: list[LogLine]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -90,6 +100,7 @@ class Explanation:
     lines: int
     tail: tuple[tuple[int, str], ...] = ()
     log: str = ""
+    complaints: tuple[tuple[int, str], ...] = ()
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -105,8 +116,9 @@ class Explanation:
         first = self.first_error
         around = [text for _line, text in first.context] if first else []
         systems = find_systems([*(cause.text for cause in self.causes), *around], self.log, families)
+        causes = [describe_cause(match, self._above(match), build, systems) for match in self.causes]
         return ExplainedLog(
-            causes=[describe_cause(match, self._above(match), build, systems) for match in self.causes],
+            causes=causes,
             first_error_line=first.line if first else None,
             first_error=first.text if first else "",
             first_error_sure=bool(first and first.sure),
@@ -115,7 +127,26 @@ class Explanation:
             later_errors_more=self.later >= COUNTED - 1,
             lines=self.lines,
             last=[LogLine(line, text) for line, text in self.tail],
+            beside=[] if causes and not causes[0].likely else self._beside(),
         )
+
+    def _beside(self) -> list[LogLine]:
+        """Give what else complains near the line that is shown: what was said first above it, then what is nearest."""
+        shown = self.causes[0] if self.causes else self.first_error
+        if shown is None:
+            return []
+        told = {cause.line for cause in self.causes}
+        if self.first_error and not self.causes:
+            told = {line for line, _text in self.first_error.context}
+        near: dict[str, tuple[int, str]] = {}
+        for line, text in self.complaints:
+            if abs(line - shown.line) <= HINTED and line not in told:
+                near.setdefault(DIGITS.sub("0", text), (line, text))
+        near.pop(DIGITS.sub("0", shown.text), None)
+        first = [pair for pair in near.values() if pair[0] < shown.line][: BESIDE // 2]
+        left = [pair for pair in near.values() if pair not in first]
+        others = sorted(left, key=lambda pair: abs(pair[0] - shown.line))
+        return [LogLine(line, text) for line, text in sorted([*first, *others[: BESIDE - len(first)]])]
 
 
 def describe_cause(match: Match, caused_by: str | None, build: str, systems: Sequence[System] = ()) -> Cause:
@@ -134,7 +165,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         text=match.text,
         cause=fill_names(said or known.cause, names if said else {}),
         fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
-        likely=known.confidence != "high",
+        likely=known.confidence != "high" or match.general or " or " in BRACKETS.sub("", said or known.cause),
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
         confidence=known.confidence,
@@ -169,7 +200,15 @@ def explain(
     causes = rank(seen)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
-    return Explanation(causes=causes, first_error=first, later=later, lines=seen.lines, tail=seen.tail, log=log.whole)
+    return Explanation(
+        causes=causes,
+        first_error=first,
+        later=later,
+        lines=seen.lines,
+        tail=seen.tail,
+        log=log.whole,
+        complaints=tuple(seen.complaints),
+    )
 
 
 def _decide(seen: ScanResult, log: Lines) -> None:
@@ -189,6 +228,7 @@ def forgive(seen: ScanResult, ending: Ending) -> None:
     if ending.kind == "not told":
         return
     well = ending.kind == "well"
+    seen.complaints = [pair for pair in seen.complaints if pair[0] <= ending.since]
     for name, match in list(seen.matches.items()):
         soft = match.level in {"unsure", "survived"} or (match.level == "warning" and not match.signature.abort)
         if match.line > ending.since and (soft or well):

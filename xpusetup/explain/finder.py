@@ -251,7 +251,8 @@ GENERAL = (
         "timed out: ",
     ),
     *("cannot connect", "cancelled at", "core dumped", "failed!", "ccl_error", ",error,", "unbound variable"),
-    *("parameter not set", "parameter null or not set"),
+    *("parameter not set", "parameter null or not set", "[mpiexec@", "[proxy:"),
+    *("unrecog|option", "unknown |option", "nvalid|option", "llegal|option", "unrecog|argument"),
 )
 """Words of any error at all."""
 SOFT = (
@@ -279,6 +280,7 @@ SOFT = (
     ),
     *(
         "exceeded",
+        "exceeds",
         "canceled",
         "cancelled",
         "killed",

@@ -49,6 +49,9 @@ ALIKE = 500
 JUDGED = 20_000
 """After so many lines that may tell of an error only plain ones are looked at; the end is shown anyway."""
 
+COMPLAINTS = 400
+"""How many lines that complain are kept, for what is shown beside a cause."""
+
 LAST = 12
 """How many lines of the end are kept, for a log in which nothing is known."""
 
@@ -132,6 +135,7 @@ class ScanResult:
     near: int = 0
     judged: int = 0
     errors: list[int] = field(default_factory=list)
+    complaints: list[tuple[int, str]] = field(default_factory=list)
     tries: dict[str, int] = field(default_factory=dict)
     vain: dict[tuple[str, tuple[int, ...]], int] = field(default_factory=dict)
     lines: int = 0
@@ -227,6 +231,8 @@ def _note_error(window: Window, seen: ScanResult, done: set[int]) -> bool:
     at, text = say_whole(window, window.at)
     number = window.numbers[at]
     telling = Telling(number, text, tuple(window.context(3)), window.when, strength != "hint")
+    if strength in {"strong", "hint"} and len(seen.complaints) < COMPLAINTS:
+        seen.complaints.append((number, text))
     if strength == "hint":
         seen.hint = telling if seen.hint is None or number > seen.near + CLUSTER else seen.hint
         seen.near = number

@@ -122,6 +122,8 @@ PROGRAMS = (
     r"|^(?:\S*[Mm]akefile\S*:\d+|g?make(?:\[\d+\])?): \*\*\* (?!\[|No rule)\S|^\S+: line \d+: syntax error "
     r"|^error\[E\d+\]: \S|^thread '[^']*'(?: \(\d+\))? panicked at |^\W*Exception Message:\W*\S"
     r"|^\s*\[(?:ERROR|FATAL)\] \S|: unbound variable$|: parameter (?:null or )?not set$"
+    r"|^\S+: (?:unrecogni[sz]ed|unknown|invalid|illegal) (?:command[- ]line )?(?:option|argument|flag|switch)\b"
+    r"|^\|CCL_ERROR\|\s*\S|^\[(?:mpiexec|proxy:[\d:]+)@\S+\] \w+ \(\S+:\d+\): (?!assert)\S"
     r"|^onednn_verbose,(?:\w+,)*error,|^Traceback \(most recent call last\): \S|^\S+ \d+/\d+ failed!"
 )
 """How programs other than compilers say that they failed."""
@@ -144,7 +146,7 @@ CASED = re.compile(r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]*\.)?[a-z]\w*(?:error|excepti
 WEAK = re.compile(
     r"^\s*FAILED: |\*\*\* (?:\[|No rule)|ninja: (?:build stopped|error|fatal)|collect2: |ld returned \d"
     r"|linker command failed|subprocess-exited-with-error|CalledProcessError"
-    r"|exit(?:ed with)? (?:code|status):? ?-?[1-9]|returned non-zero|errored out"
+    r"|(?<!\d, )exit(?:ed with)? (?:code|status):? ?-?[1-9]|returned non-zero|errored out"
     r"|Configuring incomplete|compilation terminated|Failed building wheel|metadata-generation-failed"
     r"|failed-wheel-build-for-install|errors? generated"
     r"|Failed to build (?:one or more|installable) wheels|^Aborted \(core dumped\)"
@@ -165,7 +167,7 @@ HINT = re.compile(
     r"\b(?:failed|failure|fail(?:s|ed)? to|unable to|cannot|can't|could(?:n't| not)|not found|no such"
     r"|denied|tim(?:ed|es) ?out"
     r"|invalid|unsupported|not supported|abort(?:ed|ing)?|refused|unreachable|mismatch|corrupt(?:ed)?"
-    r"|exceeded|cancell?ed"
+    r"|exceed(?:s|ed)|cancell?ed"
     r"|killed|undefined|unresolved|fatal|exception|not usable|panic|crash(?:ed)?|hang|hung|unhealthy|unknown runtime"
     r"|not authorized|shutdown signal|rate limit|regression|dirty|refusing|out of memory|no (?:\w+ )?available)\b",
     re.IGNORECASE,

@@ -58,6 +58,7 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         best, *others = data.causes
         _show_line(console, best.line, data.lines, best.text)
         show_cause(console, best, indent=1)
+        _show_beside(console, data)
         _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
         _row(console, 1, "Source", source_of(best.source))
     elif data.first_error_line:
@@ -70,6 +71,13 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     _show_new(console, data)
     if verbose and data.first_error_line:
         _show_context(console, data)
+
+
+def _show_beside(console: Console, data: ExplainResult) -> None:
+    """Print what else complains near a line whose cause is not sure: the reason is often said there."""
+    for number, entry in enumerate(data.beside):
+        name = "Near by" if number == 0 else ""
+        console.print(f" [bold]{name:<{COLUMN}}[/][dim]{entry.line:>6}  {escape(entry.text[:LONGEST])}[/]")
 
 
 def _show_last(console: Console, data: ExplainResult) -> None:
@@ -90,14 +98,16 @@ def _show_new(console: Console, data: ExplainResult) -> None:
 def show_cause(console: Console, cause: Cause, indent: int, log: str = "") -> None:
     """Print a cause and what to do; with the name of a log also the line there."""
     said = "  (a warning: what was asked for is not wholly there)" if cause.level == "warning" else ""
-    _row(console, indent, "Cause", f"{cause.cause} ({cause.id}, {cause.confidence} confidence){said}")
+    sure = f"Cause|{cause.cause} ({cause.id}, {cause.confidence} confidence){said}"
+    name, _, text = (f"Perhaps|{cause.cause} ({cause.id}){said}" if cause.likely else sure).partition("|")
+    _row(console, indent, name, text)
     if cause.decided and cause.decided.line != cause.line:
         told = textwrap.shorten(cause.decided.text, LONGEST)
         _row(console, indent, "By", f"line {cause.decided.line}: {told}")
     if log:
         line = textwrap.shorten(cause.text, LONGEST)
         console.print(f"{' ' * (indent + COLUMN)}[dim]{escape(log)}:{cause.line}[/]  {escape(line)}")
-    _row(console, indent, "Fix", f"{'likely: ' if cause.likely else ''}{cause.fix}")
+    _row(console, indent, "Fix", cause.fix)
     for command in cause.commands:
         console.print(" " * (indent + COLUMN) + escape(command))
 
@@ -122,6 +132,7 @@ def _show_unknown(console: Console, data: ExplainResult, line: int) -> None:
         f"not known; this {'is the first line that tells' if sure else 'line may tell'} of an error",
     )
     _show_context(console, data)
+    _show_beside(console, data)
     if not sure:
         _show_last(console, data)
     _show_also(console, [], _more(data))
