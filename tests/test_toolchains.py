@@ -204,7 +204,7 @@ def test_a_chosen_one_is_part_of_the_workspace(tmp_path: Path) -> None:
     assert workspace.profile.toolkit is not None
     assert workspace.profile.toolkit.kind == "dpclang"
     assert workspace.known["toolkit"] == "dpclang"
-    assert workspace.take_notes[0].startswith("the open DPC++ 6.2 compiles it, as --toolkit dpclang asks, and gives up")
+    assert workspace.take_notes[0].startswith("The open DPC++ 6.2 compiles it, as --toolkit dpclang asks, and gives up")
     assert open_workspace(Where(profile="torch-2.13", root=str(tmp_path))).profile.toolkit != workspace.profile.toolkit
 
 

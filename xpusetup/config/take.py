@@ -231,4 +231,5 @@ def describe_chosen(profile: Profile) -> str:
     if kit is None:
         return ""
     lost = f", and gives up {kit.gives_up}" if kit.gives_up else ""
-    return f"{kit.title} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"
+    title = f"{kit.title[:1].upper()}{kit.title[1:]}"
+    return f"{title} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"
