@@ -13,6 +13,7 @@ from data.profiles import FROM_SOURCE, SHIPPED, TOP, shipped, taken
 from xpusetup.config.ledger import ORIGIN, parse_ledger, release_of, rows_of
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import SourceComponent
+from xpusetup.machine.toolkits import find_refusal
 
 TEXT = (TOP / "xpusetup" / ORIGIN).read_text()
 LEDGER = parse_ledger(TEXT)
@@ -124,6 +125,11 @@ def test_what_was_read_names_its_commit() -> None:
     [
         ('ours = ["env USE_XPU=1"]', 'ours = ["exports USE_XPU=1"]', "begins with none of env, no-env"),
         ('ours = ["env USE_XPU=1"]', "", "needs ours, or left"),
+        (
+            'until = { release = "2.13"',
+            'until = { release = "2.12"',
+            "until names 2.12, and the last",
+        ),
         ('but = { "2.6" = "built" }', 'but = { "2.99" = "built" }', "but names 2.99"),
         ('seen = "read"', 'seen = "heard"', "Input should be"),
         ('seen = "read"', 'seen = "nobody"', "confidence is said of what was not read"),
@@ -138,3 +144,22 @@ def test_a_row_that_says_nothing_is_refused(old: str, new: str, message: str) ->
 def test_the_page_is_made_of_the_rows() -> None:
     """docs/ledger.md; XPUSETUP_TEST_UPDATE=1 writes it anew."""
     make_page(LEDGER)
+
+
+def test_a_compiler_is_refused_where_the_rule_that_let_it_in_has_ended() -> None:
+    """What guarded compilers before 2026 ended with 2.13: such a oneAPI is an alternative there, and refused later."""
+    (row,) = (row for row in LEDGER if row.id == "sycl.before-2026")
+    assert row.until.startswith("ends with 2.13: pytorch PR 191470")
+    before, *after = (shipped(name) for name in ("torch-2.13", "torch-2.14", "torch-2.15", "main"))
+    assert [kit.called for kit in before.other_toolkits if "2025.3" in kit.accepts] == ["oneapi-2025.3"]
+    for profile in after:
+        assert profile.toolkit is not None
+        assert find_refusal(profile.toolkit, "2025.3.1")
+        assert not [kit for kit in profile.other_toolkits if "2025" in kit.accepts]
+
+
+def test_rules_whose_end_is_not_known_hold_for_the_newest() -> None:
+    ends = {row.id: row.until for row in LEDGER if row.until}
+    assert ends.keys() == {"host.gnu", "host.kernels", "sycl.before-2026", "exported"}
+    for row in (row for row in LEDGER if row.until.startswith("no end is known")):
+        assert [each for each in LEDGER if each.id == row.id and each.release == "main"]

@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 
 from data.profiles import shipped
-from xpusetup.doctor.toolkit import find_refusal
 from xpusetup.machine.facts import Facts
+from xpusetup.machine.toolkits import find_refusal
 from xpusetup.plan.install import BUILD, INSTALL
 from xpusetup.run.prepare import describe_refused
 

@@ -502,6 +502,7 @@ DRIVER: list[Case] = [
     ("umd.igpu_dgpu_mix", gpu(CARD, INTEGRATED), "", "info: Arc B580"),
 ]
 BUILDING: list[Case] = [
+    ("dpclang.compiler", {}, "", ""),
     ("oneapi.mkl", {}, "ok: /opt/intel/oneapi/mkl", ""),
     ("oneapi.mkl", kit("compiler"), "warn: no /opt/intel/oneapi/mkl", ""),
     ("oneapi.pti", {}, "ok: /opt/intel/oneapi/pti", ""),

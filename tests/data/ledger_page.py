@@ -72,7 +72,8 @@ def _cells(rows: Sequence[LedgerRow]) -> tuple[str, ...]:
     first = rows[0]
     ours = ", ".join(f"`{each}`" for each in first.ours)
     followed = "; ".join(text for text in (ours, first.left) if text)
-    return _span([row.release for row in rows]), _escaped(first.rule), _where(rows), _escaped(followed), _seen(rows)
+    rule = "; ".join(filter(None, (first.rule, first.until)))
+    return _span([row.release for row in rows]), _escaped(rule), _where(rows), _escaped(followed), _seen(rows)
 
 
 def _span(releases: Sequence[str]) -> str:

@@ -2,6 +2,7 @@
 
 import os
 import shutil
+import zipfile
 from dataclasses import replace
 from functools import partial
 from pathlib import Path
@@ -9,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from standins.eras import Built, Eras, Stand, run
-from standins.oneapi import make_oneapi
+from standins.oneapi import make_dpclang, make_oneapi
 from standins.repository import write_text
 
 pytestmark = pytest.mark.e2e
@@ -140,3 +141,53 @@ def test_the_new_era_stops_by_itself(eras: Eras, name: str, tmp_path: Path) -> N
     assert "XPU was explicitly requested (USE_XPU=1)" in log
     assert causes(built)[0] == "configure.sycl_not_found"
     assert built.document["result"]["failed"] == "torch.configure"
+
+
+@new
+def test_the_open_compiler(eras: Eras, name: str, tmp_path: Path) -> None:
+    """Found in the site's folder, put on the paths of the steps that compile, and needed by the wheel itself."""
+    stand, folder = eras.stand(name), make_dpclang(tmp_path / "dpc")
+    site = f'[toolkit]\nroot = "{folder}"\n'
+    root = tmp_path / "root"
+    built = stand.build(root, "--only", "torch", "--toolkit", "dpclang", site=site, ONEAPI_ROOT="")
+    assert has_xpu(built)
+    assert built.read("manifest.json")["target"]["toolkit"]["version"] == "7.0.0"
+    for step in ("torch.configure", "torch.build"):
+        assert "icpx" not in (built.root / f"steps/{step}.sh").read_text()
+    log = (built.root / "logs/torch.configure.log").read_text()
+    assert f"{folder}/bin/dpclang++" in log
+    (wheel,) = (each for each in built.result["wheels"] if each["name"] == "torch")
+    with zipfile.ZipFile(wheel["path"]) as archive:
+        metadata = next(archive.read(each).decode() for each in archive.namelist() if each.endswith("/METADATA"))
+    assert "intel-sycl-rt" not in metadata
+    again = stand.build(root, "--only", "torch", "--toolkit", "dpclang", site=site, ONEAPI_ROOT="")
+    assert again.result["ran"] == []
+    said = stand.call("env", "--root", root, site=site).stdout
+    assert f"{folder}/lib" in said, "its library is switched on where the wheel runs"
+
+
+@new
+def test_an_open_compiler_that_is_too_old_is_refused_before_anything_is_fetched(
+    eras: Eras, name: str, tmp_path: Path
+) -> None:
+    folder = make_dpclang(tmp_path / "dpc", version="6.2.0")
+    site = f'[toolkit]\nroot = "{folder}"\n'
+    built = eras.stand(name).build(tmp_path / "root", "--toolkit", "dpclang", site=site, ONEAPI_ROOT="")
+    assert built.code == 3
+    assert (
+        "dpclang.compiler: here: 6.2.0; accepted: >=7,<8: PyTorch counts the open compiler 6 as oneAPI 2025"
+        in (built.document["error"]["message"])
+    )
+    assert not (tmp_path / "root").exists()
+
+
+@new
+def test_a_target_that_this_ocloc_does_not_know_is_refused_before_anything_is_fetched(
+    eras: Eras, name: str, tmp_path: Path
+) -> None:
+    built = eras.stand(name).build(tmp_path / "root", "--only", "torch", "--arch", "pvc,bmg-g31", site=" ")
+    assert built.code == 3
+    error = built.document["error"]
+    assert "ocloc does not know bmg-g31" in error["message"]
+    assert "--arch pvc" in error["fix"]
+    assert not (tmp_path / "root").exists()

@@ -4,6 +4,7 @@ Words: a *component* is a folder with `<version>/env/vars.sh` and a `latest` lin
 version (2025.3.1), the *version* its folder's name (2025.3).
 """
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
@@ -47,6 +48,29 @@ def make_oneapi(root: Path, *, version: str = "2025.3", rude: bool = True) -> Pa
     for name, target in (("setvars.sh", root), ("oneapi-vars.sh", root / BUNDLE)):
         text = _template(f"oneapi/{name}")
         write_text(target / name, text if rude else _polite(text))
+    return root
+
+
+def make_dpclang(root: Path, *, version: str = "7.0.0") -> Path:
+    """Write an open DPC++ in a folder of its own, as torch-xpu-ops' CI unpacks one (_linux_build.yml at ab84f925)."""
+    year, minor, patch = version.split(".")
+    like = f"{2019 + int(year)}.{minor}.{patch}"  # as PyTorch's FindSYCLToolkit.cmake counts it
+    for name, host in (("dpclang++", "g++"), ("dpclang", "gcc")):
+        _write_driver(root / "bin" / name, version, host)
+        text = (root / "bin" / name).read_text()
+        banner = f'echo "DPC++ compiler {version} (https://github.com/intel/llvm)"'
+        text = re.sub(r'echo "Intel\(R\).*"', banner, text).replace("-D__INTEL_LLVM_COMPILER", "-DSTANDIN_DPCLANG")
+        text = text.replace(
+            "-fsycl-link*)", "-fcolor-diagnostics) ;; # Clang's, which gcc does not know\n    -fsycl-link*)"
+        )
+        write_text(root / "bin" / name, text)
+        (root / "bin" / name).chmod(0o755)
+    write_text(root / "bin/ocloc", _template("oneapi/ocloc"))
+    (root / "bin/ocloc").chmod(0o755)
+    write_text(root / "include/sycl/sycl.hpp", _template("oneapi/sycl/sycl.hpp"))
+    build_library(root / "lib", "libsycl.so", sycl_soname(like))
+    module = f"Name: sycl\nDescription: SYCL\nVersion: {version}\nLibs: -L{root}/lib -lsycl\nCflags: -I{root}/include\n"
+    write_text(root / f"lib/pkgconfig/sycl-dpcpp-{year}.pc", module)
     return root
 
 

@@ -33,7 +33,7 @@ class Release:
     """One torch release: what belongs to it, and what its configure insists on.
 
     `oneapi` is the compiler it is tried with, `requirements` the file that names its build requirements, `setuptools`
-    what that asks of it. `onednn` is the tag that its build clones, of
+    what that asks of it; `sycl_open`: dpclang is known. `onednn` is the tag that its build clones, of
     `onednn_owner`; empty where a submodule of a submodule is the source. `triton_named` is the version that the torch
     tree names, where that is not plainly `triton`. Where the profile builds it, `triton_read` is the commit whose files
     its stand-in was written after, `llvm` and `pybind11` are what these name; without `pybind11` it is taken as the
@@ -58,6 +58,7 @@ class Release:
     arch_default: str = "pvc,xe-lpg,ats-m150"
     pkg_resources: str = "import pkg_resources"
     sycl_tla: str = ""
+    sycl_open: bool = False
     onednn: str = ""
     onednn_owner: str = "uxlfoundation"
     onednn_cpu: str = "THREADPOOL"
@@ -182,7 +183,14 @@ V2_12 = replace(
     standard="20",
 )
 V2_13 = replace(
-    V2_12, torch="2.13.0", vision="0.28.0", triton="3.7.2", oneapi="2026.0.0", sycl_tla="v0.9", onednn="v3.12"
+    V2_12,
+    torch="2.13.0",
+    vision="0.28.0",
+    triton="3.7.2",
+    oneapi="2026.0.0",
+    sycl_tla="v0.9",
+    onednn="v3.12",
+    sycl_open=True,
 )
 V2_14 = replace(
     V2_13,

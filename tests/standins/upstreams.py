@@ -205,6 +205,7 @@ def _torch(release: Release, revs: Mapping[str, str]) -> Source:
         "NEW_ABI_ALONE": "ON" if release.new_abi else "OFF",
         "NEEDED_VARIABLES": release.needs,
         "INSISTED": insisted("torch", release.torch),
+        "SYCL_OPEN": "ON" if release.sycl_open else "OFF",
         "REQUIREMENTS": release.requirements,
         "ONEDNN_SOURCE": _onednn_source(release),
         "ONEDNN_CPU_RUNTIME": release.onednn_cpu,

@@ -133,8 +133,9 @@ class Request:
 class Toolkit:
     """An accelerator's tool chain as found: how to switch it on, and the compiler that stands for its identity.
 
-    `scripts` are absolute paths to source, `prelude` lines of a site file, `sets` variables that must be set
-    afterwards. `at_run_time`: the finished wheels need it too, because they bring no runtime of their own.
+    `product` is what people call it, `scripts` are absolute paths to source, `prelude` lines of a site file, `sets`
+    variables that must be set afterwards. `at_run_time`: the finished wheels need it too, because they bring no runtime
+    of their own.
     """
 
     provider: Provider
@@ -145,6 +146,12 @@ class Toolkit:
     prelude: tuple[str, ...] = ()
     sets: tuple[str, ...] = ()
     at_run_time: bool = False
+    product: str = "oneAPI"
+
+    @property
+    def title(self) -> str:
+        """What people call it, with its version."""
+        return f"{self.product} {self.version}"
 
 
 @dataclass(frozen=True, kw_only=True)

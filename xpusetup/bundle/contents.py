@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from packaging.tags import Tag
 
-    from xpusetup.config.profile import ToolkitWanted
+    from xpusetup.config.toolkit import ToolkitWanted
 
 
 # The offline installers of toolkits that are known: data/installers.toml.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -46,6 +46,15 @@ class ImageRequest:
         return {**given, "from": self.origin, "os": self.system, "pin": tuple(self.pin or ())}
 
 
+@dataclass(frozen=True, kw_only=True)
+class GithubRequest:
+    """What a workflow runs on, and what it builds against each."""
+
+    label: Label = ""
+    gpu_label: GpuLabel = ""
+    extension: Extension = ""
+
+
 @options.spread
 def emit(
     *,
@@ -56,6 +65,7 @@ def emit(
     python: options.Pythons = None,
     rev: options.Rev = None,
     take: options.Take = None,
+    toolkit: options.Toolkit = "",
     into: options.Into = "",
     only: options.Only = None,
     until: options.Until = "",
@@ -64,15 +74,13 @@ def emit(
     verify: options.Verify = "auto",
     require_hashes: options.Hashes = False,
     image: ImageRequest,
-    label: Label = "",
-    gpu_label: GpuLabel = "",
-    extension: Extension = "",
+    github: GithubRequest,
     told: options.Output,
 ) -> None:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
-    given = {**image.told(), "label": label, "gpu_label": gpu_label, "extension": extension}
-    more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "require_hashes": require_hashes}
-    more |= {"arch": (arch or ["auto"])[0], "variables": variables}
+    given = {**image.told(), **vars(github)}
+    more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}
+    one: dict[str, Any] = {"rev": tuple(rev or ()), "take": tuple(take or ()), "toolkit": toolkit, "into": into}
 
     def work() -> AnyResult:
         from xpusetup.commands.emit import Order, emit
@@ -81,10 +89,10 @@ def emit(
 
         names = [*(profile or []), *map(check_stack, stack or [])]
         matrix = {"profiles": names, "pythons": python or [], "archs": arch or []}
-        one = Where(root=out, into=into, rev=tuple(rev or ()), take=tuple(take or ()))
         cells = product(*(values or [""] for values in matrix.values()))
-        places = [replace(one, profile=name, python=of) for name, of, _ in cells]
-        return emit(kind, Order(places=tuple(places), request=read_request(**more), options={**given, **matrix}), out)
+        places = tuple(Where(root=out, profile=name, python=of, **one) for name, of, _ in cells)
+        request = read_request(**more, arch=(arch or ["auto"])[0], require_hashes=require_hashes)
+        return emit(kind, Order(places=places, request=request, options={**given, **matrix}), out)
 
     told.finish("emit", work)
 
@@ -98,6 +106,7 @@ def dockerfile(
     python: options.Python = "",
     rev: options.Rev = None,
     take: options.Take = None,
+    toolkit: options.Toolkit = "",
     arch: options.Arch = "auto",
     variables: options.Set = None,
     image: ImageRequest,
@@ -106,8 +115,14 @@ def dockerfile(
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}
     one |= {"python": [python] if python else None}
-    one |= {"arch": None if arch == "auto" else [arch], "rev": rev, "take": take, "variables": variables}
-    emit(kind="dockerfile", out=out, **one, **vars(image), **vars(told))
+    one |= {
+        "arch": None if arch == "auto" else [arch],
+        "rev": rev,
+        "take": take,
+        "toolkit": toolkit,
+        "variables": variables,
+    }
+    emit(kind="dockerfile", out=out, **one, **vars(image), **vars(GithubRequest()), **vars(told))
 
 
 # bisect: which commit broke a command.

@@ -93,6 +93,15 @@ def takes(context: typer.Context, incomplete: str) -> list[str]:
     return [each for each in offered if each.startswith(incomplete)]
 
 
+def toolkits(context: typer.Context, incomplete: str) -> list[str]:
+    """Offer the tool chains that a profile can be compiled with."""
+    from xpusetup.config.take import toolkits_of
+
+    profile = _profile(context)
+    names = (kit.called for kit in (toolkits_of(profile) if profile else ()))
+    return [name for name in names if name.startswith(incomplete)]
+
+
 def variables(context: typer.Context, incomplete: str) -> list[str]:
     """Offer the components for an option of the form COMPONENT.KEY=VALUE."""
     return [f"{name}." for name in components(context, incomplete)]

@@ -32,6 +32,7 @@ def bare(told: options.LongOutput) -> NoReturn:
 def setup(
     *,
     profile: options.Profile = "",
+    toolkit: options.Toolkit = "",
     goal: options.Goal = "",
     apply: Annotated[bool, typer.Option("--apply", help="Run the commands, after asking.")] = False,
     yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
@@ -48,7 +49,7 @@ def setup(
 
         if apply and (facts or out):
             raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
-        prepared = prepare_setup(SetupOptions(profile=profile, goal=goal, root=root, facts=facts))
+        prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=root, facts=facts))
         if apply and prepared.setup.tasks:
             return _apply(prepared, told, yes=yes)
         return show_setup(prepared, out=out)

@@ -66,6 +66,12 @@ Take = Annotated[
         autocompletion=complete.takes,
     ),
 ]
+Toolkit = Annotated[
+    str,
+    typer.Option(
+        "--toolkit", help="Another tool chain of the profile.", metavar="NAME", autocompletion=complete.toolkits
+    ),
+]
 Profiles = Annotated[
     list[str] | None,
     typer.Option(
@@ -314,9 +320,10 @@ class InstallWhere(EnvironmentWhere):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MachineWhere(EnvironmentWhere):
-    """Where a build would go."""
+    """Where a build would go, and with what it would be compiled."""
 
     build_dir: BuildDir = ""
+    toolkit: Toolkit = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -248,7 +248,7 @@ def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) 
     """Give the first event of a build: what is built, for which device, with what, and where."""
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if "MAX_JOBS" in tuned else ""
-    kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
+    kit = target.toolkit.title if target.toolkit else ""
     arch = f" ({','.join(target.arch)})" if target.arch else ""
     device = f"{_device(workspace, prepared)}{arch}"
     why = f" ({workspace.chosen_by})" if workspace.chosen_by.startswith("the ") else ""

@@ -235,7 +235,7 @@ def describe_target(prepared: Prepared, request: Request) -> NinjaTarget | None:
 def describe_elsewhere(prepared: Prepared) -> OtherEnvironment:
     """Give the command that installs the wheels into another environment, and what has to be switched on there."""
     kit = prepared.plan.target.toolkit
-    needs = f"oneAPI {kit.version}" if kit is not None and kit.at_run_time else ""
+    needs = kit.title if kit is not None and kit.at_run_time else ""
     folder = prepared.plan.layout.wheels if prepared.purpose is BUILD else PUBLISHED
     return OtherEnvironment(f"pip install {folder.replace(ROOT, str(prepared.root.path))}/*.whl", needs)
 

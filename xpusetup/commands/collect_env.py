@@ -8,6 +8,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from xpusetup.config.toolkit import PRODUCTS
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -87,7 +89,8 @@ def _more(facts: Facts) -> Iterator[str]:
     yield from _level_zero(facts)
     yield from userland.sycl or [] if userland else []
     for kit in facts.toolkits.found if facts.toolkits else []:
-        yield f"oneAPI {kit.version or 'of an unknown version'} in {kit.root}"
+        title = PRODUCTS[kit.kind].title if kit.kind in PRODUCTS else kit.kind
+        yield f"{title} {kit.version or 'of an unknown version'} in {kit.root}"
     yield from [f"{name}={value}" for name, value in sorted((facts.environment or {}).items())]
     said = [line for line in (kernel.messages or []) if TROUBLE.search(line)] if kernel else []
     yield from [f"kernel: {line}" for line in said[-MOST:]]

@@ -198,6 +198,7 @@ def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
     words += [word for option, name in named.items() if options[name] for word in (option, options[name])]
     revs = [word for rev in order.places[0].rev for word in ("--rev", rev)]
     revs += [word for take in order.places[0].take for word in ("--take", take)]
+    revs += ["--toolkit", order.places[0].toolkit] if order.places[0].toolkit else []
     return ("xpusetup", "emit", "github", *words, *revs, *render_request(order.request), "--out", ".")
 
 
@@ -228,7 +229,7 @@ SOME = frozenset(
     {"from", "os", "target", "dialect", "base", "driver", "pin", "label", "gpu-label", "extension", "verify"}
 )
 """The options that some forms know; all know the others."""
-COMPILING = ("rev", "take", "set", "only", "until")
+COMPILING = ("rev", "take", "toolkit", "set", "only", "until")
 """The options that choose what is compiled, and how."""
 
 
@@ -293,6 +294,7 @@ def _asked(order: Order) -> list[str]:
         **order.options,
         "rev": place.rev,
         "take": place.take,
+        "toolkit": place.toolkit,
         "only": request.only,
         "until": request.until,
         "set": request.set,

@@ -239,6 +239,8 @@ class ProfileSchema(dict[str, object]):
 def make_schema() -> Result[ProfileSchema]:
     """Give the JSON Schema of profile files, by which an editor completes and checks them."""
     schema = Profile.model_json_schema(by_alias=True)
+    kits = schema["properties"]["toolkit"]["anyOf"]  # a file may list several, the preferred one first
+    kits.append({"type": "array", "items": {"$ref": "#/$defs/ToolkitWanted"}, "minItems": 1})
     head = {"$schema": "https://json-schema.org/draft/2020-12/schema", "title": "xpusetup profile"}
     return Result("profiles schema", ProfileSchema({**schema, **head}))
 

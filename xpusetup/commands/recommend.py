@@ -183,5 +183,5 @@ def _source(way: Way, profiles: tuple[Profile, ...]) -> SourceBuild | None:
     profile = next((each for each in profiles if each.name == way.profile), None)
     if profile is None or not is_release(profile) or way.route not in ("wheel", "build"):
         return None
-    toolkit = f"oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
+    toolkit = profile.toolkit.title if profile.toolkit else ""
     return SourceBuild(f"xpusetup build --profile {profile.name}", toolkit)

@@ -12,6 +12,7 @@ from xpusetup.base.model import Goal
 from xpusetup.commands.doctor import read_facts
 from xpusetup.commands.recommend import machine_line
 from xpusetup.commands.result import Result
+from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, examine, root_causes
 from xpusetup.emit.script import render_system
@@ -45,6 +46,7 @@ class SetupOptions:
     """What setup was asked. `root`: with root; otherwise only what a user can install for themselves."""
 
     profile: str = ""
+    toolkit: str = ""
     goal: str = ""
     root: bool = True
     facts: str = ""
@@ -72,7 +74,7 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
     asked = options.profile or settings.profile
     named = asked or choose_release(facts, shipped(), known())[0]
-    profile = load_profile(named)
+    profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
     again = _again(options)
@@ -91,6 +93,7 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
 
 def _again(options: SetupOptions) -> str:
     words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
+    words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
     words += [f"--for {options.goal}"] if options.goal else []
     words += [] if options.root else ["--no-root"]
     return " ".join(["xpusetup setup", *words])

@@ -47,11 +47,23 @@ def _known(text: str) -> str:
 Ours = Annotated[Text, AfterValidator(_known)]
 
 
+class End(Strict):
+    """What ends a rule, and the last release for which it holds; without one it is not known that anything has."""
+
+    by: Text
+    release: Text = ""
+
+    @property
+    def told(self) -> str:
+        """How it is said."""
+        return f"ends with {self.release}: {self.by}" if self.release else f"no end is known: {self.by}"
+
+
 class Rule(Strict):
     """One rule: the releases of a source it holds for, where it is written, how it was seen, what of ours follows it.
 
     `commit` is the one that was read for all its releases, `but` names those that were seen otherwise. `confidence` is
-    that of what was not read at the release's own commit; what was is confirmed.
+    that of what was not read at the release's own commit; what was is confirmed. `until` is said of rules that end.
     """
 
     id: Name
@@ -64,9 +76,12 @@ class Rule(Strict):
     confidence: Literal["likely", "unconfirmed"] | None = None
     ours: list[Ours] = []
     left: Text = ""
+    until: End | None = None
 
     @model_validator(mode="after")
     def _whole(self) -> Rule:
+        if self.until and self.until.release and self.until.release != self.releases[-1]:
+            raise ValueError(f"until names {self.until.release}, and the last of its releases is {self.releases[-1]}")
         if strange := sorted(set(self.but) - set(self.releases)):
             raise ValueError(f"but names {strange[0]}, which is none of its releases")
         if (self.confidence is None) != (set(map(self.seen_of, self.releases)) <= THERE):
@@ -90,7 +105,10 @@ class _File(Strict):
 
 @dataclass(frozen=True)
 class LedgerRow:
-    """A rule for one release of one source. `place` is its file with the commit that was read, `told` how in words."""
+    """A rule for one release of one source. `place` is its file with the commit that was read, `told` how in words.
+
+    `until` says of a rule that ends with which release, and by what.
+    """
 
     of: str
     release: str
@@ -102,6 +120,7 @@ class LedgerRow:
     confidence: Confidence
     ours: tuple[str, ...]
     left: str
+    until: str
     place: str
     told: str
 
@@ -134,6 +153,7 @@ def _row(file: _File, of: str, rule: Rule, release: str) -> LedgerRow:
         confidence="confirmed" if seen in THERE else rule.confidence or "likely",
         ours=tuple(rule.ours),
         left=rule.left,
+        until=rule.until.told if rule.until else "",
         place=f"{rule.file} @ {short(commit)}" if commit else rule.file,
         told=SEEN[seen],
     )

@@ -257,6 +257,7 @@ def put_toolkit(draft: Draft, _version: str) -> None:
     kit, was = draft.data["toolkit"], draft.base.toolkit
     if was is None:
         return
+    draft.data.pop("other_toolkits", None)  # nobody saw that they serve the new release too
     release = draft.take("toolkit.preferred", kit["preferred"])
     scripts = draft.take("toolkit.scripts", ", ".join(kit["scripts"]))
     year, minor = [*release.now.split("."), "0"][:2]

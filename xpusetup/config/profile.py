@@ -33,6 +33,7 @@ from xpusetup.base.values import (
     VersionText,
 )
 from xpusetup.config.member import Loosened, Membership
+from xpusetup.config.toolkit import ToolkitWanted, check_toolkits, spread_toolkits
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -113,46 +114,6 @@ class RunTimePins(Pins, Sourced):
 
     component: Name
     variable: Variable
-
-
-class Packages(Strict):
-    """Where a toolkit's packages come from, per package manager."""
-
-    apt: list[Operand] = []
-    apt_source: Text = ""
-    rpm: list[Operand] = []
-    rpm_source: Text = ""
-    key: Text = ""
-    page: Text = ""
-
-
-class RefusedToolkit(Sourced):
-    """Versions of a toolkit that these sources do not compile with as they are, and why.
-
-    `patches` would bring them back, each by its address; `gives_up` is what the result lacks with them.
-    """
-
-    versions: Specifiers
-    why: Text
-    patches: list[Text] = []
-    gives_up: Text = ""
-
-
-class ToolkitWanted(Sourced):
-    """The tool chain a profile compiles with, and how its environment is switched on."""
-
-    kind: Literal["oneapi"]
-    accepts: Specifiers
-    preferred: VersionText
-    scripts: list[Inside]
-    sets: list[Variable]
-    runtime: Literal["wheels", "toolkit"]
-    packages: Packages = Packages()
-    refused: list[RefusedToolkit] = []
-
-    @model_serializer(mode="wrap")
-    def _say_refused(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "refused" or value}
 
 
 class Arch(Sourced):
@@ -462,6 +423,7 @@ class Profile(Strict):
     `plain_path`: its build fails below a folder with a number such as 2.4 in its name.
     `hashes` are the sha256 of all files of a pin, for every Python and platform: no other file is installed. Where it
     says none, those that ship with the program hold (hashes.py).
+    `[[toolkit]]` may be several, of which `toolkit` is the preferred one.
     `pytorch` and `modes` are for devices whose file has modes: whose PyTorch this is, and the modes that are verified,
     the first of which is that of the environment.
     """
@@ -485,6 +447,7 @@ class Profile(Strict):
     verify_level: Level = "smoke"
     environment: Environment = {}
     toolkit: ToolkitWanted | None = None
+    other_toolkits: list[ToolkitWanted] = []
     arch: Arch | None = None
     build_requirements: Pins
     runtime_requirements: RunTimePins | None = None
@@ -493,6 +456,20 @@ class Profile(Strict):
     hashes: dict[HashedPin, Annotated[list[Sha256], Field(min_length=1)]] = {}
     starts: list[Start] = []
     components: list[Component] = []
+
+    @model_validator(mode="before")
+    @classmethod
+    def _several_toolkits(cls, values: object) -> object:
+        return spread_toolkits(values)
+
+    @model_validator(mode="after")
+    def _told_apart(self) -> Profile:
+        check_toolkits(self.toolkit, self.other_toolkits)
+        return self
+
+    @model_serializer(mode="wrap")
+    def _say_others(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "other_toolkits" or value}
 
     @property
     def compiles(self) -> bool:

@@ -28,8 +28,9 @@ Address = Annotated[Operand, Field(pattern=r"^\S+$")]
 
 
 class ToolkitSettings(Strict):
-    """How the toolkit is provided here."""
+    """How the toolkit is provided here; `name`: which of a profile's, where it has one of that name."""
 
+    name: Text = ""
     provider: Provider | None = None
     root: Text = ""
     prelude: list[Text] = []

@@ -1,4 +1,4 @@
-"""`--take COMPONENT=HOW`: a part of a profile from source, as the published wheel, or left out.
+"""`--take COMPONENT=HOW`: a part of a profile from source, as the published wheel, or left out; and `--toolkit NAME`.
 
 How what a release takes as a ready wheel is built instead stands in data/from_source.toml, by component and version.
 """
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from xpusetup.config.profile import Component, Profile, Published
+    from xpusetup.config.toolkit import ToolkitWanted
 
 
 ORIGIN = "data/from_source.toml"
@@ -244,3 +245,35 @@ def _describe(part: Component) -> str:
     free = [each.url.rpartition("/")[2] for each in part.archives if each.sha256 is None]
     origin = f"; nobody published the hash of {', '.join(free)}" if free else ""
     return f"{part.name} is built from source, as --take asks: {part.distribution} {part.version}{origin}"
+
+
+# --toolkit: with which of a profile's tool chains it is compiled.
+
+
+def choose_toolkit(profile: Profile, name: str) -> Profile:
+    """Give the profile with the toolkit of that name alone. Raises UsageError where it has none of that name.
+
+    Where the chosen one brings no runtime as wheels, those that the preferred one brings are not required either.
+    """
+    kits = {each.called: each for each in toolkits_of(profile)}
+    if name not in kits:
+        fix = f"it has: {', '.join(kits)}" if kits else "leave --toolkit out: it is built without one"
+        raise UsageError(f"{profile.name} has no toolkit {name!r}", fix=fix)
+    chosen = kits[name]
+    runtime = profile.runtime_requirements if chosen.runtime == "wheels" else None
+    return profile.model_copy(update={"toolkit": chosen, "other_toolkits": [], "runtime_requirements": runtime})
+
+
+def toolkits_of(profile: Profile) -> tuple[ToolkitWanted, ...]:
+    """Give all toolkits of a profile, the preferred one first."""
+    return (*([profile.toolkit] if profile.toolkit else ()), *profile.other_toolkits)
+
+
+def describe_chosen(profile: Profile) -> str:
+    """Say of a toolkit that was chosen what it is and what it gives up."""
+    kit = profile.toolkit
+    if kit is None:
+        return ""
+    lost = f", and gives up {kit.gives_up}" if kit.gives_up else ""
+    title = f"{kit.title[:1].upper()}{kit.title[1:]}"
+    return f"{title} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"

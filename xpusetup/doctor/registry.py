@@ -94,6 +94,7 @@ CHECKS: tuple[Check, ...] = (
     Check("umd.igpu_dgpu_mix", userland.check_both_kinds, ("hardware",), RUN),
     Check("oneapi.compiler", toolkit.check_compiler, ("toolkits",), BUILD),
     Check("oneapi.version_vs_torch", toolkit.check_version, ("toolkits",), BUILD),
+    Check("dpclang.compiler", toolkit.check_open_compiler, ("toolkits", "system"), BUILD),
     Check("oneapi.mkl", toolkit.check_mkl, ("toolkits",), BUILD),
     Check("oneapi.pti", toolkit.check_pti, ("toolkits",), BUILD),
     Check("oneapi.ccl", toolkit.check_ccl, ("toolkits", "hardware"), BUILD),

@@ -12,10 +12,11 @@ from xpusetup.doctor.pytorch import describe, driver_conflict
 from xpusetup.doctor.question import Answer, Question, distribution, family, intel_gpus, is_xpu, variable
 from xpusetup.machine.gpus import hide_integrated
 from xpusetup.machine.jobs import GIB
+from xpusetup.machine.toolkits import find_refusal, found_toolkits, say_others, usable_toolkits
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
-    from xpusetup.config.profile import ToolkitWanted
+    from xpusetup.config.toolkit import ToolkitWanted
     from xpusetup.machine.facts import ToolkitSeen
 
 
@@ -264,11 +265,12 @@ UNKNOWN_VERSION = "Other versions give compile errors, or wheels that need anoth
 """What is said where the profile has no reason of its own against a version."""
 
 
-def words_of(wanted: ToolkitWanted) -> dict[str, str]:
-    """Give what a toolkit's fix is made of: version, packages and where they come from."""
+def words_of(wanted: ToolkitWanted, others: str = "") -> dict[str, str]:
+    """Give what a toolkit's fix is made of: its name, packages and where they come from; what would serve besides."""
     packages = wanted.packages
     return {
-        "toolkit": wanted.preferred,
+        "toolkit": wanted.title,
+        "others": others,
         "apt": " ".join(packages.apt),
         "apt_source": packages.apt_source,
         "rpm": " ".join(packages.rpm),
@@ -278,54 +280,50 @@ def words_of(wanted: ToolkitWanted) -> dict[str, str]:
     }
 
 
-def find_refusal(wanted: ToolkitWanted, version: str | None) -> str:
-    """Say what is known against a version, what would mend it and what that gives up; empty where it is accepted.
-
-    Empty as well where the profile knows nothing of this version.
-    """
-    if version is None or SpecifierSet(wanted.accepts).contains(version):
-        return ""
-    known = next((each for each in wanted.refused if SpecifierSet(each.versions).contains(version)), None)
-    if known is None:
-        return ""
-    mends = f"; it would need {', '.join(known.patches)}" if known.patches else ""
-    return f"{known.why}{mends}{f', and gives up {known.gives_up}' if known.gives_up else ''}"
-
-
-def usable_toolkits(question: Question) -> list[ToolkitSeen]:
-    """Give the toolkits whose version the profile accepts, the preferred one first."""
-    wanted, seen = question.profile.toolkit, question.facts.toolkits
-    if wanted is None or seen is None:
-        return []
-    accepted = SpecifierSet(wanted.accepts)
-    fitting = [kit for kit in seen.found if kit.version and accepted.contains(kit.version)]
-    return sorted(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred))
-
-
 def check_compiler(question: Question) -> Answer | None:
     """Look for any SYCL compiler; running a finished wheel needs none."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
-    if wanted is None or seen is None or question.goal == "run":
+    if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
-    if not seen.found:
-        return Answer("fail", f"no icpx below {', '.join(seen.searched)}", words_of(wanted))
-    return Answer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in seen.found))
+    if not (found := found_toolkits(wanted, question.facts)):
+        return Answer(
+            "fail",
+            f"no icpx below {', '.join(seen.searched)}",
+            words_of(wanted, say_others(question.profile, question.facts)),
+        )
+    return Answer("ok", ", ".join(f"{kit.compiler} ({kit.version or 'no version'})" for kit in found))
 
 
 def check_version(question: Question) -> Answer | None:
     """Hold the compilers that are here against what the profile accepts."""
     wanted, seen = question.profile.toolkit, question.facts.toolkits
-    if wanted is None or seen is None or question.goal == "run":
+    if wanted is None or wanted.kind != "oneapi" or seen is None or question.goal == "run":
         return None
-    usable = usable_toolkits(question)
+    usable, found = usable_toolkits(wanted, question.facts), found_toolkits(wanted, question.facts)
     if usable:
-        words = {**words_of(wanted), "why": UNKNOWN_VERSION}
+        words = {**words_of(wanted, say_others(question.profile, question.facts)), "why": UNKNOWN_VERSION}
         return Answer("ok", f"{usable[0].version} (accepted: {wanted.accepts})", words)
-    there = ", ".join(kit.version or "unknown" for kit in seen.found) or "none"
-    known = next(filter(None, (find_refusal(wanted, kit.version) for kit in seen.found)), UNKNOWN_VERSION)
-    return Answer(
-        "fail", f"here: {there}; accepted: {wanted.accepts}", {**words_of(wanted), "why": known[:1].upper() + known[1:]}
-    )
+    there = ", ".join(kit.version or "unknown" for kit in found) or "none"
+    known = next(filter(None, (find_refusal(wanted, kit.version) for kit in found)), UNKNOWN_VERSION)
+    words = {**words_of(wanted, say_others(question.profile, question.facts)), "why": known[:1].upper() + known[1:]}
+    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}", words)
+
+
+def check_open_compiler(question: Question) -> Answer | None:
+    """Look for the open DPC++ where the profile is compiled with it, and hold its version against what is accepted."""
+    wanted, seen = question.profile.toolkit, question.facts.toolkits
+    if wanted is None or wanted.kind != "dpclang" or seen is None or question.goal == "run":
+        return None
+    found, usable = found_toolkits(wanted, question.facts), usable_toolkits(wanted, question.facts)
+    packages = wanted.packages.own(question.facts.system.places if question.facts.system else ())
+    words = {"packages": " ".join(packages), "page": wanted.packages.page}
+    if usable:
+        return Answer("ok", f"{usable[0].compiler} ({usable[0].version}; accepted: {wanted.accepts})", words)
+    if not found:
+        return Answer("fail", "no dpclang++ on PATH", words)
+    why = next(filter(None, (find_refusal(wanted, kit.version) for kit in found)), "")
+    there = ", ".join(kit.version or "unknown" for kit in found)
+    return Answer("fail", f"here: {there}; accepted: {wanted.accepts}{f': {why}' if why else ''}", words)
 
 
 def check_setvars(question: Question) -> Answer | None:
@@ -348,9 +346,9 @@ ROOM = GIB
 
 def _kit(question: Question) -> ToolkitSeen | None:
     """Give the toolkit that a build would take, where its parts were looked at."""
-    seen = question.facts.toolkits
-    kits = usable_toolkits(question) or (seen.found if seen else [])
-    return next((kit for kit in kits if kit.parts is not None), None) if question.profile.toolkit else None
+    wanted = question.profile.toolkit
+    kits = (usable_toolkits(wanted, question.facts) or found_toolkits(wanted, question.facts)) if wanted else []
+    return next((kit for kit in kits if kit.parts is not None), None)
 
 
 def _wanted(question: Question) -> set[str]:
@@ -394,7 +392,10 @@ def _targets(question: Question) -> list[str]:
 def check_ocloc(question: Question) -> Answer | None:
     """Look for the device compiler that ahead-of-time targets need."""
     seen = question.facts.toolkits
-    if seen is None or _kit(question) is None or _targets(question) in ([], ["none"]):
+    wanted = question.profile.toolkit
+    if seen is None or wanted is None or _targets(question) in ([], ["none"]):
+        return None
+    if not any(kit.parts is not None or kit.kind == "dpclang" for kit in found_toolkits(wanted, question.facts)):
         return None
     return Answer("ok", seen.ocloc) if seen.ocloc else Answer("fail", "no ocloc on PATH or in the toolkit")
 

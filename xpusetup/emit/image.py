@@ -62,8 +62,7 @@ def _every_package(system: ImageSystem, profile: Profile) -> Iterator[list[str]]
     yield from (system.build, system.run)
     yield from ([*each.packages, *each.build] for each in system.drivers.values())
     if profile.toolkit:
-        packages = profile.toolkit.packages
-        yield packages.apt if system.manager == "apt" else packages.rpm
+        yield profile.toolkit.packages.names(system.manager, (system.id,))
 
 
 def _refusals(profile: Profile, order: ImageOrder, about: Described, system: ImageSystem) -> Iterator[str]:
@@ -93,10 +92,10 @@ def _cannot_compile(profile: Profile, system: ImageSystem) -> Iterator[str]:
             yield f"its gcc is {system.gcc}: {fault.why}"
     if kit is None:
         return
-    if not SpecifierSet(system.toolkits).contains(kit.preferred):
-        yield f"oneAPI {kit.preferred} is older than it; known to serve it is {system.toolkits}"
-    if not (kit.packages.apt if system.manager == "apt" else kit.packages.rpm):
-        yield f"no {system.manager} packages are known of oneAPI {kit.preferred}"
+    if kit.kind == "oneapi" and not SpecifierSet(system.toolkits).contains(kit.preferred):
+        yield f"{kit.title} is older than it; known to serve it is {system.toolkits}"
+    if not kit.packages.names(system.manager, (system.id,)):
+        yield f"no {system.manager} packages are known of {kit.title}"
 
 
 def _no_driver(order: ImageOrder, about: Described, system: ImageSystem) -> Iterator[str]:

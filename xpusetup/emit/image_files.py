@@ -129,7 +129,7 @@ def _contents(image: Image) -> Iterator[str]:
     yield from (f"| {markdown_text(name)} | {markdown_text(pin)} |" for name, pin in image.pins.items())
     kit = image.plan.target.toolkit
     if kit is not None:
-        yield f"| oneAPI | {kit.version}{'' if image.toolkit_stays else ', on the build side alone'} |"
+        yield f"| {kit.product} | {kit.version}{'' if image.toolkit_stays else ', on the build side alone'} |"
     if image.plan.target.arch:
         yield f"| device targets | {markdown_text(', '.join(image.plan.target.arch))} |"
     yield f"| environment | {PREFIX}/venv, Python {image.order.python} |\n"

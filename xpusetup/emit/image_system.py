@@ -14,6 +14,7 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Step
 from xpusetup.base.values import Name, Operand, Sourced, Specifiers, Strict, Text, VersionText
 from xpusetup.config.load import parse_data
+from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.facts import Container, Facts, Gpu, Hardware, Python, System, Toolkits, ToolkitSeen
 from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
 from xpusetup.recommend.machine import find_distribution
@@ -221,10 +222,17 @@ def bare_facts(system: ImageSystem, python: str) -> Facts:
 
 
 def with_toolkit(facts: Facts, profile: Profile) -> Facts:
-    """Add the toolkit where its packages put it: a bundle has one folder, others one for each component."""
+    """Add the toolkit where its packages put it: a bundle has one folder, others one for each component.
+
+    The open one lies where the system's own programs do.
+    """
     wanted = profile.toolkit
     if wanted is None:
         return facts
+    if wanted.kind == "dpclang":
+        compiler = f"{SYSTEM_ROOT}/bin/{wanted.product.compiler}"
+        own = ToolkitSeen(kind=wanted.kind, root=SYSTEM_ROOT, version=wanted.preferred, compiler=compiler)
+        return facts.model_copy(update={"toolkits": Toolkits(found=[own])})
     bundle = next((script.removesuffix(BUNDLE) for script in wanted.scripts if script.endswith(BUNDLE)), "")
     seen = ToolkitSeen(
         root=ONEAPI,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.text import comment, lua_long_string, lua_string, markdown_text, render_word
+from xpusetup.config.toolkit import PRODUCTS, SYSTEM_ROOT
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -142,7 +143,7 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
     members = _members(cell)
     main = f"{' '.join(_main(cell))}{f' with {members}' if members else ''}"
     kit = target.toolkit if target.toolkit and target.toolkit.at_run_time else None
-    brings = cell.profile.toolkit is not None and kit is None
+    brings = cell.profile.toolkit is not None and (kit is None or kit.product != PRODUCTS["oneapi"].title)
     conflicts = [*settings.conflicts, *(RUNTIMES if brings else ()), *OTHERS]
     lines = [
         HEAD.format(
@@ -168,11 +169,13 @@ def _calls(function: str, words: Iterable[str]) -> Iterator[str]:
 
 def _toolkit(kit: Toolkit) -> Iterator[str]:
     """Switch on the toolkit where the wheels bring no runtime of their own."""
-    yield f"-- These wheels need the runtime of oneAPI {comment(kit.version)} itself."
+    yield f"-- These wheels need the runtime of {comment(kit.title)} itself."
     for line in kit.prelude:
         verb, _, name = line.partition("module load ")
         if not verb and name:
             yield from (f"depends_on({lua_string(each)})" for each in name.split())
+    if kit.product == PRODUCTS["dpclang"].title and kit.root != SYSTEM_ROOT:
+        yield f"prepend_path({lua_string('LD_LIBRARY_PATH')}, {lua_string(f'{kit.root}/lib')})"
     for script in kit.scripts:
         yield f"source_sh({lua_string('bash')}, {lua_string(render_word(script))})"
 

@@ -290,7 +290,7 @@ def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
 
 
 def _render_target(profile: str, target: Target) -> str:
-    kit = f"oneAPI {target.toolkit.version}" if target.toolkit else "no toolkit"
+    kit = target.toolkit.title if target.toolkit else "no toolkit"
     return f"{profile}: Python {target.python_version}, {target.cc} and {target.cxx}, {kit}\n"
 
 

@@ -309,6 +309,7 @@ class Network(Fact):
 class ToolkitSeen(Fact):
     """A compiler tool chain that was found. `parts` are the components below its root, such as mkl or pti."""
 
+    kind: str = "oneapi"
     root: str
     version: str | None = None
     compiler: str
@@ -318,7 +319,7 @@ class ToolkitSeen(Fact):
 
 
 class Toolkits(Fact):
-    """Every oneAPI that was found, the searched places in order.
+    """Every oneAPI and open DPC++ that was found, the searched places in order.
 
     `ocloc` is the device compiler for ahead-of-time targets, `targets` those that it knows.
     """

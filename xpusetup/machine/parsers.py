@@ -138,11 +138,14 @@ NPU_ROW = re.compile(rf"^\|\s*(\d+)\s+(\S+)\s*\|\s*({'|'.join(HEALTH)})\s*\|", r
 NPU_VERSION = re.compile(r"npu-smi\s+\S+\s+Version:\s*(\S+)")
 OCLOC = re.compile(r"<device_type> can be:(.*?)(?:, ip version|\n\s*-|\n\s*\n|\Z)", re.DOTALL)
 TORCH = re.compile(r"^(__version__|xpu|cuda)\s*(?::[^=\n]*)?=\s*(?:'([^']*)'|\"([^\"]*)\"|None)", re.MULTILINE)
-COMPILER = re.compile(r"Compiler (\d+\.\d+(?:\.\d+)*)")
+COMPILER = re.compile(r"[Cc]ompiler (\d+\.\d+(?:\.\d+)*)")
 
 
 def parse_compiler_version(text: str) -> str | None:
-    """Read the version from what icpx says: "Intel(R) oneAPI DPC++/C++ Compiler 2025.3.1 (2025.3.1.2025...)"."""
+    """Read the version from what icpx says: "Intel(R) oneAPI DPC++/C++ Compiler 2025.3.1 (2025.3.1.2025...)".
+
+    The open one says "DPC++ compiler 7.0.0 (...)", as PyTorch's FindSYCLToolkit.cmake reads it.
+    """
     found = COMPILER.search(text)
     return found[1] if found else None
 

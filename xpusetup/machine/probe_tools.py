@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import Toolkit
+from xpusetup.config.toolkit import PRODUCTS
 from xpusetup.machine.activation import render_activation, render_first
 from xpusetup.machine.facts import Tool, Toolkits, ToolkitSeen
 from xpusetup.machine.parsers import parse_compiler_version, parse_ocloc_targets
@@ -158,7 +159,7 @@ def probe_toolkits(sysroot: Sysroot, extra: str, notes: Notes) -> Toolkits:
     ocloc = _ocloc(sysroot, searched)
     targets = ask(notes, "toolkits.ocloc", (ocloc, "compile", "--help")) if ocloc else None
     return Toolkits(
-        found=list(_toolkits(sysroot, searched)),
+        found=[*_toolkits(sysroot, searched), *_open_compilers(sysroot, extra)],
         searched=searched,
         ocloc=ocloc,
         targets=None if targets is None else parse_ocloc_targets(targets),
@@ -189,6 +190,17 @@ def _toolkits(sysroot: Sysroot, places: list[str]) -> Iterator[ToolkitSeen]:
                 scripts=list(_scripts(sysroot, place)),
                 parts=[part for part in PARTS if sysroot.path(f"{place}/{part}").is_dir()],
             )
+
+
+def _open_compilers(sysroot: Sysroot, extra: str) -> Iterator[ToolkitSeen]:
+    """Find the open DPC++: in the place that was named, else on PATH, where PyTorch's CMake looks for it."""
+    name = PRODUCTS["dpclang"].compiler
+    named = f"{extra.rstrip('/')}/bin/{name}"
+    here = extra and sysroot.path(named).exists()
+    path, program = (named, str(sysroot.path(named))) if here else (shutil.which(name),) * 2
+    if path and program:
+        version = parse_compiler_version(run_process((program, "--version"), seconds=TIMEOUT_S).out)
+        yield ToolkitSeen(kind="dpclang", root=str(Path(path).parents[1]), compiler=path, version=version)
 
 
 def _scripts(sysroot: Sysroot, place: str) -> Iterator[str]:

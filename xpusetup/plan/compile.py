@@ -231,7 +231,7 @@ def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
 def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
     """Give the variables of a compiling step, in the order of their names."""
     asked = {key: value for name, key, value in context.request.set if name == part.name}
-    given = {**context.profile.environment, **part.environment, **asked}
+    given = {**context.profile.environment, **part.environment, **_toolkit(context, part), **asked}
     ours = {
         "CC": context.target.cc,
         "CXX": context.target.cxx,
@@ -249,6 +249,12 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **{each.variable: folder for folder, each in context.archives(part).items()},
     }
     return tuple(sorted({**ours, **given, **_beside(ours, given)}.items()))
+
+
+def _toolkit(context: Context, part: SourceComponent) -> dict[str, str]:
+    """Give what a build is told where it compiles with the profile's toolkit."""
+    kit = context.profile.toolkit
+    return dict(kit.environment) if kit and "toolkit" in compile_needs(context, part) else {}
 
 
 def _beside(ours: dict[str, str], given: dict[str, str]) -> dict[str, str]:

@@ -5,21 +5,23 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
-
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Provider, Target, Toolkit
+from xpusetup.base.text import render_word
 from xpusetup.config.devices import make_modes
+from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.facts import ToolkitSeen
 from xpusetup.machine.gpus import hide_integrated
+from xpusetup.machine.toolkits import usable_toolkits
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.base.model import Request
     from xpusetup.config.devices import Device
-    from xpusetup.config.profile import Profile, ToolkitWanted
+    from xpusetup.config.profile import Profile
     from xpusetup.config.settings import Settings
+    from xpusetup.config.toolkit import ToolkitWanted
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.gpus import GpuTable, Product
 
@@ -100,28 +102,27 @@ def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[
 
 
 def _make_toolkit(wanted: ToolkitWanted, facts: Facts, settings: Settings) -> Toolkit:
-    seen = _choose(wanted, facts) or _assume(wanted, settings)
-    provider = settings.toolkit.provider or _natural(wanted, seen)
+    seen = next(iter(usable_toolkits(wanted, facts)), None) or _assume(wanted, settings)
+    provider = _provider(wanted, seen, settings)
     return Toolkit(
         provider=provider,
+        product=wanted.product.title,
         version=seen.version or wanted.preferred,
         compiler=seen.compiler,
         root=seen.root,
         scripts=_scripts(provider, wanted, seen),
-        prelude=tuple(settings.toolkit.prelude) if provider == "modules" else (),
+        prelude=tuple(settings.toolkit.prelude) if provider == "modules" else _paths(wanted, seen),
         sets=tuple(wanted.sets),
         at_run_time=wanted.runtime == "toolkit",
     )
 
 
-def _choose(wanted: ToolkitWanted, facts: Facts) -> ToolkitSeen | None:
-    accepted = SpecifierSet(wanted.accepts)
-    found = facts.toolkits.found if facts.toolkits else []
-    fitting = [kit for kit in found if kit.version and accepted.contains(kit.version)]
-    return min(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred), default=None)
-
-
 def _assume(wanted: ToolkitWanted, settings: Settings) -> ToolkitSeen:
+    if wanted.kind == "dpclang":
+        root = settings.toolkit.root or SYSTEM_ROOT
+        return ToolkitSeen(
+            kind=wanted.kind, root=root, version=wanted.preferred, compiler=f"{root}/bin/{wanted.product.compiler}"
+        )
     root = settings.toolkit.root or "/opt/intel/oneapi"
     scripts = [f"{root}/{script}" for script in wanted.scripts]
     return ToolkitSeen(
@@ -129,10 +130,16 @@ def _assume(wanted: ToolkitWanted, settings: Settings) -> ToolkitSeen:
     )
 
 
-def _natural(wanted: ToolkitWanted, seen: ToolkitSeen) -> Provider:
-    """Prefer the component scripts that official builds source; fall back to all of setvars.sh."""
+def _provider(wanted: ToolkitWanted, seen: ToolkitSeen, settings: Settings) -> Provider:
+    """Prefer the component scripts that official builds source; fall back to all of setvars.sh.
+
+    How a site provides oneAPI is nothing that the open compiler has, but for a module that brings it.
+    """
+    asked = settings.toolkit.provider
+    if wanted.kind == "dpclang":
+        return asked if asked in ("modules", "environment") else "scripts"
     there = {f"{seen.root}/{script}" for script in wanted.scripts} <= set(seen.scripts)
-    return "scripts" if there or seen.setvars is None else "setvars"
+    return asked or ("scripts" if there or seen.setvars is None else "setvars")
 
 
 def _scripts(provider: Provider, wanted: ToolkitWanted, seen: ToolkitSeen) -> tuple[str, ...]:
@@ -147,3 +154,14 @@ def _of_version(script: str, seen: ToolkitSeen) -> str:
     """Take the compiler's own folder where `latest` may be another version's."""
     folder = seen.compiler.removeprefix(f"{seen.root}/").removesuffix("/bin/icpx")
     return script.replace("compiler/latest/", f"{folder}/") if folder.startswith("compiler/") else script
+
+
+PATHS = {"PATH": "bin", "PKG_CONFIG_PATH": "lib/pkgconfig", "LD_LIBRARY_PATH": "lib"}
+"""What an open DPC++ in a folder of its own needs, as upstream's CI sets it (torch-xpu-ops, _linux_build.yml)."""
+
+
+def _paths(wanted: ToolkitWanted, seen: ToolkitSeen) -> tuple[str, ...]:
+    if wanted.kind != "dpclang" or seen.root == SYSTEM_ROOT:
+        return ()
+    folders = {name: render_word(f"{seen.root}/{folder}") for name, folder in PATHS.items()}
+    return tuple(f"export {name}={folder}${{{name}:+:${name}}}" for name, folder in folders.items())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
 from xpusetup.base.model import Step
+from xpusetup.machine.toolkits import say_others, usable_toolkits
 from xpusetup.recommend.answer import Note, Setup, Task
 from xpusetup.recommend.machine import (
     choose_cards,
@@ -23,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Goal, Need
-    from xpusetup.config.profile import Packages, Profile, ToolkitWanted
+    from xpusetup.config.profile import Profile
+    from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
     from xpusetup.machine.platforms import Distribution, DriverPackages, Installer, Line, Manager
     from xpusetup.recommend.answer import After
@@ -101,38 +102,28 @@ def _missing(facts: Facts, manager: Manager, goal: Goal) -> Iterator[str]:
 def toolkit_tasks(
     facts: Facts, profile: Profile, known: Known, manager: Manager | None, *, root: bool
 ) -> Iterator[Task | Note]:
-    """Give the toolkit of a profile, where none is here that it accepts."""
+    """Give the toolkit of a profile, where none is here that it accepts; and what else it can be compiled with."""
     wanted = profile.toolkit
-    if wanted is None or _is_there(facts, wanted):
+    if wanted is None or usable_toolkits(wanted, facts):
         return
-    if not root:
+    names = wanted.packages.names(manager or "", facts.system.places if facts.system else ())
+    others = say_others(profile, facts)
+    if wanted.kind == "oneapi" and not root:
         yield _offline(wanted, known)
-    elif manager is None or manager == "pacman":  # Intel has no repository for it
-        yield Note(
-            id="setup.oneapi",
-            title=_title(wanted),
-            say=f"No commands are known here; see {_page(wanted)}.",
-            source=_page(wanted),
-        )
+    elif manager is None or not root or not names:  # Intel has no repository for pacman
+        say = f"No commands are known here; see {_page(wanted)}.{others}"
+        yield Note(id="setup.oneapi", title=wanted.title, say=say, source=_page(wanted))
+        return
     else:
         needs: tuple[Need, ...] = ("root", "network")
-        if repository := tuple(_repository(wanted.packages, manager)):
+        if wanted.packages.key and (repository := tuple(_repository(wanted.packages, manager))):
             yield Task(
                 step=Step(id="setup.oneapi-repository", title="oneAPI's repository", run=repository, needs=needs)
             )
-        names = wanted.packages.apt if manager == "apt" else wanted.packages.rpm
-        run = (install_argv(manager, names),)
-        yield Task(step=Step(id="setup.oneapi", title=_title(wanted), run=run, needs=needs))
-
-
-def _is_there(facts: Facts, wanted: ToolkitWanted) -> bool:
-    accepted = SpecifierSet(wanted.accepts)
-    found = facts.toolkits.found if facts.toolkits else []
-    return any(kit.version is not None and accepted.contains(kit.version) for kit in found)
-
-
-def _title(wanted: ToolkitWanted) -> str:
-    return f"oneAPI {wanted.preferred}"
+        yield Task(step=Step(id="setup.oneapi", title=wanted.title, run=(install_argv(manager, names),), needs=needs))
+    if others:
+        source = profile.other_toolkits[0].source
+        yield Note(id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source)
 
 
 def _page(wanted: ToolkitWanted) -> str:
@@ -161,8 +152,8 @@ def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
     installer = next((each for each in known.platforms.installer if each.toolkit == wanted.preferred), None)
     if installer is None:
         say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
-        return Note(id="setup.oneapi", title=_title(wanted), say=say, source=_page(wanted))
-    title = f"{_title(wanted)} into ~/intel/oneapi, without root; this accepts Intel's licence"
+        return Note(id="setup.oneapi", title=wanted.title, say=say, source=_page(wanted))
+    title = f"{wanted.title} into ~/intel/oneapi, without root; this accepts Intel's licence"
     return Task(step=Step(id="setup.oneapi-offline", title=title, run=_offline_run(installer), needs=("network",)))
 
 

@@ -86,7 +86,7 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     if platform.release and release is not None and release < Version(platform.release.first):
         why = f"{platform.name} is documented from PyTorch {platform.release.first} on"
         yield Refusal(profile=name, why=why, source=platform.release.source, firm=False)
-    wanted = profile.toolkit.preferred if profile.toolkit else ""
+    wanted = profile.toolkit.preferred if profile.toolkit and profile.toolkit.kind == "oneapi" else ""
     if platform.toolkits and wanted and not SpecifierSet(platform.toolkits.accepts).contains(f"{wanted}.0"):
         why = f"it is made with oneAPI {wanted}; {platform.toolkits.why}"
         yield Refusal(profile=name, why=why, source=platform.toolkits.source, firm=False)
@@ -205,7 +205,7 @@ def last_step(profile: Profile, options: str, *, wheel: bool) -> WayStep:
         version = profile.published.wheels[0].partition("==")[2]
         title = f"the published wheels, {version}; no build needed"
         return WayStep(title=title, commands=(f"xpusetup install{options}",), mends=WRONG)
-    toolkit = f" with oneAPI {profile.toolkit.preferred}" if profile.toolkit else ""
+    toolkit = f" with {profile.toolkit.title}" if profile.toolkit else ""
     return WayStep(title=f"{profile.name} from source{toolkit}", commands=(f"xpusetup build{options}",), mends=WRONG)
 
 

@@ -154,7 +154,37 @@ def prepare(workspace: Workspace, request: Request, purpose: Purpose = BUILD) ->
         from xpusetup.run.preflight import gate  # noqa: PLC0415 - a build that is done probes nothing
 
         gate(workspace, prepared.facts, purpose, request.verify)
+    if prepared.facts is not None and (words := describe_targets(prepared.facts, prepared.plan)):
+        raise NotReadyError(words, fix=_other_targets(workspace, request, prepared.facts, prepared.plan.target))
     return prepared
+
+
+def describe_targets(facts: Facts, plan: Plan) -> str:
+    """Say which device targets of a plan the ocloc of this machine does not know: with them the last link would fail.
+
+    Empty where it knows them, where nothing is compiled for a device, or where what it knows could not be asked.
+    """
+    from xpusetup.machine.toolkits import unknown_targets  # noqa: PLC0415 - a build that is done probes nothing
+
+    strange = unknown_targets(facts, plan.target.arch)
+    told = any(value == ",".join(plan.target.arch) for step in plan.steps for _, value in step.env)
+    if not strange or not facts.toolkits or not told:
+        return ""
+    return f"{facts.toolkits.ocloc} does not know {', '.join(strange)}: it is older than the GPUs that are compiled for"
+
+
+def _other_targets(workspace: Workspace, request: Request, facts: Facts, target: Target) -> str:
+    """Give the commands after which a build is compiled for targets that its ocloc knows."""
+    from xpusetup.machine.toolkits import unknown_targets  # noqa: PLC0415 - a build that is done probes nothing
+
+    newer = "bring a newer one (Ubuntu: sudo apt-get install -y intel-ocloc; elsewhere: xpusetup setup --for build)"
+    arch = workspace.profile.arch
+    known = [each for each in target.arch if each not in unknown_targets(facts, target.arch)]
+    known = known or (["none"] if arch and arch.none else [])
+    if not known:
+        return newer
+    words = (*asking_words(workspace), *render_request(replace(request, arch=tuple(known))))
+    return f"{newer}, or compile for what it knows: xpusetup build {workspace.options} {shlex.join(words)}"
 
 
 def find_done(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared | None:
@@ -185,24 +215,37 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
     foreign = foreign_targets(workspace.profile, target.arch, target_table(), gpu_table())
     bad = describe_known_bad(facts, workspace.profile, purpose)
     together = describe_collectives(facts, workspace.profile, purpose)
-    refused = describe_refused(facts, workspace.profile, purpose)
-    notes = (*filter(None, (aimed.note, foreign, together, refused)), *bad, *left_out(workspace.profile, request))
+    kits = (describe_refused(facts, workspace.profile, purpose), describe_others(facts, workspace.profile, purpose))
+    notes = (*filter(None, (aimed.note, foreign, together, *kits)), *bad, *left_out(workspace.profile, request))
     made = _prepare(workspace, request, target, purpose)
+    if words := describe_targets(facts, made.plan):
+        notes, missing = (*notes, words), (*missing, "oneapi.ocloc_knows_arch")
     return replace(made, facts=facts, missing=missing, notes=(*made.notes, *notes))
 
 
 def describe_refused(facts: Facts, profile: Profile, purpose: Purpose) -> str:
     """Say why the toolkits of this machine cannot build the profile, where that is known and none of them can."""
-    wanted, found = profile.toolkit, facts.toolkits.found if facts.toolkits else []
+    wanted = profile.toolkit
     if wanted is None or purpose.command != "build":
         return ""
-    from xpusetup.doctor.toolkit import find_refusal  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.machine.toolkits import find_refusal, found_toolkits  # noqa: PLC0415 - a build that is done asks none
 
-    told = {kit.version: find_refusal(wanted, kit.version) for kit in found if kit.version}
+    told = {kit.version: find_refusal(wanted, kit.version) for kit in found_toolkits(wanted, facts) if kit.version}
     if not told or not all(told.values()):
         return ""
     version, words = next(iter(told.items()))
-    return f"oneAPI {version} does not build {profile.name}: {words}"
+    return f"{wanted.product.title} {version} does not build {profile.name}: {words}"
+
+
+def describe_others(facts: Facts, profile: Profile, purpose: Purpose) -> str:
+    """Say what else the profile can be compiled with on this machine, where its preferred toolkit is not here."""
+    wanted = profile.toolkit
+    if wanted is None or purpose.command != "build" or not profile.other_toolkits:
+        return ""
+    from xpusetup.machine.toolkits import say_others, usable_toolkits  # noqa: PLC0415 - a build that is done asks none
+
+    others = say_others(profile, facts)
+    return f"{wanted.title} is not here.{others}" if others and not usable_toolkits(wanted, facts) else ""
 
 
 def describe_collectives(facts: Facts, profile: Profile, purpose: Purpose) -> str:
@@ -312,7 +355,8 @@ def asking_words(workspace: Workspace) -> tuple[str, ...]:
     """
     python = ("--python", workspace.python) if workspace.python and not workspace.layout.adopted else ()
     takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
-    return (*python, *takes)
+    kit = ("--toolkit", str(workspace.known["toolkit"])) if "toolkit" in workspace.known else ()
+    return (*python, *takes, *kit)
 
 
 def whole_of(request: Request) -> Request:

@@ -47,6 +47,7 @@ class Where:
     into: str = ""
     rev: tuple[str, ...] = ()
     take: tuple[str, ...] = ()
+    toolkit: str = ""
     may_make: bool = False
 
 
@@ -112,8 +113,8 @@ class Workspace:
     `base` is the profile as its file says it, its parts taken as was asked (`takes`: component -> how, `take_notes` a
     word on each); `profile` is the same where this root has pinned the `revs` that were asked for (component -> ref);
     `locked` says whether it has. `known` is by which words this root is asked for: `named`, the profile's name or file,
-    `rev` and `take`. `foreign` are the files behind it that are not the caller's alone: they may be read and shown, and
-    need his trust (`trust_files`) before anything of theirs runs.
+    `rev`, `take` and `toolkit`. `foreign` are the files behind it that are not the caller's alone: they may be read and
+    shown, and need his trust (`trust_files`) before anything of theirs runs.
     """
 
     profile: Profile
@@ -161,7 +162,8 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
     where, chosen_by = _choose_profile(where, settings, facts)
     name = where.profile
     loaded, of_lock = _load(where, settings)
-    profile, takes, notes = _take(loaded, where)
+    profile, kit, said = _choose_toolkit(loaded, where, settings)
+    profile, takes, notes = _take(profile, where)
     given = parse_revs(where.rev)
     revs = {**floating(profile), **given}
     root = check_folder(_root(where, settings, where.name or root_name(name, given, plain=profile.plain_path)))
@@ -180,11 +182,12 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
         chosen_by=chosen_by,
         options=_options(where, name),
         takes=takes,
-        take_notes=notes,
+        take_notes=(*said, *notes),
         known={
             "named": str(Path(name).absolute()) if is_path(name) else name,
             "rev": list(where.rev),
             **({"take": list(where.take)} if where.take else {}),
+            **({"toolkit": kit} if kit else {}),
         },
     )
     return workspace, of_lock or pinned is not None
@@ -201,7 +204,8 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
         rev = where.rev or tuple(map(str, lock.get("rev", ())))
         named = str(lock.get("named", "")) or str(lock["profile"]["name"])
         take = where.take or tuple(map(str, lock.get("take", ())))
-        return replace(where, profile=named, rev=rev, take=take), "--root" if where.root else "--name"
+        kit = where.toolkit or str(lock.get("toolkit", ""))
+        return replace(where, profile=named, rev=rev, take=take, toolkit=kit), "--root" if where.root else "--name"
     if settings.profile:
         return replace(where, profile=settings.profile), settings.origins["profile"]
     from xpusetup.run.tables import newest_that_fits  # noqa: PLC0415 - what is named needs no look at the machine
@@ -223,6 +227,24 @@ def check_stack(name: str) -> str:
     if not any(part.member for part in load_profile(name).components):
         raise UsageError(f"{name} is no stack", fix=f"--profile {name}; stacks that ship: {', '.join(stack_names())}")
     return name
+
+
+def _choose_toolkit(profile: Profile, where: Where, settings: Settings) -> tuple[Profile, str, tuple[str, ...]]:
+    """Give the profile with the toolkit that was asked for, what was asked, and a word on it.
+
+    A site names its own for the profiles that can be compiled with it. Raises UsageError for one that there is not.
+    """
+    if not where.toolkit and not settings.toolkit.name:
+        return profile, "", ()
+    from xpusetup.config.take import choose_toolkit, describe_chosen, toolkits_of  # noqa: PLC0415 - most ask for none
+
+    there = {kit.called for kit in toolkits_of(profile)}
+    name = where.toolkit or (settings.toolkit.name if settings.toolkit.name in there else "")
+    if not name:
+        return profile, "", ()
+    usual = profile.toolkit is not None and name == profile.toolkit.called
+    chosen = choose_toolkit(profile, name)
+    return chosen, where.toolkit, () if usual else (describe_chosen(chosen),)
 
 
 def _take(profile: Profile, where: Where) -> tuple[Profile, dict[str, str], tuple[str, ...]]:

@@ -159,7 +159,12 @@ def _show_upstream(console: Console, rows: Sequence[LedgerRow]) -> None:
     for (of, release), rules in groupby(rows, key=attrgetter("of", "release")):
         console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
         for rule in rules:
-            prose(console, "     ", rule.rule, first=f"   {CONFIDENCE[rule.confidence]} ")
+            prose(
+                console,
+                "     ",
+                "; ".join(filter(None, (rule.rule, rule.until))),
+                first=f"   {CONFIDENCE[rule.confidence]} ",
+            )
             prose(console, "       ", f"{rule.place}: {rule.told}", style="dim")
             prose(console, "       ", f"here: {'; '.join(filter(None, (*rule.ours, rule.left)))}", style="dim")
 

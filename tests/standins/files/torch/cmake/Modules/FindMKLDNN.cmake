@@ -12,11 +12,17 @@ set(_make cmake --build .)
 if(DEFINED ENV{MAX_JOBS} AND "$ENV{MAX_JOBS}" LESS_EQUAL ${_processors})
   list(APPEND _make -j "$ENV{MAX_JOBS}" -- -l "$ENV{MAX_JOBS}")
 endif()
+set(_c icx)
+set(_cxx icpx)
+if(@SYCL_OPEN@ AND "$ENV{XPU_SYCL_COMPILER}" MATCHES "dpclang")
+  set(_c dpclang)  # as a FindMKLDNN.cmake with the oneDNN of 2.14 has it; that of 2.13 was not to be seen
+  set(_cxx dpclang++)
+endif()
 ExternalProject_Add(xpu_mkldnn_proj
   @ONEDNN_SOURCE@
   PREFIX ${XPU_MKLDNN_DIR_PREFIX}
   BUILD_IN_SOURCE 0
-  CMAKE_ARGS -DCMAKE_C_COMPILER=icx -DCMAKE_CXX_COMPILER=icpx -DDNNL_GPU_RUNTIME=SYCL
+  CMAKE_ARGS -DCMAKE_C_COMPILER=${_c} -DCMAKE_CXX_COMPILER=${_cxx} -DDNNL_GPU_RUNTIME=SYCL
              -DDNNL_CPU_RUNTIME=@ONEDNN_CPU_RUNTIME@ -DDNNL_BUILD_TESTS=OFF -DDNNL_BUILD_EXAMPLES=OFF
              -DONEDNN_BUILD_GRAPH=ON -DDNNL_LIBRARY_TYPE=STATIC -DDNNL_DPCPP_HOST_COMPILER=g++ -G ${CMAKE_GENERATOR}
   BUILD_COMMAND ${_make}

@@ -1,0 +1,135 @@
+"""The tool chains that a profile can be compiled with: what each is found by, what it sets, what it gives up."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Literal, NamedTuple
+
+from pydantic import SerializerFunctionWrapHandler, model_serializer
+
+from xpusetup.base.values import (
+    Environment,
+    Inside,
+    Name,
+    Operand,
+    Sourced,
+    Specifiers,
+    Strict,
+    Text,
+    Variable,
+    VersionText,
+)
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+
+class Product(NamedTuple):
+    """What a kind of tool chain is called, and the compiler that stands for it."""
+
+    title: str
+    compiler: str
+
+
+PRODUCTS = {"oneapi": Product("oneAPI", "icpx"), "dpclang": Product("the open DPC++", "dpclang++")}
+"""The kinds of tool chains. The open DPC++ is intel/llvm's, as distributions package it: a compiler on PATH, whose
+libraries the linker knows, and no scripts to source."""
+
+
+SYSTEM_ROOT = "/usr"
+"""Where compilers, pkg-config and the linker look by themselves."""
+
+
+class Packages(Strict):
+    """Where a toolkit's packages come from, per package manager; `by_distribution`: in whose own archive they are."""
+
+    apt: list[Operand] = []
+    apt_source: Text = ""
+    rpm: list[Operand] = []
+    rpm_source: Text = ""
+    key: Text = ""
+    page: Text = ""
+    by_distribution: dict[Name, list[Operand]] = {}
+
+    def names(self, manager: str, places: Sequence[str]) -> list[str]:
+        """Give the packages for a package manager on a system, by what it is made from; empty where none are known."""
+        return self.own(places) or {"apt": self.apt, "dnf": self.rpm, "zypper": self.rpm}.get(manager, [])
+
+    def own(self, places: Sequence[str]) -> list[str]:
+        """Give the packages that a system has in its own archive."""
+        return next((self.by_distribution[place] for place in places if place in self.by_distribution), [])
+
+    @model_serializer(mode="wrap")
+    def _say_own(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "by_distribution" or value}
+
+
+class RefusedToolkit(Sourced):
+    """Versions of a toolkit that these sources do not compile with as they are, and why.
+
+    `patches` would bring them back, each by its address; `gives_up` is what the result lacks with them.
+    """
+
+    versions: Specifiers
+    why: Text
+    patches: list[Text] = []
+    gives_up: Text = ""
+
+
+UNSAID_OF_TOOLKIT = {"name", "environment", "gives_up", "refused"}
+"""Where these are empty nothing is said of them, so that what follows from a profile stays what it was."""
+
+
+class ToolkitWanted(Sourced):
+    """A tool chain that a profile compiles with, and how its environment is switched on.
+
+    `name` is that of `--toolkit` where the kind does not tell it from the profile's others. `environment` is what a
+    build is told beside, `gives_up` what the result lacks against that of the preferred one.
+    """
+
+    kind: Literal["oneapi", "dpclang"]
+    name: Name | Literal[""] = ""
+    accepts: Specifiers
+    preferred: VersionText
+    scripts: list[Inside] = []
+    sets: list[Variable] = []
+    environment: Environment = {}
+    runtime: Literal["wheels", "toolkit"]
+    packages: Packages = Packages()
+    gives_up: Text = ""
+    refused: list[RefusedToolkit] = []
+
+    @model_serializer(mode="wrap")
+    def _say_refused(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name not in UNSAID_OF_TOOLKIT or value}
+
+    @property
+    def called(self) -> str:
+        """What `--toolkit` calls it."""
+        return self.name or self.kind
+
+    @property
+    def product(self) -> Product:
+        """What it is: its name for people, and its compiler."""
+        return PRODUCTS[self.kind]
+
+    @property
+    def title(self) -> str:
+        """What people call it, with the version that is preferred."""
+        return f"{self.product.title} {self.preferred}"
+
+
+def spread_toolkits(values: object) -> object:
+    """Read `[[toolkit]]` of a profile, the preferred one first, as that one and the others."""
+    kits = values.get("toolkit") if isinstance(values, dict) else None
+    if not isinstance(values, dict) or not isinstance(kits, list) or not kits:
+        return values
+    return {**values, "toolkit": kits[0], "other_toolkits": [*kits[1:], *values.get("other_toolkits", [])]}
+
+
+def check_toolkits(preferred: ToolkitWanted | None, others: list[ToolkitWanted]) -> None:
+    """Raise ValueError where `--toolkit` could not tell the toolkits of a profile apart."""
+    called = [each.called for each in (*([preferred] if preferred else ()), *others)]
+    if others and preferred is None:
+        raise ValueError("other_toolkits stand beside a toolkit, and there is none")
+    if double := next((name for name in called if called.count(name) > 1), ""):
+        raise ValueError(f"two toolkits are called {double!r}: give one of them a name")
