@@ -2,7 +2,7 @@
 # make test   on a fresh clone: everything that has to hold (CI calls just this)
 # make clean  what the others left in this folder, and the demo with them
 # make containers   write what emit writes for the released profiles, for containers/
-# make site   the pages of docs/ as a searchable site in .site/, with one for every check, failure and profile
+# make site   the pages of docs/ as a searchable site in .site/, with one for every command, check, failure and profile
 # make pictures   those of README and the pages, as the program prints now; the demo has to be there
 # make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
 # make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
@@ -14,6 +14,7 @@
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
 # make e2e-triton   the true Triton 3.7.0 and 3.8.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
+# make e2e-site OUT=DIR   the same of a page of each kind of the site
 # make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)
 PYTHON ?= python3
 BIN := .venv/bin
@@ -28,11 +29,13 @@ FITS ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-fits
 PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
+SHOWN ?= index.html stacks.html doctor.html commands.html commands/build.html checks/index.html checks/umd.older_than_gpu.html failures/index.html \
+  failures/dkms.build.html releases/torch-2.14.html changelog.html exit-codes.html
 TRITON_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-triton
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-triton e2e-report containers site pictures lowest bench clean
+.PHONY: help demo test lint unit fuzz e2e e2e-long e2e-onednn e2e-fits e2e-published-wheels e2e-torch e2e-torch-xpu e2e-sycl-sources e2e-triton e2e-report e2e-site containers site pictures lowest bench clean
 
 help:
 	@sed -n 's/^# //p' Makefile
@@ -95,7 +98,10 @@ e2e-triton: .venv/dev
 	cd tests && ../$(BIN)/python -m real.triton_build $(abspath $(TRITON_WORK))
 
 e2e-report: .venv/dev
-	cd tests && ../$(BIN)/python -m real.report_widths $(abspath $(REPORT)) $(abspath $(or $(OUT),.report-widths))
+	cd tests && ../$(BIN)/python -m real.page_widths $(abspath $(REPORT)) $(abspath $(or $(OUT),.page-widths))
+
+e2e-site: site
+	cd tests && ../$(BIN)/python -m real.page_widths $(SHOWN:%=$(abspath .site)/%) $(abspath $(or $(OUT),.page-widths))
 
 e2e-onednn: .venv/dev
 	cd tests && ../$(BIN)/python -m real.onednn_build $(abspath $(ONEDNN_WORK))

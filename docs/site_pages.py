@@ -1,11 +1,12 @@
 """What the site has beside the pages of this folder: a hook of mkdocs, see mkdocs.yml.
 
-README, CHANGELOG and CONTRIBUTING, and pages made from the program's own data: every check, every failure that
-`explain` knows, every profile.
+README, CHANGELOG and CONTRIBUTING, and pages made from the program's own data: one for every command, every check,
+every failure that `explain` knows and every profile, with a list of each kind.
 """
 
 from __future__ import annotations
 
+import posixpath
 import re
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING
 from mkdocs.structure.files import File
 
 from xpusetup.explain.finder import parse_signatures
-from xpusetup.run.tables import check_texts, shipped
+from xpusetup.run.tables import check_texts, every_profile
 from xpusetup.system.files import package_texts
 
 if TYPE_CHECKING:
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from mkdocs.config.defaults import MkDocsConfig
     from mkdocs.structure.files import Files
+    from mkdocs.structure.pages import Page
 
     from xpusetup.config.profile import Profile
     from xpusetup.doctor.question import CheckText
@@ -28,6 +30,16 @@ if TYPE_CHECKING:
 
 CHECKOUT = Path(__file__).parents[1]
 FAILURES = "data/signatures"
+ESCAPED = re.compile(r"`[^`\n]*\\\|[^`\n]*`")
+CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
+PARTS = re.compile(r"[_./=|:,](?=[\w\[])(?!\d)")
+COMMANDS = "commands.md"
+CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [what it says of it](../doctor.md)."
+KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows, by where it shows; [what it says of it](../explain.md)."
+PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile holds](../profiles.md)."
+HEAD = "| name | |\n|---|---|"
+BAR = "&#124;"
 BESIDE = {
     "index.md": "README.md",
     "changelog.md": "CHANGELOG.md",
@@ -38,7 +50,7 @@ BESIDE = {
 LINK = re.compile(r"\[([^\]]+)\]\(([^)\s]+)\)")
 UNFILLED = re.compile(r"(?:<\w+>[ ().]*)+")
 """What says something only of a machine."""
-OUTSIDE = re.compile(r"^(?:\.\./|containers/|decisions/$|json-schema\.json$)")
+OUTSIDE = re.compile(r"^(?:\.\./|containers/|containers$|decisions$|json-schema\.json$)")
 """What a site of pages does not have: files and folders of the repository."""
 
 
@@ -50,14 +62,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
 
 
 def on_config(config: MkDocsConfig) -> MkDocsConfig:
-    """Give the made pages their places in the navigation."""
-    made = [place for place in make_pages() if "/" in place]
+    """Give the lists of the made pages, and the decisions, their places in the navigation."""
     decisions = sorted(f"decisions/{path.name}" for path in (CHECKOUT / "docs/decisions").glob("*.md"))
-    folders = ("checks", "failures", "releases")
-    parts = {each: [place for place in made if place.startswith(f"{each}/")] for each in folders}
     below: Mapping[str, Iterable[object]] = {
-        "Something is wrong": ({"Every check": parts["checks"]}, {"Every failure": parts["failures"]}),
-        "Reference": ({"Every profile": parts["releases"]},),
+        "Something is wrong": ({"Every check": "checks/index.md"}, {"Every failure": "failures/index.md"}),
+        "Reference": ({"Every profile": "releases/index.md"},),
         "How it is made": ({"Decisions": decisions},),
     }
     for section in config.nav or []:
@@ -67,20 +76,32 @@ def on_config(config: MkDocsConfig) -> MkDocsConfig:
     return config
 
 
-def on_page_markdown(markdown: str, **_told: object) -> str:
-    """Leave the words of links to what only the repository has."""
-    return LINK.sub(lambda found: found[1] if OUTSIDE.match(found[2]) else found[0], markdown)
+def on_page_markdown(markdown: str, page: Page, **_told: object) -> str:
+    """Leave the words of links to what only the repository has; commands have pages of their own."""
+    listed = _list_commands(markdown) if page.file.src_uri == COMMANDS else markdown
+    text = ESCAPED.sub(lambda code: code[0].replace("\\|", "|"), listed)  # in code of a table, where GitHub needs it
+    folder = posixpath.dirname(page.file.src_uri)
+    return LINK.sub(lambda found: found[1] if _is_outside(folder, found[2]) else found[0], text)
+
+
+def _is_outside(folder: str, target: str) -> bool:
+    return bool(OUTSIDE.match(posixpath.normpath(posixpath.join(folder, target))))
+
+
+def on_page_content(html: str, **_told: object) -> str:
+    """Let names in tables break behind what parts their words, and nowhere else."""
+    return CELL.sub(lambda cell: CODE.sub(lambda name: PARTS.sub(r"\g<0><wbr>", name[0]), cell[0]), html)
 
 
 def make_pages() -> dict[str, str]:
     """Give the text of each made page by its place."""
+    failures = parse_signatures(package_texts(FAILURES))
     return {
         **{place: _moved((CHECKOUT / name).read_text()) for place, name in BESIDE.items()},
-        **_by_kind("checks", ((one.area, one.id, _check(one)) for one in check_texts().values())),
-        **_by_kind(
-            "failures", ((one.phase, one.id, _failure(one)) for one in parse_signatures(package_texts(FAILURES)))
-        ),
-        **{f"releases/{profile.name}.md": _profile(profile) for profile in shipped()},
+        **{f"commands/{_file_name(name)}.md": _command(text) for name, text in _commands(_commands_page())},
+        **_kind("checks", CHECKS, ((one.area, one.id, one.title, _check(one)) for one in check_texts().values())),
+        **_kind("failures", KNOWN, ((one.phase, one.id, one.cause, _failure(one)) for one in failures)),
+        **_kind("releases", PROFILES, ((one.tier, one.name, one.summary, _profile(one)) for one in every_profile())),
     }
 
 
@@ -90,24 +111,52 @@ def _moved(text: str) -> str:
     return LINK.sub(lambda found: f"[{found[1]}]({places.get(found[2], found[2].removeprefix('docs/'))})", text)
 
 
-def _by_kind(folder: str, rows: Iterable[tuple[str, str, str]]) -> dict[str, str]:
-    """Give a page for each kind from rows of kind, id and text; an id is the anchor of its text."""
+def _kind(folder: str, head: str, rows: Iterable[tuple[str, str, str, str]]) -> dict[str, str]:
+    """Give a page for each row of group, id, words and text, and the list of them, group by group."""
     pages: dict[str, str] = {}
-    for kind, _, text in sorted(rows):
-        place = f"{folder}/{kind.replace(' ', '-')}.md"
-        pages[place] = f"{pages.get(place) or f'# {folder.capitalize()}: {kind}'}\n\n{text}"
-    return pages
+    listed: dict[str, list[str]] = {}
+    for group, name, words, text in sorted(rows):
+        pages[f"{folder}/{name}.md"] = text
+        listed.setdefault(group, []).append(f"| [`{name}`]({name}.md) | {words.replace('|', BAR)} |")
+    tables = ("\n".join((f"## {group}\n", HEAD, *lines)) for group, lines in listed.items())
+    return {f"{folder}/index.md": _join([head, *tables]), **pages}
+
+
+def _commands_page() -> str:
+    return (CHECKOUT / "docs" / COMMANDS).read_text()
+
+
+def _commands(page: str) -> list[tuple[str, str]]:
+    """Give each command of the page of commands, which a test holds to the command line, with its part of it."""
+    return [(part.partition("\n")[0], part) for part in page.split("\n## xpusetup ")[1:]]
+
+
+def _command(text: str) -> str:
+    return f"# xpusetup {text.rstrip()}\n\n[All commands](../{COMMANDS}), [what they write with --json](../json.md)\n"
+
+
+def _list_commands(page: str) -> str:
+    """Give the head of the page of commands, and in place of their parts a list."""
+    told = ((name, text.split("\n\n")[1]) for name, text in _commands(page))
+    rows = (f"| [{name}](commands/{_file_name(name)}.md) | {words} |" for name, words in told)
+    return "\n".join((page.partition("\n## xpusetup ")[0], "## Each command\n", HEAD, *rows, ""))
+
+
+def _file_name(command: str) -> str:
+    return command.replace(" ", "-")
 
 
 def _check(check: CheckText) -> str:
-    lines = [f"## {check.title} {{#{check.id}}}", f"`{check.id}` · {check.confidence}", check.why, check.say]
+    about = f"{check.area} · {check.confidence} · [all checks](index.md)"
+    lines = [f"# {check.id}: {check.title} {{#{check.id}}}", about, check.why, check.say]
     for family, commands in check.commands.items():
         lines.append(f"{family}:\n\n" + "\n".join(f"    {command}" for command in commands))
     return _join([*lines, *_follows(check.follows), _source(check.source)])
 
 
 def _failure(failure: Signature) -> str:
-    lines = [f"## {failure.id} {{#{failure.id}}}", failure.cause, failure.fix]
+    about = f"{failure.phase} · [all failures](index.md)"
+    lines = [f"# {failure.id} {{#{failure.id}}}", about, failure.cause, failure.fix]
     if failure.commands:
         lines.append("\n".join(f"    {command}" for command in failure.commands))
     lines.append(f"A line of it:\n\n    {failure.example}")
@@ -115,7 +164,7 @@ def _failure(failure: Signature) -> str:
 
 
 def _profile(profile: Profile) -> str:
-    about = f"Tier {profile.tier}; tried: {profile.tried}. Python {profile.python}."
+    about = f"Tier {profile.tier}; tried: {profile.tried}. Python {profile.python}. [All profiles](index.md)"
     head = [f"# {profile.name}", profile.summary, about]
     if profile.toolkit:
         head.append(f"Toolkit: {profile.toolkit.kind} {profile.toolkit.preferred}.")
@@ -127,7 +176,7 @@ def _profile(profile: Profile) -> str:
 
 
 def _follows(names: Iterable[str]) -> Iterator[str]:
-    if told := ", ".join(f"`{name}`" for name in names):
+    if told := ", ".join(f"[`{name}`]({name}.md)" for name in names):
         yield f"May be a consequence of {told}."
 
 

@@ -13,9 +13,11 @@ import re
 import signal
 import sys
 import time
+from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Any, NoReturn
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 
@@ -37,6 +39,7 @@ CANARY = "CANARY"
 CONTROL = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]")
 NUMBERS = (0, -1, 1, 2**31, 2**63, 10**400, 0.5, -0.0, 1e308, float("inf"), float("nan"))
 BEGUN: dict[str, float] = {}
+TRIED: Counter[str] = Counter()
 
 
 def examples(few: int) -> settings:
@@ -44,10 +47,12 @@ def examples(few: int) -> settings:
     return settings(max_examples=LONG or few)
 
 
-def is_over(kind: str) -> bool:
-    """Say whether the time of a kind of input is over."""
+def heed_time(kind: str) -> None:
+    """Count an input; end the test, with the count, where the time of its kind is over. A failure ended it before."""
     begun = BEGUN.setdefault(kind, time.monotonic())
-    return bool(SECONDS) and time.monotonic() - begun > SECONDS
+    if SECONDS and time.monotonic() - begun > SECONDS:
+        pytest.skip(f"{kind}: {TRIED[kind]} were tried in {SECONDS:g} s, and all of them held")
+    TRIED[kind] += 1
 
 
 leaves = st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.integers() | any_text

@@ -52,6 +52,7 @@ RESULTS: dict[str, str] = {
     "profiles show": "ShownProfile",
     "profiles trust": "TrustedFiles",
     "adopt": "Adopted",
+    "rebuild": "RebuildResult",
     "remove": "Removed",
     "report": "WrittenReport",
     "run": "CommandRun",

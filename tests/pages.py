@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 CHECKOUT = Path(__file__).parents[1]
 PAGES = (CHECKOUT / "README.md", *sorted((CHECKOUT / "docs").rglob("*.md")))
 MARK = re.compile(r"<!-- (not run|run by|read as): (\S.*?) -->\s*")
-SAYS = re.compile(r"\s{2,}\S.*$|\s#\s.*$| \u00b7 .*$")
-"""What stands behind a command: words about it."""
+SAYS = re.compile(r"(?:^|\s+)#\s.*$")
+"""What stands behind a command: words about it, a comment for the shell that the line is copied to."""
 
 
 @dataclass(frozen=True)

@@ -29,6 +29,7 @@ ENDS = {
     "verify-wheel": "none.whl",
     "sign": "none.whl --key none.pem",
     "fits": "none.whl",
+    "rebuild": "-p sin",
     "status": "-p sin",
     "report": "-p sin",
     "adopt": "/no/such/folder",

@@ -6,7 +6,7 @@ import pytest
 
 from logs import explained, ids, signatures
 from xpusetup.base.document import fields_of
-from xpusetup.explain.explanation import explain
+from xpusetup.explain.explanation import describe_cause, explain
 
 REFUSED = "fatal: unable to access 'https://github.com/pytorch/kineto.git/': Could not resolve host: github.com"
 SUBMODULE = "fatal: clone of 'https://github.com/pytorch/kineto.git' into submodule path 'third_party/kineto' failed"
@@ -161,3 +161,20 @@ def test_a_general_cause_stands_behind_one_that_says_more() -> None:
     telling = "modprobe: FATAL: Module i915 is in use."
     assert ids(explained(f"{general}\n")) == ["kmd.probe"]
     assert ids(explained(f"{general}\n{telling}\n")) == ["kmd.in_use", "kmd.probe"]
+
+
+@pytest.mark.parametrize(
+    ("log", "host"),
+    [
+        (f"{REFUSED}\n", "github.com"),
+        (
+            "ERROR: Cannot install: NameResolutionError(\"Failed to resolve 'pip.example.org' ([Errno -3])\")",
+            "pip.example.org",
+        ),
+        (f"{RETRIED}\nERROR: No matching distribution found for wheel", ""),
+    ],
+)
+def test_a_name_that_is_not_resolved_is_asked_for_by_name(log: str, host: str) -> None:
+    """The command asks for the server that the log names; where it names none there is no such command."""
+    commands = [command for cause in explained(log).causes for command in describe_cause(cause, None, "").commands]
+    assert [each for each in commands if each.startswith("getent")] == [f"getent hosts {host}"] * bool(host)

@@ -32,6 +32,7 @@ ORDER = (
     "bundle",
     "adopt",
     "bisect",
+    "rebuild",
     "commands",
     "ui",
     "cli",
@@ -49,6 +50,7 @@ EFFECTS = (
     "run.compiler_caches",
     "bundle.io",
     "bundle.without_network",
+    "rebuild.elsewhere",
 )
 """Modules that start processes, reach the network, read clocks and the environment."""
 EFFECTS_ONLY = {"subprocess", "time", "git", "psutil", "distro", "socket", "os.environ", "os.getenv", "os.environb"}

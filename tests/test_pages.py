@@ -99,6 +99,12 @@ def test_a_command_of_a_page_is_one(where: str, command: str) -> None:
         assert name.endswith(".toml") or name in profile_names(), where
 
 
+@pytest.mark.parametrize(("where", "command"), SHOWN, ids=[f"{where} {command}"[:90] for where, command in SHOWN])
+def test_words_about_a_command_are_a_comment(where: str, command: str) -> None:
+    """Who copies a line of a page, its words too, runs that command and no other."""
+    assert re.search(r"\S\s{2,}\S", command) is None, where
+
+
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(CHECKOUT)))
 def test_links_lead_somewhere(page: Path) -> None:
     for target in LINK.findall(page.read_text()):

@@ -191,6 +191,11 @@ def test_nothing_goes_that_nobody_named(here: Path) -> None:
         removing.look(Where(name="none"))
 
 
+def test_where_nothing_is_built_nothing_is_asked_for(here: Path) -> None:
+    with pytest.raises(NotReadyError, match=f"nothing is built in {here}"):
+        removing.look(Where())
+
+
 def test_a_lock_that_was_written_by_hand_leads_nowhere_else(here: Path) -> None:
     (here / "mine").mkdir()
     root = make_root(here / "r")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import logging
 from pathlib import Path
 
@@ -9,9 +10,10 @@ import pytest
 from mkdocs.commands.build import build
 from mkdocs.config import load_config
 
+from xpusetup.cli.examples import EXAMPLES
 from xpusetup.doctor.registry import all_checks
 from xpusetup.explain.finder import parse_signatures
-from xpusetup.run.tables import shipped
+from xpusetup.run.tables import profile_names
 from xpusetup.system.files import package_texts
 
 CHECKOUT = Path(__file__).parents[1]
@@ -26,19 +28,42 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return place
 
 
-def texts(folder: Path) -> str:
-    return "".join(path.read_text() for path in sorted(folder.glob("*.html")))
+def made(site: Path, folder: str) -> dict[str, str]:
+    """Give the pages of a kind by the id that each is of; that id is an anchor of its page and in the kind's list."""
+    pages = {path.stem: path.read_text() for path in (site / folder).iterdir()}
+    listed = pages.pop("index")
+    assert [name for name in pages if f'href="{name}.html"' not in listed] == []
+    assert [name for name, text in pages.items() if 'href="index.html">all ' not in text.lower()] == []
+    return pages
 
 
-def test_each_id_that_the_program_prints_is_an_anchor(site: Path) -> None:
-    checks, failures = texts(site / "checks"), texts(site / "failures")
-    assert [name for name in all_checks() if f'id="{name}"' not in checks] == []
-    known = parse_signatures(package_texts("data/signatures"))
-    assert [one.id for one in known if f'id="{one.id}"' not in failures] == []
+def test_each_check_and_failure_that_the_program_prints_has_a_page(site: Path) -> None:
+    known = {one.id for one in parse_signatures(package_texts("data/signatures"))}
+    for folder, ids in (("checks", set(all_checks())), ("failures", known)):
+        pages = made(site, folder)
+        assert set(pages) == ids
+        assert [name for name, text in pages.items() if f'id="{name}"' not in text] == []
 
 
 def test_each_profile_has_a_page(site: Path) -> None:
-    assert {f"{profile.name}.html" for profile in shipped()} == {path.name for path in (site / "releases").iterdir()}
+    assert set(made(site, "releases")) == set(profile_names())
+
+
+def test_each_command_has_a_page_with_its_examples(site: Path) -> None:
+    listed = (site / "commands.html").read_text()
+    for name, examples in EXAMPLES.items():
+        place = f"commands/{name.replace(' ', '-')}.html"
+        text = (site / place).read_text()
+        assert f'href="{place}"' in listed
+        assert 'href="../commands.html"' in text
+        assert all(example in html.unescape(text) for example in examples)
+
+
+def test_code_of_tables_is_read_as_github_reads_it(site: Path) -> None:
+    """A bar is escaped there; names break behind what parts their words."""
+    text = (site / "commands/build.html").read_text()
+    assert "NAME|<wbr>FILE" in text
+    assert "XPUSETUP_<wbr>BUILD_<wbr>JOBS" in text
 
 
 def test_it_begins_as_the_repository_does(site: Path) -> None:
@@ -48,4 +73,4 @@ def test_it_begins_as_the_repository_does(site: Path) -> None:
 
 
 def test_nothing_is_fetched_by_who_reads_it(site: Path) -> None:
-    assert "fonts.googleapis" not in texts(site)
+    assert "fonts.googleapis" not in "".join(path.read_text() for path in sorted(site.glob("*.html")))

@@ -282,6 +282,63 @@ def test_install_takes_wheels_alone() -> None:
     assert not any("compiler" in step.needs for step in plan.steps)
 
 
+def test_install_proves_each_member_before_and_after() -> None:
+    """Torch is installed first; a member's wheel is held against it, installed beside it, and proved."""
+    profile = made(HEAD + MEMBER + WHEEL + fits() + PROOF)
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    steps = {step.id: step for step in make_install_plan(profile, Request(), target, layout).steps}
+    middle = ["wheels.install", "first.fits", "members.install", "first.proof", "guard"]
+    assert [name for name in steps if name in middle] == middle
+    torch, members = (" ".join(steps[name].run[0]) for name in ("wheels.install", "members.install"))
+    assert ("--wheel torch==2.13.0+cpu" in torch, "first-dist" in torch) == (True, False)
+    assert "--beside torch==2.13.0+cpu" in members
+    assert "--wheel first-dist==1.2" in members
+    assert steps["first.fits"].after == ("first.download", "wheels.install")
+    assert "@ROOT@/published" in steps["first.fits"].run[0]
+    assert steps["members.install"].after == ("first.fits",)
+    assert steps["first.proof"].after == ("members.install",)
+    assert "--had installed" in " ".join(steps["first.proof"].run[0])
+
+
+UNKNOWN = fits().replace('"fits"', '"unknown"')
+
+
+@pytest.mark.parametrize(("seen", "hashes"), [(UNKNOWN, ["a" * 64]), ("", None)], ids=["unknown", "not-seen"])
+def test_a_wheel_of_which_nobody_knows_is_tried_where_that_is_asked_for(seen: str, hashes: list[str] | None) -> None:
+    """By `--take` it is installed where it fits the torch that is there, and held to the file that was looked into."""
+    profile = made(HEAD + MEMBER + WHEEL + SKIP + seen + PROOF)
+    assert first(profile).kind == "skip"
+    taken = take_parts(profile, {"first": "wheel"}, {}).profile
+    assert (first(taken).kind, first(taken).member) == ("wheel", first(profile).member)
+    assert taken.hashes.get("first-dist==1.2") == hashes
+    assert taken.published is not None
+    assert taken.published.wheels == ["torch==2.13.0+cpu", "first-dist==1.2"]
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    names = [step.id for step in make_install_plan(taken, Request(), target, layout).steps]
+    assert names.index("first.fits") < names.index("members.install") < names.index("first.proof")
+    answers = [(each.how, each.answer) for each in list_members(taken)[0].candidates]
+    assert answers == [("wheel", "taken"), ("skip", "not needed")]
+
+
+def test_a_wheel_that_does_not_fit_is_not_tried() -> None:
+    profile = made(HEAD + MEMBER + WHEEL + SKIP + fits().replace('"fits"', '"does_not_fit"') + PROOF)
+    with pytest.raises(UsageError, match="cannot be taken as a published wheel"):
+        take_parts(profile, {"first": "wheel"}, {})
+
+
+def test_another_member_leaves_torch_as_it_is() -> None:
+    """The steps of torch are the same whatever stands on it: after `--take first=skip` it is not installed again."""
+    profile = made(HEAD + MEMBER + WHEEL + fits() + PROOF)
+    without = take_parts(profile, {"first": "skip"}, {}).profile
+    assert without.published is not None
+    assert without.published.wheels == ["torch==2.13.0+cpu"]
+    target, layout = plan_of(profile).target, plan_of(profile).layout
+    plans = [make_install_plan(each, Request(), target, layout) for each in (profile, without)]
+    scripts = [{step.id: step for step in plan.steps} for plan in plans]
+    assert [name for name in scripts[1] if scripts[0][name] != scripts[1][name]] == ["guard"]
+    assert {*scripts[0]} - {*scripts[1]} == {"first.download", "first.fits", "members.install", "first.proof"}
+
+
 # The shipped ones.
 
 
@@ -361,6 +418,8 @@ def test_stack_cpu_has_what_it_is_for() -> None:
         ("build --stack none.toml", "no profile file none.toml"),
         ("emit shell --stack sim --out x", "is no stack"),
         ("emit shell --stack stack-cpu --profile sim --out x", "for one profile"),
+        ("install --stack stack-cpu --take torchvision=skip", "has no component 'torchvision'"),
+        ("install --stack stack-cpu --take scatter=source", "xpusetup build --profile stack-cpu --take scatter=source"),
     ],
 )
 def test_words_of_the_command_line(words: str, said: str, program: Program) -> None:

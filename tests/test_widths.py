@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import typer.main
 
+from commands_page import list_commands
 from data import screens
 from data.outcomes import OUTCOMES
 from test_advice import commands_in
@@ -21,6 +22,7 @@ from test_screens import test_golden_results as golden_results
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
 from xpusetup.cli import app
+from xpusetup.cli.examples import EXAMPLES
 from xpusetup.commands.doctor import list_checks
 from xpusetup.commands.profiles import list_profiles, show_profile
 from xpusetup.commands.recommend import way_of
@@ -175,3 +177,20 @@ def test_a_long_command_is_one_line() -> None:
     data = replace(screens.STATUS, damaged={}, verified=None, verify="xpusetup verify " + "--x y " * 30)
     text = written(lambda console: show.show_data(console, data, verbose=False), 60)
     assert data.verify.strip() in text
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_help(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    """Every option, what it takes, and every example stand whole; a flag is not said to take anything."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    for name, command, _ in list_commands():
+        context = typer.Context(command, info_name=f"xpusetup {name}")
+        text = command.get_help(context) + capsys.readouterr().out
+        assert max(map(len, text.splitlines())) <= max(width, *map(len, EXAMPLES[name])) + 2
+        assert re.search(r"<(?:str|bool|int)", text) is None
+        lines = [" ".join(line.strip(" │").split()) for line in text.splitlines()]
+        for param in command.params:
+            shown = param.opts if param.param_type_name == "option" else ()
+            for word in (*shown, *filter(None, [param.metavar])):
+                assert any(re.search(rf"{re.escape(word)}(?![\w-])", line) for line in lines), (name, word)
+        assert [example for example in EXAMPLES[name] if example not in lines] == []

@@ -30,6 +30,7 @@ from xpusetup.commands.fits import FitResult
 from xpusetup.commands.misfits import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
+from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
 from xpusetup.commands.report import WrittenReport
 from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel, SourceTree
 from xpusetup.commands.verify import DeviceCheckList, DeviceVerification
@@ -39,6 +40,8 @@ from xpusetup.emit.script import recipe_of
 from xpusetup.explain.explanation import Cause, LogLine
 from xpusetup.machine.fit import FitLibrary, FitProblem, FittedWheel, FitTorch
 from xpusetup.machine.parsers import LibraryOwner
+from xpusetup.rebuild.compare import WHY, MemberDifference
+from xpusetup.rebuild.io import VariedCondition
 from xpusetup.report.contents import Edge, Material, Span, make_report
 from xpusetup.run.guard import ReplacedPackage
 from xpusetup.run.time_left import Estimate
@@ -768,3 +771,58 @@ CLOSURE = LibraryClosure(
     system_packages=["libc6"],
     fix="xpusetup doctor --for run",
 )
+
+AGAIN = "/home/me/.local/share/xpusetup/.rebuilt/torch-2.5-at-a-longer-path"
+REBUILT = RebuildResult(
+    profile="torch-2.5",
+    root=ROOT,
+    again=AGAIN,
+    same=False,
+    conditions=[
+        VariedCondition(name="path", was=ROOT, now=AGAIN, varied=True),
+        VariedCondition(name="locale", was="", now="C", varied=True),
+        VariedCondition(
+            name="hostname", was="mine", now="mine", varied=False, why="this machine does not allow it: not permitted"
+        ),
+    ],
+    wheels=[
+        RebuiltWheel(
+            name=wheel.name,
+            version=wheel.version,
+            path=wheel.path,
+            sha256=wheel.sha256,
+            again=wheel.path.replace(ROOT, AGAIN),
+            sha256_again=wheel.sha256 if wheel.name != "torch" else "0" * 64,
+            same=wheel.name != "torch",
+            members=12345,
+            differences=[
+                MemberDifference(
+                    member="torch/share/cmake/ATen/ATenConfig.cmake",
+                    causes=["path"],
+                    why=WHY["path"],
+                    sure=True,
+                    was=f"{ROOT}/src/torch/include",
+                    now=f"{AGAIN}/src/torch/include",
+                ),
+                MemberDifference(
+                    member="torch/lib/libtorch_cpu.so",
+                    causes=["flags", "time"],
+                    why=f"{WHY['flags']}; {WHY['time']}",
+                    sure=False,
+                    was="",
+                    now="",
+                ),
+            ]
+            if wheel.name == "torch"
+            else [],
+            diffoscope=f"{AGAIN}/results/torch.diffoscope.txt" if wheel.name == "torch" else "",
+        )
+        for wheel in WHEELS
+    ],
+    kept=True,
+    failed=None,
+    log="",
+    seconds=7200.0,
+)
+REBUILT_SAME = replace(REBUILT, same=True, kept=False, wheels=REBUILT.wheels[1:])
+REBUILD_FAILED = replace(REBUILT, same=None, wheels=[], failed="torch.build", log=f"{AGAIN}/logs/torch.build.log")

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import tomli
+from packaging.requirements import Requirement
 
 from e2e.support import caller, xpusetup
 from standins.wheels import pack_wheel
@@ -22,8 +23,6 @@ SHORT = ("torchvision==0.28.0", "timm==1.0.29")
 UV = ("uv add", "uv sync", "uv run")
 PIP = ("pip install", "pip install -U")
 OURS = {"torch": "2.14.1+xpu", "triton-xpu": "3.8.0"}
-REPLACE = {"pip install": ("torchvision==0.28.0",), "pip install -U": ("torchvision==0.28.0",)}
-"""What replaces torch without adopt: by uv each package, by pip the one that does not take the torch that is there."""
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +43,9 @@ class Bench:
         pack_wheel(self.own, "triton-xpu", OURS["triton-xpu"], {"triton/__init__.py": b"xpu = True\n"})
         for version, requires in DATA["torch"].items():
             pack_wheel(self.index, "torch", version, {"torch/version.py": b"cuda\n"}, requires)
-        for version in ("3.7.0", "3.8.0"):
+        for version in ("2.2.0", "3.4.0", "3.7.0", "3.8.0"):
             pack_wheel(self.index, "triton", version, {"triton/__init__.py": b""})
-        for name, requires in DATA["requires"].items():
+        for name, requires in (*DATA["requires"].items(), *DATA["beside"].items()):
             package, _, version = name.partition("==")
             pack_wheel(self.index, package, version, {f"{package.replace('-', '_')}.py": b""}, requires)
         more = {"UV_OFFLINE": "1", "UV_CACHE_DIR": str(folder / "cache"), "PATH": f"{uv}:{os.environ['PATH']}"}
@@ -91,6 +90,16 @@ def words_of(how: str, package: str) -> tuple[str, ...]:
     return (sys.executable, "-m", "pip", "--python", ".venv/bin/python", *how.split()[1:], package)
 
 
+def replaces(how: str, package: str) -> bool:
+    """Say whether a command replaces torch where nothing was adopted, or brings a second Triton.
+
+    uv always does; pip where the package does not take the torch that is there, or asks for Triton by CUDA's name.
+    """
+    wanted = [Requirement(each) for each in DATA["requires"][package]]
+    refused = any(each.name == "torch" and not each.specifier.contains(OURS["torch"]) for each in wanted)
+    return how in UV or refused or any(each.name == "triton" for each in wanted)
+
+
 def try_one(bench: Bench, how: str, package: str, *, adopt: bool) -> tuple[bool, int]:
     """Say whether torch and its one Triton are still what they were, and how the command ended."""
     place = bench.project(f'"{package}"' if how in ("uv sync", "uv run") else "")
@@ -106,16 +115,22 @@ def try_one(bench: Bench, how: str, package: str, *, adopt: bool) -> tuple[bool,
 def test_torch_stays_where_it_was_adopted(bench: Bench, how: str, package: str) -> None:
     stays, code = try_one(bench, how, package, adopt=True)
     assert stays
-    assert (code == 0) == (how in UV or package not in REPLACE[how])
-    assert try_one(bench, how, package, adopt=False)[0] == (how in PIP and package not in REPLACE[how])
+    assert (code == 0) == (how in UV or not replaces(how, package))
+    assert try_one(bench, how, package, adopt=False)[0] != replaces(how, package)
 
 
 @pytest.mark.long
 @pytest.mark.parametrize("package", PACKAGES)
 @pytest.mark.parametrize("how", [*UV, *PIP])
 def test_each_package_by_each_command(bench: Bench, how: str, package: str) -> None:
-    assert try_one(bench, how, package, adopt=True)[0]
-    assert try_one(bench, how, package, adopt=False)[0] == (how in PIP and package not in REPLACE[how])
+    stays, code = try_one(bench, how, package, adopt=True)
+    assert stays
+    assert (code == 0) == (how in UV or not replaces(how, package))
+    assert try_one(bench, how, package, adopt=False)[0] != replaces(how, package)
+
+
+def test_fifty_packages() -> None:
+    assert len({package.partition("==")[0] for package in PACKAGES}) >= 50
 
 
 def test_undo_takes_it_back_after_uv_changed_the_file(bench: Bench) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
+import zipfile
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -100,6 +101,40 @@ def test_a_changed_wheel_of_the_same_version_stops_the_build(
     words = f"{PINS[name]}==1.0: the file that came is not the one that was published: its hash differs"
     assert words in last_words(said)
     assert not list(place.root.glob(f"venv/lib/*/site-packages/{PINS[name].replace('-', '_')}.py"))
+
+
+def steps_of(profile: str) -> dict[str, str]:
+    """Give all that a build of a profile brings in from an index and has a hash of, with the step that does."""
+    held = load_profile(profile)
+    found = dict.fromkeys(held.build_requirements.pins, "requirements")
+    found |= dict.fromkeys(held.runtime_requirements.pins if held.runtime_requirements else (), "runtime")
+    found |= {
+        f"{part.distribution}=={part.version}": f"{part.name}.fetch" for part in held.components if part.kind == "wheel"
+    }
+    assert found.keys() <= held.hashes.keys()
+    return found
+
+
+def test_each_download_that_was_changed_stops_the_build(make_place: Callable[..., Place]) -> None:
+    """Every file with a known hash in turn, and no other: what is asked for has no other place to come from."""
+    place = make_place()
+    wanted = steps_of(str(place.tiny.profile))
+    pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "-q", "download", "--no-deps")
+    pins = [pin for pin, step in wanted.items() if step == "requirements"]
+    words = (*pip, "--only-binary", ":all:", "--dest", str(place.index), *pins)
+    subprocess.run(words, env=place.tiny.env, check=True)
+    alone = {"PIP_NO_INDEX": "1", "PIP_FIND_LINKS": str(place.index), "UV_NO_INDEX": "1"}
+    assert len(wanted) == 6
+    for pin, step in wanted.items():
+        (wheel,) = place.index.glob(f"{pin.partition('==')[0].replace('-', '_')}-*.whl")
+        true = wheel.read_bytes()
+        with zipfile.ZipFile(wheel, "a") as archive:
+            archive.writestr("changed.py", "owner = 'someone else'\n")
+        said = place.call("build", "--verify", "off", "--json", **alone)
+        assert (pin, said.code, said.document["result"]["failed"]) == (pin, 1, step)
+        assert f"{pin}: the file that came is not the one that was published: its hash differs" in last_words(said)
+        wheel.write_bytes(true)
+    assert place.call("build", "--verify", "off", "--json", **alone).result["failed"] is None
 
 
 def test_what_is_held_is_built_and_nothing_is_said_of_it(make_place: Callable[..., Place]) -> None:

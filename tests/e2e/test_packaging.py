@@ -7,6 +7,7 @@ import re
 import subprocess
 import sys
 from typing import TYPE_CHECKING
+from zipfile import ZipFile
 
 import pytest
 
@@ -20,16 +21,86 @@ PIP = ("-m", "pip", "--disable-pip-version-check", "-q")
 
 
 @pytest.fixture(scope="module")
-def installed(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
-    """Build the wheel, install it into a clean environment, and give the program's path there."""
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Build the wheel from a clone."""
     folder = tmp_path_factory.mktemp("wheel")
-    clone, env = copy_checkout(folder / "clone"), caller(folder / "home")
-    subprocess.run((sys.executable, *PIP, "wheel", "--no-deps", "-w", str(folder), str(clone)), check=True, env=env)
-    python = folder / "venv/bin/python"
-    subprocess.run((sys.executable, "-m", "venv", str(folder / "venv")), check=True, env=env)
-    wheel = next(folder.glob("xpusetup-*.whl"))
-    subprocess.run((str(python), *PIP, "install", str(wheel)), check=True, env=env)
-    return folder / "venv/bin/xpusetup", env
+    clone = copy_checkout(folder / "clone")
+    for words in (("init", "-q"), ("add", "-A"), ("commit", "-qm", "one")):
+        _git(clone, *words)
+    make = (sys.executable, *PIP, "wheel", "--no-deps", "-w", str(folder), str(clone))
+    subprocess.run(make, check=True, env=caller(folder / "home"))
+    return next(folder.glob("xpusetup-*.whl"))
+
+
+@pytest.fixture(scope="module")
+def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, dict[str, str]]:
+    """Install the wheel into a clean environment, and give the program's path there."""
+    folder = tmp_path_factory.mktemp("installed")
+    env = caller(folder / "home")
+    return install_wheel(sys.executable, wheel, folder, env), env
+
+
+def install_wheel(python: str, wheel: Path, folder: Path, env: dict[str, str]) -> Path:
+    """Install a wheel into a new environment of this Python; give the program's path there."""
+    subprocess.run((python, "-m", "venv", str(folder / "venv")), check=True, env=env)
+    subprocess.run((str(folder / "venv/bin/python"), *PIP, "install", str(wheel)), check=True, env=env)
+    return folder / "venv/bin/xpusetup"
+
+
+def answers(program: Path, env: dict[str, str], folder: Path) -> str:
+    """Let the program use its data, away from any checkout; give its version."""
+    for words in (("profiles", "list"), ("profiles", "check", "sim"), ("doctor", "--list")):
+        subprocess.run((str(program), *words), check=True, env=env, cwd=folder, capture_output=True)
+    return _bash(f"{program} --version", env, folder)
+
+
+PYTHONS = ("3.10", "3.11", "3.12", "3.13", "3.14")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("version", PYTHONS)
+def test_each_python_takes_the_wheel(version: str, wheel: Path, tmp_path: Path) -> None:
+    """Each that is on PATH; of one that is not nothing is said."""
+    python, code = f"python{version}", "import ensurepip, sys; print(sys.executable)"
+    env = caller(tmp_path / "home")
+    try:
+        found = subprocess.run((python, "-c", code), check=True, capture_output=True, text=True, env=env).stdout.strip()
+    except (OSError, subprocess.CalledProcessError):
+        pytest.skip(f"{python} is not here: not tried")
+    assert answers(install_wheel(found, wheel, tmp_path, env), env, tmp_path).startswith("xpusetup ")
+
+
+@pytest.mark.long
+@pytest.mark.parametrize(("tool", "line"), [("uv", "uv tool install"), ("pipx", "pipx install")])
+def test_each_tool_takes_the_wheel(tool: str, line: str, wheel: Path, tmp_path: Path) -> None:
+    """By who has only that tool; pip does in every test of this file that asks for `installed`."""
+    env = caller(tmp_path / "home")
+    subprocess.run((sys.executable, "-m", "venv", str(tmp_path / "tools")), check=True)
+    subprocess.run((str(tmp_path / "tools/bin/python"), *PIP, "install", tool), check=True)
+    env["PATH"] = f"{tmp_path}/tools/bin:{env['PATH']}"
+    _bash(f"{line} {wheel}", env, tmp_path)
+    said = answers(tmp_path / "home/.local/bin/xpusetup", env, tmp_path)
+    assert re.fullmatch(r"xpusetup [\d.]+ \(\w{12}\)\n", said)
+
+
+@pytest.mark.long
+def test_the_sdist_makes_the_same_wheel(wheel: Path, tmp_path: Path) -> None:
+    """The source archive is complete: what it makes has the same files with the same bytes, the commit too."""
+    env = caller(tmp_path / "home")
+    python = str(tmp_path / "venv/bin/python")
+    subprocess.run((sys.executable, "-m", "venv", str(tmp_path / "venv")), check=True)
+    subprocess.run((python, *PIP, "install", "hatchling"), check=True, env=env)
+    make = (python, "-m", "hatchling", "build", "-t", "sdist", "-d", str(tmp_path))
+    subprocess.run(make, check=True, env=env, cwd=wheel.parent / "clone")
+    (sdist,) = tmp_path.glob("xpusetup-*.tar.gz")
+    again = (python, *PIP, "wheel", "--no-deps", "-w", str(tmp_path), str(sdist))
+    subprocess.run(again, check=True, env=env)
+    assert _members(tmp_path / wheel.name) == _members(wheel)
+
+
+def _members(wheel: Path) -> dict[str, int]:
+    with ZipFile(wheel) as archive:
+        return {each.filename: each.CRC for each in archive.infolist()}
 
 
 README = (CHECKOUT / "README.md").read_text()
@@ -90,8 +161,7 @@ def _commit_of(program: Path, env: dict[str, str], folder: Path) -> str:
 
 def test_profiles_and_helpers_come_along(installed: tuple[Path, dict[str, str]], tmp_path: Path) -> None:
     program, env = installed
-    for words in (("profiles", "list"), ("profiles", "check", "sim"), ("doctor", "--list")):
-        subprocess.run((str(program), *words), check=True, env=env, cwd=tmp_path, capture_output=True)
+    answers(program, env, tmp_path)
     emitted = ("emit", "shell", "--profile", "sim", "-o", str(tmp_path / "out"))
     subprocess.run((str(program), *emitted), check=True, env=env, cwd=tmp_path, capture_output=True)
     ours = xpusetup("emit", "shell", "--profile", "sim", "-o", str(tmp_path / "ours"), env=env)

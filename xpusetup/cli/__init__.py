@@ -17,7 +17,7 @@ from typer.core import TyperGroup
 
 from xpusetup.base.errors import UsageError
 from xpusetup.cli import options
-from xpusetup.cli.finish import Command, Finished, end_early, heed_signals
+from xpusetup.cli.finish import Command, Finished, end_early, heed_signals, name_values
 
 COMMAND_FOLLOWS = {"allow_extra_args": True, "ignore_unknown_options": True, "allow_interspersed_args": False}
 """What stands behind the first word that is no option of ours is another program's, its --json and --quiet too."""
@@ -91,6 +91,7 @@ TABLES = {
         "test": Entry("verify:run_tests", PROVE),
         "verify-wheel": Entry("verify:verify_wheel", PROVE),
         "fits": Entry("verify:fits", PROVE),
+        "rebuild": Entry("verify:rebuild", PROVE),
         "sign": Entry("verify:sign", AWAY),
         "emit": Entry("build:emit", AWAY),
         "dockerfile": Entry("build:dockerfile", AWAY),
@@ -164,6 +165,14 @@ class Group(TyperGroup):
         """Make it as Typer does."""
         super().__init__(**words)
         self.commands = Commands(TABLES[self.name or ""], self.commands)  # type: ignore[assignment]
+
+    def format_help(self, ctx: Any, formatter: Any) -> None:
+        """Write the help; the variables of Typer's own options are nobody's concern."""
+        for parameter in self.params:
+            if (parameter.name or "").endswith("_completion"):
+                parameter.show_envvar = False  # type: ignore[attr-defined]
+        name_values(self.get_params(ctx))
+        super().format_help(ctx, formatter)
 
 
 app = typer.Typer(

@@ -175,7 +175,7 @@ def build(
 @options.spread
 def install(
     *,
-    where: options.EnvironmentWhere,
+    where: options.InstallWhere,
     verify: options.Verify = "auto",
     require_hashes: options.Hashes = False,
     bundle: options.Bundle = "",

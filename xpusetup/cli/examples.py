@@ -20,6 +20,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
         "xpusetup fits WHEEL --into ~/ml",
         "xpusetup fits WHEEL --torch torch-2.13.0-cp311-cp311-linux_x86_64.whl",
     ),
+    "rebuild": ("xpusetup rebuild --check", "xpusetup rebuild --check --name torch-2.13 --at /scratch/again"),
     "sign": ("xpusetup sign WHEEL --key key.pem", "xpusetup sign wheels/torch.whl wheels/triton.whl --key key.pem"),
     "emit": (
         "xpusetup emit shell --profile torch-2.14 -o DIR",
@@ -66,8 +67,13 @@ EXAMPLES: dict[str, tuple[str, str]] = {
 }
 
 
-def explain_end(name: str) -> str:
+AS_IT_STANDS = "\b\n"
+"""What keeps plain help from filling the lines of a paragraph anew."""
+
+
+def explain_end(name: str, *, plain: bool) -> str:
     """Give the end of a command's --help: examples, and how its options are called as variables."""
+    examples = (AS_IT_STANDS + "\n".join(EXAMPLES[name]),) if plain else EXAMPLES[name]
     prefix = f"XPUSETUP_{name.upper().replace(' ', '_').replace('-', '_')}"
     variables = f"Each option is a variable too: {prefix}_PROFILE for --profile, and so on; XPUSETUP_JSON, _QUIET and"
-    return "\n\n".join(("Examples:", *EXAMPLES[name], f"{variables} _VERBOSE hold for all commands."))
+    return "\n\n".join(("Examples:", *examples, f"{variables} _VERBOSE hold for all commands."))

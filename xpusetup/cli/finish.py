@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import shutil
 import signal
 import sys
 import traceback
@@ -13,7 +14,7 @@ from typing import TYPE_CHECKING, Any, NoReturn, TextIO
 from typer.core import TyperCommand
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from xpusetup.base.errors import XpuError
     from xpusetup.commands.result import AnyResult
@@ -26,16 +27,37 @@ if TYPE_CHECKING:
 _AT_WORK: dict[str, Any] = {}
 
 
+PANELS_FROM = 100
+"""Columns from which on no word of an option is broken or cut in panels."""
+
+
+def name_values(parameters: Iterable[Any]) -> None:
+    """Let the help say what an option or argument takes in one word, and nothing of a flag, which takes none."""
+    for parameter in parameters:
+        if parameter.param_type_name == "argument":
+            parameter.display_type_rich = lambda **_words: None  # beside its word it would say str
+        parameter.metavar = parameter.metavar or (
+            "" if getattr(parameter, "is_flag", False) else parameter.name.upper()
+        )
+
+
 class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
+        """Write the help: examples at its end, and the rule of the variables instead of a line for each.
+
+        Where panels are too narrow for whole words, it is written as plain text.
+        """
         from xpusetup.cli.examples import explain_end
 
         for parameter in self.params:
             parameter.show_envvar = False  # type: ignore[attr-defined]
-        self.epilog = explain_end(ctx.command_path.partition(" ")[2])
+        name_values(self.get_params(ctx))
+        plain = shutil.get_terminal_size().columns < PANELS_FROM
+        if plain:
+            self.rich_markup_mode = None
+        self.epilog = explain_end(ctx.command_path.partition(" ")[2], plain=plain)
         super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:

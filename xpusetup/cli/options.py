@@ -306,6 +306,13 @@ class EnvironmentWhere(RootWhere):
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
+class InstallWhere(EnvironmentWhere):
+    """Where what was published goes, and what of it."""
+
+    take: Take = None
+
+
+@dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class MachineWhere(EnvironmentWhere):
     """Where a build would go."""
 

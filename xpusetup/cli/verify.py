@@ -1,4 +1,4 @@
-"""verify, test, verify-wheel, sign, fits: proof that a device computes, suites, what is in a wheel, what fits torch."""
+"""verify, test, verify-wheel, rebuild, sign, fits: proof of devices, suites and wheels, and what fits a torch."""
 
 from __future__ import annotations
 
@@ -102,6 +102,33 @@ def verify_wheel(
             return verify(wheel, asked)
 
     told.finish("verify-wheel", work)
+
+
+# rebuild: the same bytes again.
+
+
+@options.spread
+def rebuild(
+    *,
+    where: options.LockWhere,
+    check: Annotated[bool, typer.Option("--check", help="Compare, which is all that it is for.")] = True,  # noqa: ARG001 - as it is
+    at: Annotated[str, typer.Option("--at", help="The folder to build in.", metavar="DIR")] = "",
+    keep: Annotated[bool, typer.Option("--keep", help="Keep the second build if nothing differs.")] = False,
+    jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: others than before.")] = 0,
+    launcher: options.Launcher = "none",
+    told: options.LongOutput,
+) -> None:
+    """Build again what is built, in another folder and under other conditions, and compare the wheels byte by byte."""
+
+    def work() -> AnyResult:
+        from xpusetup.commands.rebuild import RebuildOptions
+        from xpusetup.commands.rebuild import rebuild as make
+
+        with told.view() as view:
+            how = RebuildOptions(at=at, keep=keep, jobs=jobs, launcher=launcher, observe=view.observe)
+            return make(where.find(), how)
+
+    told.finish("rebuild", work)
 
 
 # sign: the statements of wheels, by a key of the user's own.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -30,7 +31,15 @@ from xpusetup.commands.tuning import (
 )
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
-from xpusetup.plan.install import BUILD, INSTALL, Purpose, members_without_wheels, purpose_of_build
+from xpusetup.plan.install import (
+    BUILD,
+    INSTALL,
+    INSTALL_STEP,
+    MEMBERS_STEP,
+    Purpose,
+    members_without_wheels,
+    purpose_of_build,
+)
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import read_document, read_keys, read_manifest
 from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_replaced, prepare, write_prepared
@@ -125,7 +134,7 @@ def build(where: Where, request: Request, options: BuildOptions) -> Result[Build
     if options.bundle:
         from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
 
-        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(_note(text)))
+        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(note(text)))
         return run_purpose(workspace, request, options, BUILD, gap)
     workspace = open_workspace(where)
     return run_purpose(workspace, request, options, purpose_of_build(workspace.profile))
@@ -149,24 +158,24 @@ def run_purpose(
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
     observe = with_forecast(observe, prepared)
-    observe(_plan_event(workspace, prepared, tuned))
+    observe(plan_event(workspace, prepared, tuned))
     for text in (*prepared.notes, *filter(None, [engine]), *_worth_saying(workspace, prepared)):
-        observe(_note(text))
+        observe(note(text))
     open_root(prepared.root.path)
-    with hold_lock(prepared.root / "lock", lambda text: observe(_note(text))) as lock:
+    with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
         write_engine(prepared, launcher)
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
-            observe(_note(f"{text}: it is installed again"))
+            observe(note(f"{text}: it is installed again"))
         load = Watch(patience=workspace.settings.stall_seconds, keep=keep_samples(prepared.root))
-        run = _run(prepared, request, lock, {**tuned, **network}, observe)
+        run = make_run(prepared, request, lock, {**tuned, **network}, observe)
         before = gap.before if gap else run.before
         outcome = run_plan(replace(run, load=load, launcher=launcher, before=before))
         if outcome.ran or read_manifest(prepared.root).get("steps") != read_keys(prepared.root):
             for text in record_end(workspace, prepared, outcome, request):
-                observe(_note(text))
+                observe(note(text))
     result = _make_result(workspace, prepared, outcome, request, options)
     reached = _reached_out(prepared, outcome, gap)
     return replace(result, data=replace(result.data, reached_out=reached))
@@ -179,7 +188,7 @@ def _settle(
     if purpose is BUILD and workspace.revs:
         from xpusetup.commands.profiles import ensure_locked  # noqa: PLC0415 - pinned profiles need no lock
 
-        workspace = ensure_locked(workspace, lambda text: observe(_note(text)))
+        workspace = ensure_locked(workspace, lambda text: observe(note(text)))
     return workspace, find_ready(workspace, request) if request.only else request
 
 
@@ -198,9 +207,10 @@ def render_options(options: BuildOptions) -> tuple[str, ...]:
     return (*jobs, *launcher, *(("--bundle", options.bundle) if options.bundle else ()))
 
 
-def _run(
+def make_run(
     prepared: Prepared, request: Request, lock: int, tuned: dict[str, str], observe: Callable[[Event], None]
 ) -> Run:
+    """Give what a run of the plan works with; `tuned` are variables that no key sees."""
     return Run(
         root=prepared.root,
         plan=prepared.plan,
@@ -234,7 +244,8 @@ def _watch(step: Step) -> Callable[[list[str]], str]:
     return watch_step(step)
 
 
-def _plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
+def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) -> Event:
+    """Give the first event of a build: what is built, for which device, with what, and where."""
     target = prepared.plan.target
     jobs = f"{tuned['MAX_JOBS']} jobs" if "MAX_JOBS" in tuned else ""
     kit = f"oneAPI {target.toolkit.version}" if target.toolkit else ""
@@ -272,7 +283,8 @@ def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
     yield from python.adopted.notes
 
 
-def _note(text: str) -> Event:
+def note(text: str) -> Event:
+    """Give the event that tells a line by the way."""
     return Event(kind="note", time=now(), text=text)
 
 
@@ -301,24 +313,40 @@ def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Works
         return open_workspace(where), None
     from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
 
-    return enter(where, request, options.bundle, lambda text: options.observe(_note(text)), INSTALL.command)
+    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), INSTALL.command)
 
 
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
     workspace, gap = _enter(where, request, options)
+    _refuse_sources(workspace)
     if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(
             f"{workspace.profile.name} names no published wheels",
             fix=f"build it instead: xpusetup build {workspace.options}",
         )
     result = run_purpose(workspace, request, options, INSTALL, gap)
-    told = read_document(workspace.root / "results/installed.json")
-    gone = told.get("removed", []) if "wheels.install" in result.data.ran else []
+    told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
+    gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
+    last = next((told[step] for step in reversed(told) if told[step]), {})
     installed = InstallResult(
         **fields_of(result.data),
         removed=[RemovedPackage(each["name"], each["version"], each["why"]) for each in gone],
-        orphans=told.get("orphans", []),
-        tidy=told.get("tidy", ""),
+        orphans=last.get("orphans", []),
+        tidy=last.get("tidy", ""),
     )
     return Result(result.command, installed, result.code)
+
+
+INSTALLED = {INSTALL_STEP: "results/installed.json", MEMBERS_STEP: "results/members.json"}
+"""Where the steps that install say what they did, in their order."""
+
+
+def _refuse_sources(workspace: Workspace) -> None:
+    """Raise UsageError where a part is asked for that would be compiled."""
+    if names := [name for name, how in workspace.takes.items() if how == "source"]:
+        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
+        raise UsageError(
+            f"install compiles nothing, and {', '.join(names)} would be built from source",
+            fix=f"xpusetup build {workspace.options} {shlex.join(takes)}",
+        )

@@ -346,7 +346,7 @@ def _describe(finding: Finding, families: tuple[str, ...]) -> DoctorFinding:
 def _machine(facts: Facts) -> str:
     system, resources = facts.system, facts.resources
     words = accelerator_names(facts) or list(other_gpus(facts))
-    words += [system.name, f"Linux {system.kernel}"] if system else []
+    words += [system.name, *([f"Linux {system.kernel}"] if system.kernel != "0" else [])] if system else []
     if resources:
         words += [f"{resources.cpus} cores", f"{resources.memory / (1 << 30):.0f} GiB"]
     if facts.python:

@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
+    from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
@@ -244,6 +245,15 @@ def _adopted(data: Adopted) -> Lines:
     return (("write it", data.apply, f"{len(data.changes)} files change"),) if data.changes else ()
 
 
+def _rebuilt(data: RebuildResult) -> Lines:
+    if data.failed:
+        why = f"{data.failed} failed under other conditions"
+        yield "read why it failed", f"xpusetup explain {shlex.quote(data.log)}", why
+    if data.kept:
+        line = f"xpusetup remove --root {shlex.quote(data.again)} --yes"
+        yield "take the second build away", line, "it stays until then"
+
+
 def _suites(data: SuiteList) -> Lines:
     return (("run the first", data.follows, "it installs what the suite needs"),)
 
@@ -269,6 +279,7 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "Emitted": _emit,
     "Removed": _remove,
     "Adopted": _adopted,
+    "RebuildResult": _rebuilt,
     "SuiteList": _suites,
 }
 """What leads on from each type of result, by its name; from all others nothing does."""

@@ -126,7 +126,9 @@ def _find(where: Where) -> Root:
     """Give the root that is named; nothing is removed that nobody named."""
     roots = roots_folder(load_settings())
     if not (where.root or where.name or where.profile or where.rev):
-        there = ", ".join(root.path.name for root in find_roots(roots)) or "none"
+        there = ", ".join(root.path.name for root in find_roots(roots))
+        if not there:
+            raise NotReadyError(f"nothing is built in {roots}", fix="xpusetup cache size")
         raise UsageError("say which build", fix=f"xpusetup remove --name NAME; in {roots} there is: {there}")
     path = Path(where.root).absolute() if where.root else roots / where.name if where.name else None
     root = Root((path or open_workspace(where).root).resolve())

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
 
 from xpusetup.base.values import LONGEST, Inside, Name, Sha256, Sourced, Strict, Text, Variable, VersionText
 
@@ -103,6 +103,18 @@ class Judged(Strict):
     why: Text
 
 
+class Undecided(Sourced):
+    """A wheel of which nobody could say whether it fits; `files` are those that were looked into, by their hash.
+
+    It is taken where that is asked for, and held against the torch that is there before it is installed.
+    """
+
+    version: VersionText
+    index: Text = ""
+    after: list[Name] = []
+    files: list[Sha256] = []
+
+
 VersionLines = dict[Inside, Annotated[list[Word], Field(min_length=1)]]
 """By header of torch, words whose lines say which release it is and nothing else."""
 
@@ -119,3 +131,8 @@ class Membership(Strict):
     proof: Proof | None = None
     version_headers: list[Inside] = []
     version_lines: VersionLines = {}
+    undecided: Undecided | None = None
+
+    @model_serializer(mode="wrap")
+    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in say(self).items() if name != "undecided" or value}

@@ -287,3 +287,21 @@ def read_request(  # noqa: PLR0913 - one for each option
         return asked
     asked = replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
     return replace(asked, editable=find_editable(source or ()), archives=find_archives(asked.sources))
+
+
+def read_words(words: Sequence[str]) -> Request:
+    """Read the request of a build back from the words of its options; those that say which build are passed over.
+
+    What only stops a build, or follows it, is left out: `--require-hashes`, `--verify`.
+    """
+    given: dict[str, list[str]] = {}
+    rest = iter(word for word in words if word != "--require-hashes")
+    for option, value in zip(rest, rest, strict=False):
+        given.setdefault(option, []).append(value)
+    return read_request(
+        arch=given.get("--arch", ["auto"])[0],
+        variables=given.get("--set"),
+        source=given.get("--source"),
+        patch=given.get("--patch"),
+        verify="off",
+    )

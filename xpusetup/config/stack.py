@@ -14,7 +14,7 @@ from pydantic import Field, model_validator
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import LONGEST_WORD, Inside, Name, Operand, Specifiers, Strict, Summary, Text
 from xpusetup.config.load import parse_data
-from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, VersionLines, rank
+from xpusetup.config.member import Binds, Fitted, Judged, Membership, Proof, Undecided, VersionLines, rank
 from xpusetup.config.profile import (
     Component,
     Pins,
@@ -223,6 +223,7 @@ def choose(member: Member, ground: Ground) -> Component:
         proof=member.proof,
         version_headers=ground.stack.version_headers,
         version_lines=ground.stack.version_lines,
+        undecided=_undecided(member, torch),
     )
     source = next((part for part in member.candidates if isinstance(part, SourceComponent)), None)
     update: dict[str, object] = {"member": about}
@@ -242,6 +243,22 @@ def _judge(member: Member, part: Component, torch: str) -> tuple[bool, str]:
         return False, f"nobody has seen whether {part.distribution} {part.version} fits torch {torch}"
     found = next((each for each in seen if each.answer == "fits"), seen[0])
     return found.answer == "fits", f"{found.answer.replace('_', ' ')} torch {torch}: {found.reason}"
+
+
+def _undecided(member: Member, torch: str) -> Undecided | None:
+    """Give the wheel of a member of which nobody could say whether it fits this torch; None where that is known."""
+    seen = [each for each in member.fits if each.torch == torch]
+    part = next((each for each in member.candidates if isinstance(each, WheelComponent)), None)
+    if part is None or any(each.answer != "unknown" for each in seen):
+        return None
+    return Undecided(
+        version=part.version,
+        index=part.index,
+        after=part.after,
+        files=[each.file for each in seen],
+        source=part.source,
+        confidence=part.confidence,
+    )
 
 
 def _hold(members: Iterable[Member], chosen: Iterable[Component], torch: str) -> dict[str, list[str]]:

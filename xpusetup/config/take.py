@@ -19,7 +19,7 @@ from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComp
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from xpusetup.config.profile import Component, Profile
+    from xpusetup.config.profile import Component, Profile, Published
 
 
 ORIGIN = "data/from_source.toml"
@@ -86,7 +86,49 @@ def take_parts(profile: Profile, takes: Mapping[str, str], ways: Ways) -> Taken:
     }
     parts = [changed.get(part.name, part) for part in profile.components]
     notes = (_describe(part) for part, old in zip(parts, profile.components, strict=True) if part is not old)
-    return Taken(profile.model_copy(update={"components": parts}), tuple(notes))
+    told = [part for part in parts if part.kind == "wheel" and part.member is not None and part.member.undecided]
+    hashes = {f"{canonicalize_name(part.distribution)}=={part.version}": _files(part) for part in told if _files(part)}
+    update = {
+        "components": parts,
+        "published": _publish(profile, parts, [f"{part.distribution}=={part.version}" for part in told]),
+        "hashes": {**profile.hashes, **hashes},
+    }
+    return Taken(profile.model_copy(update=update), tuple(notes))
+
+
+def _files(part: WheelComponent) -> list[str]:
+    return part.member.undecided.files if part.member is not None and part.member.undecided else []
+
+
+def _undecided(part: Component) -> WheelComponent | None:
+    """Give the wheel of a stack's member of which nobody could say whether it fits."""
+    tried = part.member.undecided if part.member is not None else None
+    if tried is None or part.kind == "wheel":
+        return None
+    return WheelComponent(
+        kind="wheel",
+        name=part.name,
+        distribution=part.distribution or part.name,
+        version=tried.version,
+        index=tried.index,
+        after=tried.after,
+        source=tried.source,
+        confidence=tried.confidence,
+        member=part.member,
+    )
+
+
+def _publish(profile: Profile, parts: Iterable[Component], more: list[str]) -> Published | None:
+    """Give what was published without what is left out now, or built on top of it; None where nothing is left.
+
+    `more` is what is taken now and was left out.
+    """
+    if profile.published is None:
+        return None
+    left = (part for part in parts if part.kind == "skip" or (part.kind == "source" and part.member is not None))
+    gone = {canonicalize_name(part.distribution or part.name) for part in left}
+    kept = [pin for pin in profile.published.wheels if canonicalize_name(Requirement(pin).name) not in gone]
+    return profile.published.model_copy(update={"wheels": [*kept, *more]}) if kept else None
 
 
 def _take(profile: Profile, part: Component, how: str, ways: Ways) -> Component:
@@ -113,6 +155,8 @@ def _why_not(profile: Profile, part: Component, how: str) -> str:
 def ways_of(profile: Profile, part: Component, ways: Ways) -> dict[str, Component]:
     """Give the part in each way that it can be taken; the profile's own comes first."""
     found: dict[str, Component] = {part.kind: part}
+    if tried := _undecided(part):
+        found["wheel"] = tried
     if isinstance(part, SkippedComponent):
         return found
     if isinstance(part, WheelComponent) and (made := part.from_source or _from_source(part, ways)):

@@ -370,12 +370,17 @@ def _mend_binding(gpu: Gpu) -> str:
 
 
 def check_xe_on_alchemist(question: Question) -> Answer | None:
-    """Look for an Alchemist card on xe under an old kernel."""
+    """Look for an Alchemist card on xe: under an old kernel, or where nothing finds it."""
     kernel = _kernel(question)
     cards = [gpu for gpu in of_family(question, "dg2") if gpu.driver == "xe"]
-    if kernel is None or not cards or numbers(kernel.release) >= XE_ON_ALCHEMIST:
+    lost = fails(question.facts) and not lists_all(question)
+    if kernel is None or not cards or (numbers(kernel.release) >= XE_ON_ALCHEMIST and not lost):
         return None
-    return Answer("warn", f"xe has {named(question, cards)} under Linux {kernel.release}", _words(kernel, cards))
+    aged = check_driver_age(question)
+    if aged is not None and aged.level == "fail":
+        return None  # a driver that is too old for the kernel finds nothing on i915 either
+    seen = f"xe has {named(question, cards)} under Linux {kernel.release}"
+    return Answer("fail" if lost else "warn", seen, _words(kernel, cards))
 
 
 def check_driver_age(question: Question) -> Answer | None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from posixpath import basename
 from typing import TYPE_CHECKING
 
@@ -238,9 +239,7 @@ def check_companions(question: Question) -> Answer | None:
     if torch is None or not is_xpu(question) or not numbers(torch.version or ""):
         return None
     there = {name: version for name in ("torchvision", "torchaudio") if (version := distribution(question, name))}
-    late = [
-        f"{name} {each}" for name, each in there.items() if _is_of_another(name, each, numbers(torch.version or ""))
-    ]
+    late = [f"{name} {each}" for name, each in there.items() if _is_of_another(name, each, torch.version or "")]
     other = [f"{name} {each}" for name, each in there.items() if _is_other_build(local, each.partition("+")[2])]
     if not late and not other:
         return Answer("ok", ", ".join(there)) if there else None
@@ -251,8 +250,21 @@ def check_companions(question: Question) -> Answer | None:
     return Answer("fail" if late and not asked else "warn", seen, {"python": torch.python})
 
 
-def _is_of_another(name: str, version: str, torch: tuple[int, ...]) -> bool:
-    """Say whether a companion is of another release: torchvision's minor is 15 more, torchaudio's the same."""
+NIGHTLY = re.compile(r"\.dev(20[2-9]\d(?:0[1-9]|1[0-2])(?:0[1-9]|[12]\d|3[01]))\b")
+NIGHTS = 14
+"""Nightlies so many days apart are still tried together."""
+
+
+def _is_of_another(name: str, version: str, whole: str) -> bool:
+    """Say whether a companion is of another release: torchvision's minor is 15 more, torchaudio's the same.
+
+    Of two nightlies the numbers tell nothing, since a repository counts on when it likes; their days do.
+    """
+    days = [NIGHTLY.search(each) for each in (version, whole)]
+    if days[0] and days[1]:
+        one, other = (date.fromisoformat(found[1]) for found in days if found)
+        return abs((one - other).days) > NIGHTS
+    torch = numbers(whole)
     if name == "torchvision":
         return torch[:1] == (2,) and numbers(version) != (0, torch[1] + 15)
     return (2, 0) <= torch < FROZEN and numbers(version) != torch

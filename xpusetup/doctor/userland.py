@@ -21,6 +21,8 @@ from xpusetup.machine.versions import DRIVER_PACKAGES
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from xpusetup.base.model import Level
     from xpusetup.machine.facts import LevelZero, Userland
 
@@ -48,6 +50,8 @@ FAMILIES = (
     ("level-zero", "libze1"),
 )
 """Packages that bring the same files under two names."""
+OUTGROWN = 39
+"""A driver so many weeks older than the SYCL runtime is passed over by it in reports."""
 STOCK_BUILD = 27642
 """The driver of Ubuntu 24.04's own archive, 23.43."""
 
@@ -92,7 +96,7 @@ def check_driver(question: Question) -> Answer | None:
 
 def check_stock(question: Question) -> Answer | None:
     """Look for the driver of Ubuntu 24.04's own archive."""
-    version = package(question, "libze-intel-gpu1")
+    version = package(question, "libze-intel-gpu1", "intel-opencl-icd")
     if not is_xpu(question) or not version.startswith("23.43.27642"):
         return None
     if late := newer_than(question, STOCK_BUILD):
@@ -228,9 +232,22 @@ def check_only_opencl(question: Question) -> Answer | None:
     kinds = {re.sub(r"^ext_oneapi_", "", kind) for kind in kinds}
     if "opencl:gpu" in kinds and "level_zero:gpu" not in kinds:
         there = package(question, *DRIVER_PACKAGES) if _ladder(question) is None else ""
+        if there and (runtime := _later_runtime(userland.sycl, there)):
+            seen = f"sycl-ls lists opencl:gpu and no level_zero:gpu: the driver {there} is older than the SYCL runtime"
+            return Answer("fail", f"{seen} ({runtime})")
         told = f", though its driver {there} is installed: what was told does not say why" if there else ""
         return Answer("warn" if there else "fail", f"sycl-ls lists opencl:gpu and no level_zero:gpu{told}")
     return Answer("ok", ", ".join(sorted(kinds)))
+
+
+def _later_runtime(listed: Sequence[str], driver: str) -> str:
+    """Give the release of the SYCL runtime, told by its OpenCL for CPUs, where the driver is long before it."""
+    made = re.match(r"(\d\d)\.(\d\d)\.", driver)
+    found = next(filter(None, (re.search(r"\[(20\d\d)\.(\d{1,2})\.\d", line) for line in listed)), None)
+    if made is None or found is None:
+        return ""
+    weeks = (int(found[1]) - 2000 - int(made[1])) * 52 + int(found[2]) - int(made[2])
+    return f"{found[1]}.{found[2]}" if weeks > OUTGROWN else ""
 
 
 def check_loader_version(question: Question) -> Answer | None:

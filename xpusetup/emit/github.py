@@ -12,7 +12,7 @@ from xpusetup.base.text import comment, render_long_command, render_word, workfl
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.machine.activation import render_activation
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
-from xpusetup.plan.requirements import has_tools, requirement_options, requirements_of
+from xpusetup.plan.requirements import has_tools, published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
 
 if TYPE_CHECKING:
@@ -261,7 +261,12 @@ def _install_published(profile: Profile) -> Iterator[str]:
     helper = (CHECK_PYTHON, f"{ROOT}/helpers/install_published.py", "--wheels", f"{ROOT}/published")
     named = (word for pin in published_wheels(profile).values() for word in ("--wheel", "==".join(pin)))
     index = ("--index", profile.published.index) if profile.published else ()
-    places = (*index, *requirement_options(profile, "published"), "--out", f"{ROOT}/results/check.json")
+    places = (
+        *index,
+        *requirement_options(profile, *published_purposes(profile)),
+        "--out",
+        f"{ROOT}/results/check.json",
+    )
     yield render_long_command((*helper, *named, *places))
 
 

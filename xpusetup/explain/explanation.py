@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.explain.ending import find_ending
 from xpusetup.explain.evidence import decide, fill_names
-from xpusetup.explain.finder import Advice
+from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.scan import COUNTED, scan
 
@@ -212,8 +212,11 @@ def explain(
 
 
 def _decide(seen: ScanResult, log: Lines) -> None:
-    """Narrow what was matched by what the log tells elsewhere."""
-    for name, match in seen.matches.items():
+    """Drop and narrow what was matched by what the log tells elsewhere."""
+    for name, match in list(seen.matches.items()):
+        if match.signature.unless and make_regex(match.signature.unless).search(log.whole):
+            del seen.matches[name]
+            continue
         if not match.signature.when:
             continue
         systems = find_systems([match.text], log.whole)

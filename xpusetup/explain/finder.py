@@ -84,6 +84,7 @@ class Signature(Strict):
     local: list[str] = []
     patterns: list[str] = []
     never: str = ""
+    unless: str = ""
     follows: list[str] = []
     cleared: list[str] = []
     on: dict[System, Advice] = {}

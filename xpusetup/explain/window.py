@@ -73,7 +73,7 @@ CALLED = 200
 """Within so many letters a logger says how grave a line is."""
 CALM = re.compile(
     r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
-    r"|\blevel=(?:debug|info)\b",
+    r"|\blevel=(?:debug|info)\b|(?:^|\s)[IDW] [\w./-]+\.(?:cc|cpp|cu|h):\d+\]",
 )
 """A line that its logger calls none."""
 
@@ -174,7 +174,7 @@ HINT = re.compile(
 )
 """What people read first in a log that says nothing plainer."""
 NONE = re.compile(
-    r"^HEAD is now at|^ERROR: Exception:$|^\s*execute_process failed command indexes:"
+    r"^HEAD is now at|^ERROR: Exception:$|Unable to register cu\w+ factory|^\s*execute_process failed command indexes:"
     r"|\b(?:0|no|without) (?:\w+ )?(?:errors?|failures?|failed)\b|\bfailed samples: 0\b"
     r"|\b(?:errors?|failures?|failed): 0\b"
     r"|\b(?:warning|note|remark|Warnung|Anmerkung|avertissement)\s?: "

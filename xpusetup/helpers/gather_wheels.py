@@ -26,12 +26,12 @@ def main() -> None:
     parser.add_argument("--wheels", type=Path, required=True, help="the folder that they lie in")
     parser.add_argument("--wheel", action="append", required=True, metavar="NAME==VERSION")
     parser.add_argument("--index", default="", help="where else to look for what they require")
-    parser.add_argument("--requirements", type=Path, required=True, help="the hashes that are known")
+    parser.add_argument("--requirements", type=Path, action="append", required=True, help="the hashes that are known")
     parser.add_argument("--record", type=Path, required=True, help="what is held to where no hash was published")
     parser.add_argument("--require-hashes", action="store_true", help="take nothing else than what has such a hash")
     parser.add_argument("--into", type=Path, required=True)
     options = parser.parse_args()
-    known = {pin.key: pin for pin in read_pins([options.requirements])}
+    known = {pin.key: pin for pin in read_pins(options.requirements)}
     pairs = [pin.split("==", 1) for pin in options.wheel]
     wheels = {name: find_wheel(options.wheels, name, version) for name, version in pairs}
     for name, path in wheels.items():

@@ -9,11 +9,17 @@ from __future__ import annotations
 import argparse
 from importlib.metadata import distribution
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, installed, names_of, packages
 from helperlib.env.installers import write_constraint
 from helperlib.output import fail, write_json, write_text
 
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+CODE = ".code"
+"""How the name of the list of byte code ends, which lies beside the record."""
 HEAD = """\
 # What xpusetup installed here. pip keeps to it because pip.conf of this environment names it; uv where UV_CONSTRAINT
 # does.
@@ -39,6 +45,7 @@ def main() -> None:
     except ValueError as error:
         fail(str(error), "mend that file, or remove it")
     write_json(options.out, document(names, options.conflict, settings))
+    write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
 
 
@@ -89,6 +96,17 @@ def scripts(record: Path) -> dict[str, str]:
     listed = (line.partition(",")[0] for line in record.read_text(encoding="utf-8").splitlines())
     found = {name: record.parent.parent / name for name in listed if name.startswith("../") and "/bin/" in name}
     return {name: digest(path) for name, path in found.items() if path.is_file()}
+
+
+def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
+    """Hash the byte code of what is guarded, as sha256sum tells it: lists of files have no hash of it."""
+    for name in names:
+        listed = distribution(name).files or ()
+        places = {folder / each.parent / "__pycache__" for each in listed if each.suffix == ".py"}
+        sources = {(folder / each).with_suffix("") for each in listed if each.suffix == ".py"}
+        for path in sorted(path for place in places for path in place.glob("*.pyc")):
+            if path.parent.parent / path.name.partition(".")[0] in sources:
+                yield f"{digest(path)}  {path.relative_to(folder)}\n"
 
 
 def digest(path: Path) -> str:

@@ -38,8 +38,17 @@ def main() -> None:
     parser.add_argument("--look", action="store_true", help="only say what would be done, and what stands in the way")
     parser.add_argument("--wheels", type=Path, help="the folder that they lie in")
     parser.add_argument("--wheel", action="append", required=True, metavar="NAME==VERSION")
+    parser.add_argument(
+        "--beside", action="append", default=[], metavar="NAME==VERSION", help="what is there, and stays"
+    )
     parser.add_argument("--index", default="", help="where else to look for what they require")
-    parser.add_argument("--requirements", type=Path, help="the hashes that are known, of the wheels and of more")
+    parser.add_argument(
+        "--requirements",
+        type=Path,
+        action="append",
+        default=[],
+        help="the hashes that are known",
+    )
     parser.add_argument("--record", type=Path, help="what is held to where no hash was published")
     parser.add_argument("--require-hashes", action="store_true", help="take nothing else than what has such a hash")
     parser.add_argument("--constraints", default="", help="our own, which are renewed afterwards")
@@ -56,10 +65,15 @@ def main() -> None:
     left: list[str] = []
     if not options.look:
         forget_cut_off()
-        wheels = {name: str(find_wheel(options.wheels, name, version)) for name, version in wanted.items()}
-        install(options, wheels, gone, same)
+        install(options, find_wheels(options.wheels, options.wheel), gone, same)
         left = orphans(installed())
     write_json(options.out, {"removed": removed, "orphans": left, "tidy": tidy(left)})
+
+
+def find_wheels(folder: Path, pins: list[str]) -> dict[str, str]:
+    """Give the path of each of these wheels, by its distribution."""
+    split = (pin.split("==", 1) for pin in pins)
+    return {name: str(find_wheel(folder, name, version)) for name, version in split}
 
 
 def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
@@ -79,17 +93,18 @@ def _kept(found: Found) -> str:
 
 def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tuple[Found, str]], same: set[str]) -> None:
     """Resolve, hold, remove, install: with the first installer that can, from the first places that have everything."""
-    known = {pin.key: pin for pin in read_pins([options.requirements])}
+    known = {pin.key: pin for pin in read_pins(options.requirements)}
+    beside = find_wheels(options.wheels, options.beside)
     own = {name: hold_wheel(name, Path(path), known, options) for name, path in wheels.items()}
     complaints: list[str] = []
     for way in ways():
         env = environment(way, options.constraints)
         for places in ((), ("--extra-index-url", options.index)) if options.index else ((),):
             call = Call(way, env, places)
-            code, lines, found = resolve(call, tuple(wheels.values()))
+            code, lines, found = resolve(call, (*wheels.values(), *beside.values()))
             complaints += lines if code else []
             if code == 0:
-                more = [pin for pin in found if pin.name not in {canonical(name) for name in wheels}]
+                more = [pin for pin in found if pin.name not in {canonical(name) for name in (*wheels, *beside)}]
                 held = hold(call, more, known, options.record, strict=options.require_hashes)
                 remove(gone)
                 finish(call, [*own.values(), *held], options.record)

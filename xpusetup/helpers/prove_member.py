@@ -36,6 +36,7 @@ def main() -> None:
     parser.add_argument("--binds", default="none")
     parser.add_argument("--otherwise", default="", help="how the member can be had else")
     parser.add_argument("--proof", type=json.loads, default={}, metavar="JSON", help="works: what is to be seen")
+    parser.add_argument("--had", default="built", choices=("built", "installed"), help="how it came here")
     parser.add_argument("--device", default="cpu", help="where the call computes")
     options = parser.parse_args()
     {"fits": prove_fit, "works": prove_work}[options.what](options)
@@ -129,19 +130,21 @@ def prove_work(options: argparse.Namespace) -> None:
     else:
         compute(options, found)
     write_json(options.out, found)
-    say(found)
+    say(found, options.had)
 
 
-def say(found: dict[str, Any]) -> None:
+def say(found: dict[str, Any], had: str) -> None:
     operators = f"{count(len(found['operators']), 'operator')} registered" if found["operators"] else ""
-    number = f"gives {found['answer']}" if found["proven"] else f"built, not verified: {found['why']}"
+    number = f"gives {found['answer']}" if found["proven"] else f"{had}, not verified: {found['why']}"
     say_summary("imports", operators, number)
 
 
 def end(options: argparse.Namespace, found: dict[str, Any], why: str) -> None:
     """Write down what failed, and end."""
     write_json(options.out.with_suffix(".failed.json"), {**found, "proven": False, "why": why})
-    fail(f"{options.member} is built and not right: {why}", f"look at {options.out.with_suffix('.failed.json')}")
+    fail(
+        f"{options.member} is {options.had} and not right: {why}", f"look at {options.out.with_suffix('.failed.json')}"
+    )
 
 
 def unmet(distribution: str) -> Iterable[str]:

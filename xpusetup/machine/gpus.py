@@ -167,7 +167,8 @@ def age_of(device: str, name: str = "") -> Literal["", "legacy", "oldest"]:
     """
     if device:
         return "oldest" if device.startswith(OLDEST) else "legacy" if device.startswith(LEGACY) else ""
-    return "oldest" if OLDEST_TITLES.search(name) else "legacy" if LEGACY_TITLES.search(name) else ""
+    plain = re.sub(r"\((?:R|TM|C)\)", "", name, flags=re.IGNORECASE)
+    return "oldest" if OLDEST_TITLES.search(plain) else "legacy" if LEGACY_TITLES.search(plain) else ""
 
 
 class Family(Sourced):

@@ -72,6 +72,8 @@ def clean_lines(text: str) -> Iterator[str]:
 # What a line can be: one pattern for each.
 
 
+SPOKEN = re.compile(r"[A-Za-z] +\W?\[\w+:\w+\](?!\[)")
+"""A kind of device in somebody's sentence: words before it, and no number after it, as sycl-ls writes."""
 SYCL = re.compile(r"\[(?:ext_oneapi_)?(?:level_zero|opencl|cuda|hip|native_cpu):(?:gpu|cpu|acc|fpga)[:\]]")
 NUMBERED = re.compile(r"^\[((?:ext_oneapi_)?\w+):(gpu|cpu|acc|fpga):(\d{1,4})\]")
 ABORT = re.compile(r"\b(?:Abort was called at|terminate called (?:after|without))")
@@ -135,7 +137,10 @@ TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
 PCI_ID = re.compile(r"\b8086:(?:0x)?([0-9a-fA-F]{4})\b")
 FORCED = re.compile(r"\b(xe|i915)\.force_probe='?([0-9a-fA-F]{4})\b")
-TITLE = re.compile(r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4})\b")
+TITLE = re.compile(
+    r"(?i)\b(?:Arc(?:\(TM\))?(?: Pro)? [AB]\d{2,3}[A-Z]?|Data Center GPU (?:Max|Flex) \d{3,4}"
+    r"|Iris(?:\(R\))? Plus Graphics)\b"
+)
 SHORT = re.compile(
     r"(?<![\w./-])(?:([AB]\d{3}M?|B[5-7][05])|(Max 1[15]\d0|Flex 1[47]0)"
     r"|(U?HD|Iris Plus)(?: Graphics)? ([P\d]\d{2,3}))(?![\w-])"
@@ -182,6 +187,10 @@ PINNED = re.compile(
     rf"^[\s|*+•-]{{0,8}}(?:\[(?:pip3?|conda)\]\s+)?{STATE}(?P<name>[A-Za-z][\w.+-]{{1,60}}?)(?::(?:amd64|all|i386))?(?:/[\w,.-]{{1,60}})?"
     r"\s{0,60}(?:===?|[:=|@]|\s)\s{0,60}[\[(]?v?(?P<version>\d[\w.+~:-]{1,80})"
 )
+NEWEST = re.compile(
+    r"^(?P<state>)(?P<name>[a-z0-9][\w.+-]{1,60}) is already the newest version \((?P<version>\d[^\s)]{1,80})\)"
+)
+"""What apt says of a package that it has nothing newer for."""
 ABSENT = re.compile(
     r"package '?([\w.+-]{2,60}?)'? (?:is not installed|was not found)|no packages? found matching ([\w.+-]{2,60}?)\.?$"
     r"|^un\s+([\w.+-]{2,60})(?::\w+)?\s"

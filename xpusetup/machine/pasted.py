@@ -76,7 +76,7 @@ class Reader(EndReader):
 
     def _mentioned(self, line: str) -> str:
         """Take what is named in running text: ids and names of GPUs, a release of the driver."""
-        forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO, lines.SHORT)
+        forms = (lines.FORCED, lines.PCI_ID, lines.TITLE, lines.NEO, lines.SHORT, lines.OF_WHEEL)
         return "text" if len(line) < lines.PROSE and any(form.search(line) for form in forms) else ""
 
     def _note_names(self, line: str) -> None:
@@ -178,7 +178,7 @@ class Reader(EndReader):
 
     def _sycl(self, line: str) -> str:
         found = lines.SYCL.search(line)
-        if found is not None:
+        if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
             for each in parse_sycl_ls(told):
                 self._keep(self.heard.sycl_of_root if self.by_root else self.got.sycl, each)
@@ -433,7 +433,7 @@ class Reader(EndReader):
         text = line.strip()
         if found := lines.BUILT.match(line):
             self.got.collected.setdefault("conda", found[1])
-        found = lines.PINNED.match(line)
+        found = lines.NEWEST.match(text) or lines.PINNED.match(line)
         if found is None or not self._take(found["name"], found["version"], found["state"] or ""):
             alone = lines.RPM.match(text)
             if alone is None or not self._take(alone[1], alone[2], ""):

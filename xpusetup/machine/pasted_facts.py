@@ -140,16 +140,20 @@ def facts_from_paste(
     return facts, PasteReport(kinds, got.lines, got.left, tuple(got.unread), tuple(got.errors))
 
 
+PROCESSOR = re.compile(r" \((x86_64|aarch64|arm64|amd64|AMD64|i686|ppc64le|riscv64)\)$")
+"""The end of the system's name in collect_env; a name of the release may stand in brackets before it."""
+
+
 def _read_collected(got: Pasted) -> None:
     """Take what collect_env says over to where other tools say the same."""
     said = got.collected
     if "os" in said and "PRETTY_NAME" not in got.release:
-        name, _, rest = said["os"].partition(" (")
+        name, machine = PROCESSOR.sub("", said["os"]), PROCESSOR.search(said["os"])
         found = re.match(r"([A-Za-z/_!]+(?: [A-Za-z/_!]+)*)(?: v?(\d[\d.]*))?(?: .*)?$", name)
         got.release["PRETTY_NAME"] = name
         got.release.setdefault("NAME", found[1] if found else name)
         got.release.setdefault("VERSION_ID", (found[2] or "") if found else "")
-        got.machine = got.machine or rest.strip(") ")
+        got.machine = got.machine or (machine[1] if machine else "")
     if found := re.match(r"Linux-(\d+\.\d[\w.+-]*?)-(x86_64|aarch64)", said.get("platform", "")):
         got.kernel, got.machine = got.kernel or found[1], got.machine or found[2]
         got.told.update(("system", "kernel"))

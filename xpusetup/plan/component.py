@@ -318,13 +318,10 @@ def _installed(
     venv_last: str,
 ) -> Iterator[Step]:
     """Give the step that installs a wheel; a member's is held against torch before that, and proved after it."""
-    about = part.member
-    if about is not None:
-        yield make_fits(context, part, about, tuple(dict.fromkeys((made_by, *ready))))
-        made_by = fits_step(part.name)
+    yield from make_fits(context, part, tuple(dict.fromkeys((made_by, *ready))))
+    made_by = fits_step(part.name) if part.member is not None else made_by
     yield _make_install(context, part, made_by=made_by, venv_last=venv_last)
-    if about is not None and about.proof is not None:
-        yield make_proof(context, part, about, ready)
+    yield from make_proof(context, part, (f"{part.name}.install", *ready))
 
 
 def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ...]:

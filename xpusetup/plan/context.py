@@ -160,10 +160,10 @@ class Context:
         """Give the pattern that a component's wheel matches, and it alone."""
         return f"{self.layout.wheels}/{file_name(part.distribution)}-{self.version(part) or '*'}-*.whl"
 
-    def choice(self, part: SourceComponent | WheelComponent) -> tuple[str, ...]:
-        """Give the options that name a component's wheel to a helper."""
+    def choice(self, part: SourceComponent | WheelComponent, folder: str = "") -> tuple[str, ...]:
+        """Give the options that name a component's wheel to a helper; `folder`: where it lies, if not as usual."""
         named = ("--distribution", part.distribution, "--version", self.version(part))
-        return ("--wheels", self.layout.wheels, *named)
+        return ("--wheels", folder or self.layout.wheels, *named)
 
     def installed(self, part: SourceComponent | WheelComponent) -> str:
         """Give the file that lists what the installed component holds."""

@@ -19,19 +19,25 @@ from xpusetup.plan.environment import (
     make_venv,
     removal_options,
 )
+from xpusetup.plan.member import fits_step, make_fits, make_proof
+from xpusetup.plan.requirements import published_purposes
 from xpusetup.plan.steps import check_origins, make_plan
 from xpusetup.plan.verify import make_verify
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Goal, Layout, Request, Target
-    from xpusetup.config.profile import Profile, Published
+    from xpusetup.config.profile import Profile, Published, WheelComponent
+
+    Wheels = Mapping[str, tuple[str, str]]
+    """Distribution and version, by the name that its steps have."""
 
 
 PUBLISHED = f"{ROOT}/published"
 INSTALL_STEP = "wheels.install"
-OF_INSTALL = (".download", INSTALL_STEP)
+MEMBERS_STEP = "members.install"
+"""The step that installs the members of a stack: each was held against the torch that is installed by then."""
 
 
 def make_install_plan(profile: Profile, request: Request, target: Target, layout: Layout) -> Plan:
@@ -67,6 +73,11 @@ def published_wheels(profile: Profile) -> dict[str, tuple[str, str]]:
     }
 
 
+def wheel_members(profile: Profile) -> list[WheelComponent]:
+    """Give the members of a stack that are installed as they were published."""
+    return [part for part in profile.components if part.member is not None and part.kind == "wheel"]
+
+
 def members_without_wheels(profile: Profile) -> list[str]:
     """Name the members of a stack that are compiled, and so are not among what is installed as it was published."""
     there = {canonicalize_name(Requirement(pin).name) for pin in published_pins(profile)}
@@ -81,42 +92,49 @@ def say_left_out(names: Sequence[str]) -> str:
 
 def _steps(context: Context, published: Published) -> Iterator[Step]:
     wheels = published_wheels(context.profile)
-    distributions = [distribution for distribution, _version in wheels.values()]
+    members = {part.name: wheels[part.name] for part in wheel_members(context.profile)}
+    ground = {name: pin for name, pin in wheels.items() if name not in members}
     yield make_venv(context, published.wheels)
-    yield _make_survey(context)
-    for name, (distribution, version) in wheels.items():
-        yield _make_download(context, published, name, (distribution, version))
-    yield _make_install(context, published)
-    yield make_guard(context, distributions, INSTALL_STEP)
+    yield _make_survey(context, ground)
+    for name, pin in wheels.items():
+        yield _make_download(context, published, name, pin, f"{name}.wheel" if name in members else "published")
+    yield _make_install(context, published, ground)
+    if members:
+        yield from _make_members(context, published, ground, members)
+    distributions = _names(wheels)
+    yield make_guard(context, distributions, MEMBERS_STEP if members else INSTALL_STEP)
     if context.request.verify != "off":
         yield from make_verify(context, "guard")
 
 
-def _helper(context: Context, *options: str) -> tuple[str, ...]:
-    pins = published_wheels(context.profile).values()
-    conflicts = conflicts_among([distribution for distribution, _version in pins], context.target.accelerator)
-    return context.helper(
-        "install_published.py",
-        *options,
-        *(word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}")),
-        *removal_options(conflicts),
-    )
+def _names(wheels: Wheels) -> list[str]:
+    return [distribution for distribution, _version in wheels.values()]
 
 
-def _make_survey(context: Context) -> Step:
+def _helper(context: Context, wheels: Wheels, *options: str) -> tuple[str, ...]:
+    conflicts = conflicts_among(_names(wheels), context.target.accelerator)
+    return context.helper("install_published.py", *options, *_pins("--wheel", wheels), *removal_options(conflicts))
+
+
+def _pins(option: str, wheels: Wheels) -> Iterator[str]:
+    for distribution, version in wheels.values():
+        yield from (option, f"{distribution}=={version}")
+
+
+def _make_survey(context: Context, wheels: Wheels) -> Step:
     result = f"{context.layout.results}/survey.json"
     return Step(
         id="survey",
         title="what stands in the environment",
-        run=(_helper(context, "--look", "--out", result),),
+        run=(_helper(context, wheels, "--look", "--out", result),),
         after=("venv",),
         makes=(result,),
     )
 
 
-def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str]) -> Step:
+def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str], purpose: str) -> Step:
     distribution, version = pin
-    named = ("--distribution", distribution, "--version", version, *context.pinned("published"))
+    named = ("--distribution", distribution, "--version", version, *context.pinned(purpose))
     named = (*named, "--index", published.index)
     return Step(
         id=f"{name}.download",
@@ -133,8 +151,8 @@ def make_gathering(context: Context, published: Published, into: str, name: str)
     """Give the step, by this name, that gathers the wheels and all that they require in a folder, emptied before."""
     pins = published_wheels(context.profile).values()
     wheels = (word for distribution, version in pins for word in ("--wheel", f"{distribution}=={version}"))
-    strict = ("--require-hashes",) if context.request.require_hashes else ()
-    options = ("--wheels", PUBLISHED, "--index", published.index, *context.pinned("published"), *strict)
+    held = _held(context, *published_purposes(context.profile))
+    options = ("--wheels", PUBLISHED, "--index", published.index, *held)
     return Step(
         id=name,
         title=f"{len(pins)} published wheels, with what they require",
@@ -145,23 +163,57 @@ def make_gathering(context: Context, published: Published, into: str, name: str)
     )
 
 
-def _make_install(context: Context, published: Published) -> Step:
-    wheels = published_wheels(context.profile)
+def _make_install(context: Context, published: Published, wheels: Wheels) -> Step:
     result = f"{context.layout.results}/installed.json"
-    places = ("--wheels", PUBLISHED, "--index", published.index, "--constraints", constraints_file(context.layout))
-    strict = ("--require-hashes",) if context.request.require_hashes else ()
-    places = (*places, *context.pinned("published"), *strict)
-    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
-    records = (f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values())
+    records, options = _records(context, wheels), _places(context, published, "published")
     return Step(
         id=INSTALL_STEP,
         title="in place of what conflicts with them",
-        run=(_helper(context, *places, "--out", result), *context.movable()),
+        run=(_helper(context, wheels, *options, "--out", result), *context.movable()),
         needs=("network",),
         after=tuple(f"{name}.download" for name in wheels),
         locks=("venv",),
         makes=(*records, result),
     )
+
+
+def _places(context: Context, published: Published, *purposes: str) -> tuple[str, ...]:
+    places = ("--wheels", PUBLISHED, "--index", published.index, "--constraints", constraints_file(context.layout))
+    return (*places, *_held(context, *purposes))
+
+
+def _held(context: Context, *purposes: str) -> tuple[str, ...]:
+    """Give the options that name the hashes to which files are held, and whether others are refused."""
+    strict = ("--require-hashes",) if context.request.require_hashes else ()
+    return (*context.pinned(*purposes), *strict)
+
+
+def _records(context: Context, wheels: Wheels) -> list[str]:
+    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
+    return [f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values()]
+
+
+# The members of a stack: each wheel is held against the torch that is there, all are installed, each is proved.
+
+
+def _make_members(context: Context, published: Published, ground: Wheels, members: Wheels) -> Iterator[Step]:
+    parts = wheel_members(context.profile)
+    for part in parts:
+        yield from make_fits(context, part, (f"{part.name}.download", INSTALL_STEP), folder=PUBLISHED)
+    result = f"{context.layout.results}/members.json"
+    places = _places(context, published, *published_purposes(context.profile))
+    options = (*_pins("--beside", ground), *places, "--out", result)
+    yield Step(
+        id=MEMBERS_STEP,
+        title=f"{len(members)} members that fit this torch",
+        run=(_helper(context, members, *options), *context.movable()),
+        needs=("network",),
+        after=tuple(fits_step(part.name) for part in parts),
+        locks=("venv",),
+        makes=(*_records(context, members), result),
+    )
+    for part in parts:
+        yield from make_proof(context, part, (MEMBERS_STEP,))
 
 
 # What a plan is for: build compiles, install takes what was published; both run, resume and verify alike.

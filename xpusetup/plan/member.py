@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.model import Step
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from xpusetup.config.member import Loosened, Membership
     from xpusetup.config.profile import SourceComponent, WheelComponent
@@ -73,18 +73,21 @@ def _seen(context: Context, part: SourceComponent, about: Membership) -> tuple[s
 
 
 def make_fits(
-    context: Context, part: SourceComponent | WheelComponent, about: Membership, after: tuple[str, ...]
-) -> Step:
-    """Give the step that proves from the wheel's files that torch has all that it asks for."""
+    context: Context, part: SourceComponent | WheelComponent, after: tuple[str, ...], *, folder: str = ""
+) -> Iterator[Step]:
+    """Give the step that proves from a member's wheel that torch has all that it asks for; `folder`: where it lies."""
+    about = part.member
+    if about is None:
+        return
     result = f"{context.layout.results}/{part.name}.fits.json"
     other = _otherwise(part, about)
     options = (
-        *context.choice(part),
+        *context.choice(part, folder),
         *("--member", part.name, "--binds", about.binds),
         *(("--otherwise", other) if other else ()),
         *("--out", result),
     )
-    return Step(
+    yield Step(
         id=fits_step(part.name),
         title=f"does {part.distribution} fit this torch",
         run=(context.helper("prove_member.py", "fits", *options),),
@@ -102,22 +105,23 @@ def _otherwise(part: SourceComponent | WheelComponent, about: Membership) -> str
     return f"leave it out: the same command with --take {part.name}=skip"
 
 
-def make_proof(
-    context: Context, part: SourceComponent | WheelComponent, about: Membership, after: Sequence[str]
-) -> Step:
+def make_proof(context: Context, part: SourceComponent | WheelComponent, after: Sequence[str]) -> Iterator[Step]:
     """Give the step that imports a member, looks for its operators and computes what is known."""
+    if part.member is None or part.member.proof is None:
+        return
     result = f"{context.layout.results}/{part.name}.proof.json"
-    proof = about.proof.model_dump(mode="json") if about.proof else {}
+    proof = part.member.proof.model_dump(mode="json")
     options = (
         *("--member", part.name, "--distribution", part.distribution),
+        *("--had", "built" if part.kind == "source" else "installed"),
         f"--proof={json.dumps(proof, sort_keys=True)}",
         *("--device", context.target.accelerator, "--out", result),
     )
-    return Step(
+    yield Step(
         id=proof_step(part.name),
         title=f"{part.distribution} imports and gives the known answer",
         run=(context.helper("prove_member.py", "works", *options),),
-        after=tuple(dict.fromkeys((f"{part.name}.install", *after))),
+        after=tuple(dict.fromkeys(after)),
         makes=(result,),
         component=part.name,
     )

@@ -30,11 +30,13 @@ def requirements_of(profile: Profile) -> dict[str, list[str]]:
     """Give the pins of a profile by what they are for."""
     build = profile.build_requirements.pins
     ready = {purpose_of(part): [_pin(part)] for part in profile.components if part.kind == "wheel"}
+    members = [_pin(part) for part in profile.components if part.kind == "wheel" and part.member is not None]
     found = {
         "build": build,
         "runtime": profile.runtime_requirements.pins if profile.runtime_requirements else [],
         "tools": [pin for pin in build if Requirement(pin).name in TOOLS] if profile.published else [],
-        "published": pins_of(profile) if profile.published else [],
+        "published": [pin for pin in pins_of(profile) if pin not in members] if profile.published else [],
+        "members": members if profile.published else [],
         **ready,
     }
     return {purpose: pins for purpose, pins in found.items() if pins}
@@ -43,6 +45,11 @@ def requirements_of(profile: Profile) -> dict[str, list[str]]:
 def purpose_of(part: WheelComponent) -> str:
     """Give what the pin of a ready wheel is for."""
     return f"{part.name}.wheel"
+
+
+def published_purposes(profile: Profile) -> tuple[str, ...]:
+    """Give what all that was published is for: torch with what it requires, and the members of a stack beside it."""
+    return tuple(name for name in ("published", "members") if name in requirements_of(profile))
 
 
 def has_tools(profile: Profile) -> bool:

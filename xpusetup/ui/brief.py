@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import LockedProfile, NewProfile
+    from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
@@ -85,6 +86,10 @@ def _removed(data: Removed) -> str:
     return storage.in_one_line(data) if data.removed else ""
 
 
+def _same(data: RebuildResult) -> str:
+    return f"{DONE}{len(data.wheels)} {'wheel' if len(data.wheels) == 1 else 'wheels'}: the same bytes"
+
+
 def _file(data: CreatedBundle | LockedProfile | NewProfile | WrittenReport) -> str:
     return f"{DONE}{escape(short_path(data.file))}" if data.file else ""
 
@@ -97,6 +102,7 @@ BRIEF: dict[str, Callable[..., str]] = {
     "DeviceVerification": _verified,
     "Emitted": _emitted,
     "PrunedCache": _pruned,
+    "RebuildResult": _same,
     "Removed": _removed,
     "SetupResult": _prepared,
     "SuiteResult": _tested,

@@ -123,6 +123,7 @@ SCREENS = {
     "WrittenReport": "bisect:show_report",
     "LibraryClosure": "devices:show_closure",
     "WheelVerification": "devices:show_wheel",
+    "RebuildResult": "rebuild:show_rebuild",
     "SignedWheels": "devices:show_signed",
     "FitResult": "fits:show_fits",
     "CreatedBundle": "storage:show_created",

@@ -1,0 +1,63 @@
+"""Pages in a browser, by name: `make e2e-report` shows the report of a build, `make e2e-site` pages of the site.
+
+Each is shown at 420, 800 and 1280 pixels. Nothing of its text may reach beyond the width, or have to be moved to be
+read. A picture of each is left to be looked at.
+"""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+WIDTHS = (420, 800, 1280)
+ASK = """<!doctype html><body style="margin:0"><iframe src="{page}"
+style="border:0;width:{width}px;height:4000px"></iframe><p id=said></p>
+<script>document.querySelector("iframe").onload = event => {{ const page = event.target.contentDocument;
+  const shown = (page.querySelector("article") || page.body).querySelectorAll("*");
+  const over = [...shown].filter(one => one.getBoundingClientRect().right > {width} + 1
+    || (getComputedStyle(one).overflowX != "visible" && one.scrollWidth > one.clientWidth + 1));
+  const names = over.map(one => one.tagName).join(" ");
+  said.textContent = "over: " + page.documentElement.scrollWidth + " " + names + "."; }}
+</script>"""
+SETTINGS = (
+    *("--headless", "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--hide-scrollbars"),
+    *("--disable-background-networking", "--disable-component-update", "--disable-sync"),
+    "--allow-file-access-from-files",  # the page that asks lies elsewhere
+)
+
+
+def main() -> None:
+    """Show pages, the last argument is where pictures go. Ends with 1 where something reaches beyond a width."""
+    *pages, last = map(Path, sys.argv[1:])
+    last.mkdir(parents=True, exist_ok=True)
+    wrong = [f"{page.stem} at {width}" for page in pages for width in WIDTHS if not fits(page, width, last)]
+    sys.exit(f"cut: {', '.join(wrong)}" if wrong else 0)
+
+
+def fits(shown: Path, width: int, folder: Path) -> bool:
+    """Say whether a page fits into a width; leave a picture of it."""
+    page = folder / f"{shown.stem}-{width}.html"
+    page.write_text(ASK.format(page=shown.as_uri(), width=width))
+    said = browse(folder, "--dump-dom", "--virtual-time-budget=5000", page.as_uri())
+    found = re.search(r'<p id="?said"?>over: (\d+) ([\w ]*)\.', said)
+    picture = page.with_suffix(".png")
+    browse(folder, f"--window-size={max(width, 500)},2600", f"--screenshot={picture}", page.as_uri())
+    answer = f"{found[1]} wide, beyond it: {found[2] or 'nothing'}" if found else "no answer of the browser"
+    sys.stdout.write(f"{shown.stem} at {width}: {answer}, {picture}\n")
+    return found is not None and int(found[1]) <= width and not found[2]
+
+
+def browse(folder: Path, *words: str) -> str:
+    """Run the browser to its end, with settings of its own."""
+    program = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
+    if program is None:
+        sys.exit("there is no chromium here: apt-get install chromium")
+    line = (program, *SETTINGS, f"--user-data-dir={folder}/settings", *words)
+    return subprocess.run(line, check=True, capture_output=True, text=True, timeout=120).stdout
+
+
+if __name__ == "__main__":
+    main()

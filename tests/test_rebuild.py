@@ -1,0 +1,151 @@
+"""What made two builds of a wheel differ: each member by name, each cause by the value that was varied."""
+
+from __future__ import annotations
+
+import json
+import struct
+import zipfile
+from datetime import datetime, timedelta, timezone
+from typing import TYPE_CHECKING, Any
+from zoneinfo import ZoneInfo
+
+import pytest
+
+from xpusetup.config.request import read_request, read_words, render_request
+from xpusetup.rebuild.compare import WHY, Conditions, Varied, compare_wheels, count_members, find_causes
+from xpusetup.rebuild.io import OFFSET, ZONE, make_elsewhere, render_zone
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+OLD, NEW = "/home/me/.local/xpusetup/sim", "/home/me/.local/xpusetup/.rebuilt/sim-at-a-longer-path"
+VARIED = Conditions(
+    (
+        Varied("path", OLD, NEW),
+        Varied("home", "/home/me", f"{NEW}/home"),
+        Varied("locale", "", "de_DE.UTF-8"),
+        Varied("user", "me", "daemon"),
+        Varied("hostname", "vm", "another-host-name"),
+        Varied("time zone", "UTC", "XPT"),
+    ),
+    OFFSET,
+)
+CASES = {
+    "the folder": (f"at {OLD}/src", f"at {NEW}/src", ["path"], True),
+    "behind an option": (f"-I{OLD}/include", f"-I{NEW}/include", ["path"], True),
+    "kept flags": (f"-O2 -ffile-prefix-map={OLD}/src=x", f"-O2 -ffile-prefix-map={NEW}/src=x", ["flags"], True),
+    "flags and more": (
+        f"-fmacro-prefix-map={OLD}=x {OLD}/a.h",
+        f"-fmacro-prefix-map={NEW}=x {NEW}/a.h",
+        ["flags", "path"],
+        True,
+    ),
+    "home, and not the root in it": ("see /home/me/.rc", f"see {NEW}/home/.rc", ["home"], True),
+    "a short user": ("by me", "by daemon", ["user"], True),
+    "a short host": ("on vm.", "on another-host-name.", ["hostname"], True),
+    "a locale that was not set": ("lang=''", "lang='de_DE.UTF-8'", ["locale"], True),
+    "host and folder": (f"vm:{OLD}", f"another-host-name:{NEW}", ["path", "hostname"], True),
+    "a date": ("built Nov 23 2026 15:38:01", "built Nov 24 2026 09:00:59", ["time"], True),
+    "seconds since the epoch": ("t=1795448552.67;", "t=1795448601.4;", ["time"], True),
+    "the same moment elsewhere": ("2023-11-14 22:13:20", "2023-11-15 11:58:20", ["time zone"], True),
+    "its name": ("12:00 UTC", "12:00 XPT", ["unknown"], False),
+    "order of lines": ("b\na\nc\n", "a\nb\nc\n", ["order"], True),
+    "order and folder": (f"b\n{OLD}/x\n", f"{NEW}/x\nb\n", ["path", "order"], True),
+    "what follows from a length": (f"\x10\0{OLD}\0\x22", f"\x17\0{NEW}\0\x39", ["path"], False),
+    "nothing that was varied": ("one", "two", ["unknown"], False),
+    "part of a longer word": ("methods", "daemonic", ["unknown"], False),
+    "a value that stands in both": (f"{OLD} me one", f"{OLD} me two", ["unknown"], False),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_cause_is_named(case: str) -> None:
+    one, other, causes, sure = CASES[case]
+    assert find_causes(one.encode(), other.encode(), VARIED) == (causes, sure)
+
+
+def test_without_another_time_zone_a_clock_is_a_clock() -> None:
+    found = find_causes(b"2023-11-14 22:13:20", b"2023-11-15 11:58:20", Conditions())
+    assert found == (["time"], True)
+
+
+def wheel(path: Path, members: dict[str, str], **more: Any) -> Path:
+    """Write an archive; `more`: date and mode of its members."""
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, text in members.items():
+            info = zipfile.ZipInfo(name, more.get("date", (2026, 1, 1, 0, 0, 0)))
+            info.external_attr = more.get("mode", 0o644) << 16
+            archive.writestr(info, text)
+    return path
+
+
+RECORD = "x-1.dist-info/RECORD"
+PLAIN = {"a.py": "1", "b.py": "2", RECORD: "a.py,sha256=1,1\nb.py,sha256=2,1\n"}
+
+
+@pytest.mark.parametrize(
+    ("members", "more", "told"),
+    [
+        (PLAIN, {}, {}),
+        (dict(reversed(PLAIN.items())), {}, {"(the order of members)": ["order"]}),
+        (PLAIN, {"date": (2026, 1, 2, 0, 0, 0)}, {name: ["time"] for name in PLAIN}),
+        (PLAIN, {"mode": 0o600}, {name: ["mode"] for name in PLAIN}),
+        ({**PLAIN, "c.py": "3"}, {}, {"c.py": ["absent"]}),
+        (
+            {**PLAIN, "b.py": "9", RECORD: "a.py,sha256=1,1\nb.py,sha256=9,1\n"},
+            {},
+            {"b.py": ["unknown"], RECORD: ["follows"]},
+        ),
+        ({**PLAIN, RECORD: "a.py,sha256=8,1\nb.py,sha256=2,1\n"}, {}, {RECORD: ["unknown"]}),
+        ({**PLAIN, RECORD: "b.py,sha256=2,1\na.py,sha256=1,1\n"}, {}, {RECORD: ["order"]}),
+    ],
+)
+def test_members_are_named(members: dict[str, str], more: Any, told: dict[str, list[str]], tmp_path: Path) -> None:
+    one, other = wheel(tmp_path / "one.whl", PLAIN), wheel(tmp_path / "two.whl", members, **more)
+    found = compare_wheels(one, other, VARIED)
+    assert {each.member: each.causes for each in found} == told
+    assert all(each.why == "; ".join(WHY[cause] for cause in each.causes) for each in found)
+    assert count_members(other) == len(members)
+
+
+def test_where_they_differ_is_shown(tmp_path: Path) -> None:
+    one = wheel(tmp_path / "one.whl", {"a": f"\0\1before\2{OLD}/x\3"})
+    other = wheel(tmp_path / "two.whl", {"a": f"\0\1before\2{NEW}/x\3"})
+    (found,) = compare_wheels(one, other, VARIED)
+    assert (found.was, found.now) == (f"{OLD}/x", f"{NEW}/x")
+
+
+def test_the_time_zone_is_one(tmp_path: Path) -> None:
+    (tmp_path / "zone").write_bytes(render_zone(ZONE, OFFSET))
+    with (tmp_path / "zone").open("rb") as stream:
+        here = ZoneInfo.from_file(stream)
+    now = datetime(2026, 11, 23, tzinfo=timezone.utc).astimezone(here)
+    assert (now.utcoffset(), now.tzname()) == (timedelta(seconds=OFFSET), ZONE)
+    assert struct.unpack(">6I", render_zone(ZONE, OFFSET)[20:44]) == (0, 0, 0, 0, 1, 4)
+
+
+def test_the_words_of_a_build_are_read_back(tmp_path: Path) -> None:
+    patch = tmp_path / "a.patch"
+    patch.write_text("--- a/x\n+++ b/x\n")
+    asked = read_request(
+        arch="bmg,pvc", variables=["torch.USE_X=a b"], patch=[f"torch={patch}"], verify="off", require_hashes=False
+    )
+    words = ("--python", "3.12", "--take", "triton=skip", "--require-hashes", *render_request(asked))
+    assert read_words(words) == asked
+    assert read_words(()) == read_request(verify="off")
+
+
+def test_where_nothing_may_be_entered_it_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As in a container that allows no namespaces: folder, home, locale and umask are others all the same."""
+    told = dict.fromkeys(("host", "zone", "uid"), "Operation not permitted")
+    monkeypatch.setattr("xpusetup.rebuild.io._try", lambda _asked: told)
+    monkeypatch.setattr("xpusetup.rebuild.io._read_zone", lambda: ("UTC", 0))
+    monkeypatch.setattr("xpusetup.rebuild.io._other_locale", lambda: "C")
+    monkeypatch.setenv("LANG", "C")
+    found = make_elsewhere(tmp_path / "root", tmp_path / "again", (4, 3))
+    same = {each.name: each.why for each in found.told if not each.varied}
+    refused = "this machine does not allow it: Operation not permitted"
+    assert same == {"hostname": refused, "time zone": refused, "user": refused, "locale": "there is no other here"}
+    assert {each.cause for each in found.conditions.varied} == {"path", "home"}
+    assert found.conditions.offset == 0
+    assert not {"host", "zone", "uid", "gid"} & {*json.loads(found.words[3])}

@@ -1,0 +1,291 @@
+"""rebuild: the same wheels again under other conditions, and what of them is not the same bytes."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from xpusetup.base.errors import NotReadyError, UsageError
+from xpusetup.base.model import Event, Layout
+from xpusetup.commands.build import make_run, note, plan_event, with_forecast
+from xpusetup.commands.result import Result
+from xpusetup.commands.tuning import cache_variables, find_launcher, ready_launcher, render_jobs
+from xpusetup.config.profile import Profile
+from xpusetup.config.request import read_words
+from xpusetup.emit.script import render_script
+from xpusetup.plan.install import purpose_of_build
+from xpusetup.rebuild.compare import MemberDifference, compare_wheels, count_members
+from xpusetup.rebuild.io import VariedCondition, make_elsewhere, run_diffoscope
+from xpusetup.run.journal import JOURNAL
+from xpusetup.run.lock import hold_lock
+from xpusetup.run.manifest import list_wheels, read_document
+from xpusetup.run.prepare import Prepared, parse_target, write_prepared
+from xpusetup.run.removal import remove_all
+from xpusetup.run.root import Root, clear_drafts, find_damage, open_root, read_identities, read_lock, read_stamps
+from xpusetup.run.runner import run_plan
+from xpusetup.run.time_left import parse_journal
+from xpusetup.run.workspace import open_built
+from xpusetup.system import files
+from xpusetup.system.files import check_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+
+    from xpusetup.base.model import Request, Step, Wheel
+    from xpusetup.rebuild.compare import Conditions
+    from xpusetup.rebuild.io import Elsewhere
+    from xpusetup.run.runner import Outcome
+    from xpusetup.run.workspace import Where, Workspace
+
+
+MARK = "rebuild.json"
+"""The file that says of a folder that it is a second build, of which root, and whether it came to its end."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebuildOptions:
+    """How to build again. `at`: the folder, empty for one beside the root; `jobs` 0: one less, or one more than one.
+
+    `keep`: the second build stays also where nothing differs. `launcher`: a compiler cache, which answers for compiles
+    that are then not tried.
+    """
+
+    at: str = ""
+    jobs: int = 0
+    keep: bool = False
+    launcher: str = "none"
+    observe: Callable[[Event], None] = field(default=lambda _event: None)
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebuiltWheel:
+    """A wheel that was built twice: where each lies, its hash, and each member that is not the same bytes.
+
+    `diffoscope`: the file in which that program says more, empty where it is not there.
+    """
+
+    name: str
+    version: str
+    path: str
+    sha256: str
+    again: str
+    sha256_again: str
+    same: bool
+    members: int
+    differences: list[MemberDifference]
+    diffoscope: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RebuildResult:
+    """Whether a root's wheels are the same bytes when they are built again (null: that failed), and what was varied.
+
+    `again` is the root of the second build, `kept` whether it is still there. `failed`: the step that failed there,
+    `log` what it said.
+    """
+
+    profile: str
+    root: str
+    again: str
+    same: bool | None
+    conditions: list[VariedCondition]
+    wheels: list[RebuiltWheel]
+    kept: bool
+    failed: str | None
+    log: str
+    seconds: float
+
+
+def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
+    """Build again what a root holds, in another folder and under other conditions, and compare the wheels.
+
+    Raises NotReadyError where it holds nothing that was built, UsageError for what cannot be built elsewhere.
+    """
+    workspace = open_built(where)
+    root = Root(workspace.root.resolve())
+    lock = read_lock(root) or {}
+    wheels = _built(workspace, root, lock)
+    again, request = _find_place(root, options.at), _request_of(lock)
+    workspace.trust_files(request)
+    prepared = _prepare(workspace, request, lock, wheels, again)
+    _make_place(again, root)
+    jobs = _jobs(root, options.jobs)
+    elsewhere = make_elsewhere(root.path, again, jobs)
+    outcome = _run(workspace, request, prepared, options, elsewhere, jobs[1])
+    result = RebuildResult(
+        profile=prepared.plan.profile,
+        root=str(root.path),
+        again=str(again),
+        same=None,
+        conditions=[*elsewhere.told],
+        wheels=[],
+        kept=True,
+        failed=outcome.failed or None,
+        log=str(Root(again).log(outcome.failed)) if outcome.failed else "",
+        seconds=round(outcome.seconds, 3),
+    )
+    if outcome.failed:
+        return Result("rebuild", result, code=1)
+    return _judge(result, wheels, prepared, elsewhere.conditions, keep=options.keep)
+
+
+# What is built again, and where.
+
+
+def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list[Wheel]:
+    """Give the wheels that were built in a root and are as they were."""
+    parts = workspace.profile.components
+    stamps, ours = read_stamps(root), {part.distribution for part in parts if part.kind == "source"}
+    wheels = [each for each in list_wheels(root, workspace.profile) if each.name in ours] if lock else []
+    made = {each.path: step for step, stamp in stamps.items() if step.endswith(".build") for each in stamp.made}
+    wheels = [each for each in wheels if each.path in made]
+    if not wheels:
+        fix = f"xpusetup build {workspace.options}"
+        raise NotReadyError(f"no wheel that was built is in {root.path}", fix=fix)
+    damaged = find_damage(root, check=True)
+    for step in (made[each.path] for each in wheels):
+        if step in damaged:
+            raise NotReadyError(
+                f"{damaged[step]}: there is nothing to compare with", fix=f"xpusetup build {workspace.options}"
+            )
+    return wheels
+
+
+def _request_of(lock: Mapping[str, object]) -> Request:
+    """Read what was asked of the build. Raises UsageError where it stands on what is not its own."""
+    words = lock.get("words")
+    request = read_words(tuple(map(str, words)) if isinstance(words, list) else ())
+    layout = lock.get("layout")
+    if isinstance(layout, dict) and layout.get("adopted"):
+        fix = "build it into an environment of its own, without --into"
+        raise UsageError(f"it was built on what is in {layout.get('venv')}, which is at one place alone", fix=fix)
+    if request.sources:
+        name, folder = request.sources[0]
+        fix = f"commit what you changed, and build that: --rev {name}=COMMIT"
+        raise UsageError(f"{name} was built in your own tree {folder}, which is at one place alone", fix=fix)
+    return request
+
+
+def _find_place(root: Root, at: str) -> Path:
+    """Give the folder of the second build: of another name and length. Raises UsageError for one that is in use."""
+    beside = root.path.parent / ".rebuilt" / f"{root.path.name}-at-a-longer-path"
+    again = check_folder(Path(at).expanduser().absolute()) if at else beside
+    told = read_document(again / MARK)
+    if again == root.path or root.path in again.parents:
+        raise UsageError(f"{again} is in the root itself", fix="name another folder: --at DIR")
+    if again.exists() and told.get("of") != str(root.path) and any(again.iterdir()):
+        raise UsageError(f"{again} holds something else", fix="name a folder that is empty or not there: --at DIR")
+    return again
+
+
+def _make_place(again: Path, root: Root) -> None:
+    """Make the folder; one in which a second build came to its end is made anew, another one is gone on with."""
+    if read_document(again / MARK).get("ended"):
+        remove_all([again])
+    open_root(again)
+    _mark(again, root.path, ended=False)
+
+
+def _mark(again: Path, root: Path, *, ended: bool) -> None:
+    files.write_text(again / MARK, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
+
+
+def _jobs(root: Root, asked: int) -> tuple[int, int]:
+    """Give how many jobs ran at a time in a root, as its journal says, and how many are to run now: never too many."""
+    loads = parse_journal(files.read_text(root / JOURNAL) or "").loads.values()
+    before = max((load.jobs for load in loads), default=0)
+    return before, asked or (before - 1 if before > 1 else 2 * before)
+
+
+# The second build.
+
+
+def _prepare(
+    workspace: Workspace, request: Request, lock: Mapping[str, object], wheels: list[Wheel], again: Path
+) -> Prepared:
+    """Make the plan of the root's lock again, as far as its wheels need it, for another root. Nothing is probed."""
+    profile = Profile.model_validate(lock["profile"])
+    seen = lock.get("target")
+    target = parse_target(seen if isinstance(seen, dict) else {})
+    if target is None:
+        raise NotReadyError("the root is of another version of this program", fix=f"xpusetup build {workspace.options}")
+    purpose = purpose_of_build(profile)
+    whole = purpose.make(profile, request, target, Layout())
+    names = {each.name for each in wheels}
+    ends = {f"{part.name}.build" for part in profile.components if part.kind == "source" and part.distribution in names}
+    plan = replace(whole, steps=tuple(_needed(whole.steps, ends)))
+    return Prepared(
+        root=Root(again.resolve()),
+        plan=plan,
+        scripts={step.id: render_script(step, plan) for step in plan.steps},
+        identities=read_identities(target),
+        purpose=purpose,
+    )
+
+
+def _needed(steps: tuple[Step, ...], ends: set[str]) -> Iterator[Step]:
+    """Give the steps with these names and all that come before them."""
+    wanted = set(ends)
+    for step in reversed(steps):
+        if step.id in wanted:
+            wanted |= {*step.after}
+    return (step for step in steps if step.id in wanted)
+
+
+def _run(
+    workspace: Workspace,
+    request: Request,
+    prepared: Prepared,
+    options: RebuildOptions,
+    elsewhere: Elsewhere,
+    jobs: int,
+) -> Outcome:
+    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
+    tuned = {**(render_jobs(jobs) if jobs else {}), **cache_variables(prepared, launcher)}
+    observe = with_forecast(options.observe, prepared)
+    there = replace(workspace, root=prepared.root.path, layout=Layout())
+    observe(plan_event(there, prepared, tuned))
+    for text in (*filter(None, [engine]), *(f"{each.name}: {each.why}" for each in elsewhere.told if not each.varied)):
+        observe(note(text))
+    with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
+        clear_drafts(prepared.root)
+        write_prepared(there, request, prepared)
+        run = make_run(prepared, request, lock, tuned, observe)
+        return run_plan(replace(run, launcher=launcher, before=elsewhere.before))
+
+
+# What came of it.
+
+
+def _judge(
+    result: RebuildResult, wheels: list[Wheel], prepared: Prepared, conditions: Conditions, *, keep: bool
+) -> Result[RebuildResult]:
+    root, again = Path(result.root), Path(result.again)
+    profile = Profile.model_validate((read_lock(prepared.root) or {})["profile"])
+    second = {each.name: each for each in list_wheels(prepared.root, profile)}
+    found = [_compare(each, second[each.name], conditions, again) for each in wheels]
+    same = all(each.same for each in found)
+    _mark(again, root, ended=True)
+    kept = keep or not same
+    if not kept:
+        remove_all([again])
+    return Result("rebuild", replace(result, wheels=found, same=same, kept=kept), code=0 if same else 1)
+
+
+def _compare(one: Wheel, other: Wheel, conditions: Conditions, again: Path) -> RebuiltWheel:
+    same = one.sha256 == other.sha256
+    told = again / "results" / f"{one.name}.diffoscope.txt"
+    return RebuiltWheel(
+        name=one.name,
+        version=one.version,
+        path=one.path,
+        sha256=one.sha256,
+        again=other.path,
+        sha256_again=other.sha256,
+        same=same,
+        members=count_members(Path(one.path)),
+        differences=[] if same else compare_wheels(Path(one.path), Path(other.path), conditions),
+        diffoscope="" if same else run_diffoscope(Path(one.path), Path(other.path), told),
+    )

@@ -1,0 +1,100 @@
+"""Runs a command under another host name, time zone, user, locale, home and umask, as far as this machine lets us.
+
+Usage: python elsewhere.py JSON COMMAND...   (a script of its own: it is started, not imported)
+
+JSON holds `host`, `zone` (a file that stands for /etc/localtime), `uid` and `gid`, `umask` (octal) and `env`; what is
+left out stays as it is. Host name and time zone are those of namespaces that the command alone lives in: to make them
+takes root, or a user namespace in which we are root; another user is a second one inside. The process stays the same
+one, so that locks, signals and exit codes are those of the command. `--try` in place of a command tells in JSON, by
+name, why something cannot be had; 125 where that shows only later.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import socket
+import sys
+from pathlib import Path
+from typing import Any
+
+NEW_USER, NEW_HOST, NEW_MOUNTS = 0x10000000, 0x04000000, 0x00020000
+BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
+IMPOSSIBLE = 125
+LOCAL_TIME = "/etc/localtime"
+
+
+def main() -> None:
+    """Enter what was asked for, and become the command; or tell what cannot be entered."""
+    asked: dict[str, Any] = json.loads(sys.argv[1])
+    problems = enter(asked)
+    if sys.argv[2:] == ["--try"]:
+        json.dump(problems, sys.stdout)
+        return
+    if problems:
+        sys.stderr.write("".join(f"no other {name}: {why}\n" for name, why in problems.items()))
+        sys.exit(IMPOSSIBLE)
+    os.umask(int(asked.get("umask", "022"), 8))
+    command = sys.argv[2:]
+    os.execvpe(command[0], command, {**os.environ, **asked.get("env", {})})  # noqa: S606 - a step's script
+
+
+def enter(asked: dict[str, Any]) -> dict[str, str]:
+    """Enter the namespaces one after the other; give why not, by the names of what was asked for."""
+    problems: dict[str, str] = {}
+    if "host" in asked or "zone" in asked:
+        ways = {"host": lambda: socket.sethostname(asked["host"]), "zone": lambda: put_zone(asked["zone"])}
+        wanted = {name: way for name, way in ways.items() if name in asked}
+        try:
+            leave()
+        except OSError as error:
+            return dict.fromkeys((*wanted, *(["uid"] if "uid" in asked else [])), str(error.strerror))
+        for name, way in wanted.items():
+            attempt(name, way, problems)
+    if "uid" in asked:
+        attempt("uid", lambda: become(asked["uid"], asked["gid"]), problems)
+    return problems
+
+
+def attempt(name: str, way: Any, problems: dict[str, str]) -> None:
+    """Do one thing, and note why it cannot be done."""
+    try:
+        way()
+    except OSError as error:
+        problems[name] = str(error.strerror)
+
+
+def leave() -> None:
+    """Move into namespaces of our own, in which we are root."""
+    try:
+        become(0, 0, NEW_HOST | NEW_MOUNTS)
+    except OSError:
+        call("unshare", NEW_HOST | NEW_MOUNTS)  # as root where user namespaces are not allowed
+    call("mount", b"none", b"/", None, RECURSIVE | PRIVATE, None)
+
+
+def become(uid: int, gid: int, more: int = 0) -> None:
+    """Move into a user namespace in which we are another user; what is ours stays ours there."""
+    user, group = os.geteuid(), os.getegid()
+    call("unshare", NEW_USER | more)
+    Path("/proc/self/setgroups").write_text("deny")
+    Path("/proc/self/uid_map").write_text(f"{uid} {user} 1")
+    Path("/proc/self/gid_map").write_text(f"{gid} {group} 1")
+
+
+def put_zone(file: str) -> None:
+    """Let a file stand for the machine's time zone."""
+    call("mount", os.fsencode(file), LOCAL_TIME.encode(), None, BIND, None)
+
+
+def call(name: str, *words: Any) -> None:
+    """Call the C library. Raises OSError."""
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*words) != 0:
+        number = ctypes.get_errno()
+        raise OSError(number, os.strerror(number))
+
+
+if __name__ == "__main__":
+    main()
