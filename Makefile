@@ -12,7 +12,7 @@
 # make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
 # make e2e-torch   the real PyTorch 2.6.0 in a Debian root: hours, goes on where it stopped (docs/real-pytorch.md)
 # make e2e-torch-xpu   the same with USE_XPU=1 and all that is true of it but device code; TORCH_XPU_QUICK=1 is unoptimised (docs/real-xpu.md)
-# make e2e-triton   the true Triton 3.7.0 and 3.8.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
+# make e2e-triton   the true Triton 3.7.0 in a Debian sid, and kernels compiled by it for Intel GPUs; goes on where it stopped (docs/triton.md)
 # make e2e-report REPORT=report.html OUT=DIR   a report in a browser at three widths: nothing is cut; pictures go into DIR
 # make e2e-site OUT=DIR   the same of a page of each kind of the site
 # make e2e-sycl-sources   the SYCL sources of torch-xpu-ops for 2.13 and 2.14, compiled by g++ (docs/real-xpu.md)

@@ -18,6 +18,7 @@ IN_PLACE = {
     ("helperlib/suites/shards", "attempt.file('done')"),  # read by the process that is begun next
     ("install_suite_needs", "constraints"),  # in a temporary folder
     ("generate_kernels", "source"),  # same
+    ("helperlib/codegen/inductor", "folder / f'{name}.py'"),  # same
 }
 """What nobody else reads, or that has no other name."""
 
