@@ -309,6 +309,27 @@ def test_a_list_of_gpus_passes_only_beside_device_code(
     assert (found.level, found.seen[: len(seen)]) == (level, seen)
 
 
+@pytest.mark.parametrize(
+    ("sections", "arch", "level", "seen"),
+    [
+        ((BUNDLE, f"{BUNDLE}_gen"), "pvc,bmg", "fail", "none for bmg: compiled from SPIR-V when it is first used"),
+        ((f"{BUNDLE}_gen",), "pvc,bmg", "fail", "none for bmg: never, there is no SPIR-V in it"),
+        ((f"{BUNDLE}_gen",), "pvc", "ok", "2 device images, for pvc"),
+        ((BUNDLE, f"{BUNDLE}_gen"), None, "info", "; on another GPU compiled from SPIR-V when it is first used"),
+        ((f"{BUNDLE}_gen",), None, "info", "; on another GPU never, there is no SPIR-V in it"),
+    ],
+)
+def test_a_gpu_runs_it_natively_or_compiles_it_or_never(
+    sections: tuple[str, ...], arch: str | None, level: str, seen: str
+) -> None:
+    images = importlib.import_module("helperlib.wheel.images")
+    one = replace(XPU, images=sections, targets=images.Targets(frozenset({"12.60"}), 2))
+    member = wheel_contents.Member(one.path, library=one)
+    wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
+    found = importlib.import_module("helperlib.wheel.libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))
+    assert (found.level, found.seen[-len(seen) :]) == (level, seen)
+
+
 def test_what_is_built_without_a_device_compiler_on_purpose() -> None:
     wanted = wheel_contents.Wanted(xpu=True, arch="pvc,bmg", host_alone=True)
     found = findings(replace(XPU, images=()), wanted=wanted)

@@ -146,7 +146,8 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
     versions = {version for one in ours for version in one.targets.versions}
     trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
     if versions:
-        return _judge_images(sum(one.targets.images for one in ours), names_of(versions), wanted, versions)
+        seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
+        return _judge_images(seen, wanted, versions, generic=_has_generic(ours))
     if not wanted.arch:
         return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
     if ours and not has_code(ours):
@@ -159,14 +160,20 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
     return _judge_texts(wheel, wanted.arch, trouble)
 
 
-def _judge_images(images: int, names: list[str], wanted: Wanted, versions: set[str]) -> Finding:
-    seen = f"{images} device images, for {', '.join(names)}"
+def _has_generic(libraries: Iterable[Library]) -> bool:
+    """Say whether there is SPIR-V, from which a driver compiles for any GPU."""
+    kept = (name.removeprefix(BUNDLE) for one in libraries for name in one.images if name.startswith(BUNDLE))
+    return any("spir64" in name and not name.endswith(AHEAD) for name in kept)
+
+
+def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> Finding:
+    """Say for which GPUs it is native, and whether others compile it when it is first used or never run it."""
+    others = "compiled from SPIR-V when it is first used" if generic else "never, there is no SPIR-V in it"
     if not wanted.arch:
-        return Finding("info", seen)
+        return Finding("info", f"{seen}; on another GPU {others}")
     lacking = find_lacking(re.split(r"[,\s]+", wanted.arch), versions)
-    return Finding(
-        "fail" if lacking else "ok", f"{seen}; none for {', '.join(lacking)}" if lacking else seen, wanted.arch
-    )
+    told = f"{seen}; none for {', '.join(lacking)}: {others}"
+    return Finding("fail" if lacking else "ok", told if lacking else seen, wanted.arch)
 
 
 def _judge_texts(wheel: Wheel, arch: str, trouble: str) -> Finding:
