@@ -120,7 +120,9 @@ def test_a_wheel_that_was_changed_is_nothing_to_compare_with(tmp_path: Path) -> 
     assert "was changed after it was made" in said.document["error"]["message"]
 
 
+@pytest.mark.long
+@pytest.mark.xdist_group("demo")
 def test_simxpu_is_the_same_bytes(demo: Demo) -> None:
-    found = demo.json("rebuild", "--check")
+    found = demo.json("rebuild", "--check")["result"]
     assert {each["name"]: each["differences"] for each in found["wheels"]} == {"simxpu": []}
     assert found["same"]
