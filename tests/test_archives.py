@@ -5,7 +5,9 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
+import json
 import re
+import subprocess
 import tarfile
 from typing import TYPE_CHECKING, Any
 
@@ -219,3 +221,31 @@ def test_a_place_that_lacks_it(tmp_path: Path, fetch: Callable[..., Path], capsy
     with pytest.raises(SystemExit):
         fetch()
     assert f"{tmp_path / 'place'} has no {NAME}" in capsys.readouterr().err
+
+
+class TestOfTheIndex:
+    """An archive that is named by the package index, whose files lie where only the index knows."""
+
+    URL = "index:demo-pack/demo_pack-1.0.tar.gz"
+
+    @staticmethod
+    def answers(monkeypatch: pytest.MonkeyPatch, code: int, found: dict[str, str]) -> list[Sequence[str]]:
+        asked: list[Sequence[str]] = []
+
+        def run(words: Sequence[str], **_more: object) -> subprocess.CompletedProcess[str]:
+            asked.append(words)
+            return subprocess.CompletedProcess(words, code, json.dumps(found))
+
+        monkeypatch.setattr(fetch_archive.subprocess, "run", run)
+        return asked
+
+    def test_pips_index_says_where_it_lies(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        asked = self.answers(monkeypatch, 0, {"demo_pack-1.0.tar.gz": "https://mirror.invalid/a/b"})
+        assert fetch_archive.ask(self.URL) == "https://mirror.invalid/a/b"
+        assert tuple(asked[0][2:]) == ("addresses", "demo-pack")
+
+    @pytest.mark.parametrize(("code", "found"), [(0, {}), (1, {"demo_pack-1.0.tar.gz": "https://x.invalid"})])
+    def test_one_that_it_has_not(self, monkeypatch: pytest.MonkeyPatch, code: int, found: dict[str, str]) -> None:
+        self.answers(monkeypatch, code, found)
+        with pytest.raises(OSError, match=r"has no demo_pack-1\.0\.tar\.gz"):
+            fetch_archive.ask(self.URL)

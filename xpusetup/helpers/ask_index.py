@@ -1,4 +1,4 @@
-"""Prints as JSON what the indexes say: the sha256 of every file of some pins, or what is in the wheels of releases.
+"""Prints as JSON what the indexes say: hashes of some pins, what is in the wheels of releases, or where files lie.
 
 pip itself is asked, so that its settings, mirrors, credentials and certificates hold. For hashes nothing is downloaded,
 of a wheel only the few ranges that hold its metadata and its version file. It has no command for either: its own
@@ -36,7 +36,7 @@ def main() -> None:
     """Ask each index for each name once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", action="append", default=[], help="where else to look than pip is told")
-    parser.add_argument("what", choices=["hashes", "wheels"])
+    parser.add_argument("what", choices=["hashes", "wheels", "addresses"])
     parser.add_argument("pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y", help="of wheels NAME==X.Y.* too")
     options = parser.parse_args()
     names = {re.split("[=<>]=", pin)[0] for pin in options.pins}
@@ -44,7 +44,9 @@ def main() -> None:
         found: object
         with open_index(options.index) as index:
             links = {name: list(index.ask(name)) for name in names}
-            if options.what == "hashes":
+            if options.what == "addresses":
+                found = {link.filename: link.url_without_fragment for each in links.values() for link in each}
+            elif options.what == "hashes":
                 hashes = {pin: sorted({*hashes_of(pin, links[pin.split("==")[0]])}) for pin in options.pins}
                 found = {pin: told for pin, told in hashes.items() if told}
             else:

@@ -7,20 +7,27 @@ published its hash, that of first use is written down, and no other one is unpac
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 import tarfile
 import urllib.error
 import urllib.request
+from importlib.util import find_spec
 from pathlib import Path, PurePosixPath
 
 from helperlib.env.pins import hash_file, write_sums
 from helperlib.output import fail, render_size, whole, write_text
+from make_environment import bundled_pip
 
 TIMEOUT_S = 60
 """Seconds without a byte."""
 PLACE = "XPUSETUP_ARCHIVES"
+INDEX = "index:"
+"""Begins an address, index:NAME/FILE, of which pip's own indexes know where the file lies."""
 COMMIT = re.compile(r"(?<![0-9a-f])[0-9a-f]{40}(?![0-9a-f])")
 DIGITS = 8
 """How many of a commit's stand in the names of archives that were made of it."""
@@ -85,13 +92,26 @@ def find(url: str, path: Path, wanted: str) -> Path:
                 shutil.copyfile(Path(place) / path.name, draft)
             else:
                 print(f"fetching {url}", flush=True)
-                fetch(url, draft)
+                fetch(ask(url) if url.startswith(INDEX) else url, draft)
     except (OSError, urllib.error.URLError) as error:
         fail(
             f"{url} cannot be fetched: {error}",
             f"fetch it elsewhere, put it into a folder and name that: export {PLACE}=DIR",
         )
     return path
+
+
+def ask(url: str) -> str:
+    """Give where a file of the package index lies, asked as pip would: with its settings and mirrors."""
+    name, _, file = url.removeprefix(INDEX).partition("/")
+    wheel = None if find_spec("pip") else bundled_pip()
+    env = {**os.environ, **({"PYTHONPATH": str(wheel)} if wheel else {})}
+    words = (sys.executable, str(Path(__file__).with_name("ask_index.py")), "addresses", name)
+    done = subprocess.run(words, env=env, stdout=subprocess.PIPE, text=True, check=False)
+    found = json.loads(done.stdout).get(file) if done.returncode == 0 else None
+    if found is None:
+        raise OSError(f"the package index that pip is told of has no {file}")
+    return str(found)
 
 
 def fetch(url: str, draft: Path) -> None:
