@@ -7,6 +7,7 @@ import shutil
 import tarfile
 import zipfile
 from importlib.metadata import PathDistribution
+from pathlib import Path
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -16,28 +17,29 @@ from data.profiles import shipped
 from data.targets import plan_for
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Request
+from xpusetup.bundle import offline
 from xpusetup.bundle.collect import bundled_parts, bundled_pins, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
-    ORIGIN,
     Bundle,
     Member,
     Submodule,
-    choose_installer,
     is_safe,
     make_offline,
     missing_wheels,
     parse_bundle,
-    parse_installers,
     parse_submodules,
     render_bundle,
     resolve_address,
 )
 from xpusetup.bundle.io import hash_head, hash_members, read_head, read_members, write_bundle
 from xpusetup.bundle.offline import enter, find_attempt
+from xpusetup.config.take import choose_toolkit, toolkits_of
 from xpusetup.plan.install import make_install_plan
 from xpusetup.plan.requirements import requirement_texts
+from xpusetup.run.prepare import asking_words
+from xpusetup.run.tables import known
+from xpusetup.run.tables import shipped as all_shipped
 from xpusetup.run.workspace import Where
-from xpusetup.system.files import package_text
 from xpusetup.system.program import repack, running_with
 
 if TYPE_CHECKING:
@@ -140,6 +142,42 @@ def test_the_other_command_is_named(command: Any, other: Any, tmp_path: Path) ->
     with pytest.raises(UsageError) as caught:
         enter(Where(), Request(), str(file), print, other)
     assert caught.value.fix.startswith(f"xpusetup {command} --bundle {file}")
+
+
+def bundled(folder: Path, kit: str) -> Path:
+    """Write a bundle of torch-2.13 for a tool chain of it."""
+    base = choose_toolkit(shipped("torch-2.13"), kit or "oneapi")
+    (folder / "x.toml").write_text("x")
+    contents = {f"profile/{base.name}.toml": folder / "x.toml"}
+    said = {
+        **dict.fromkeys(("profile", "base"), base.model_dump(by_alias=True, mode="json")),
+        "file": f"profile/{base.name}.toml",
+        "parts": [part.name for part in base.components if part.kind != "skip"],
+        "members": [member.model_dump() for member in map(Member.model_validate, hash_members(contents))],
+    }
+    write_bundle(folder / "b.tar", render_bundle(parse(repositories=[], toolkit=kit, **said)), contents)
+    return folder / "b.tar"
+
+
+@pytest.mark.parametrize(("kit", "site"), [("dpclang", ""), ("dpclang", "oneapi-2025.3"), ("", "dpclang")])
+def test_it_is_built_with_the_tool_chain_that_it_was_made_for(
+    kit: str, site: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where a site names another one, and by the name of the profile where that ships."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    monkeypatch.setattr(offline, "_take_away", lambda: ((), ""))
+    (tmp_path / "xpusetup.toml").write_text(f'[toolkit]\nname = "{site}"\n' if site else "")
+    file = bundled(tmp_path, kit)
+    workspace, _ = enter(Where(), Request(), str(file), print)
+    assert workspace.base == choose_toolkit(shipped("torch-2.13"), kit or "oneapi")
+    assert (workspace.known["named"], asking_words(workspace)) == (
+        "torch-2.13",
+        ("--toolkit", kit or "oneapi"),
+    )
+    with pytest.raises(UsageError, match=f"the bundle was made for --toolkit {kit or 'oneapi'}") as caught:
+        enter(Where(toolkit="oneapi-2025.3"), Request(), str(file), print)
+    assert caught.value.fix.endswith("bundle create FILE --profile torch-2.13 --toolkit oneapi-2025.3")
 
 
 def test_everything_comes_from_the_bundle() -> None:
@@ -286,15 +324,15 @@ def test_the_plan_that_gathers() -> None:
 
 
 def test_installers() -> None:
-    known = parse_installers(package_text(ORIGIN))
-    wanted = shipped("torch-2.12").toolkit
-    assert wanted is not None
-    assert choose_installer(known, wanted, "torch-2.12").version == "2025.3.2.36"
-    old = shipped("torch-2.5").toolkit
-    assert old is not None
-    with pytest.raises(UsageError, match=r"no offline installer of oneAPI 2024\.1 is known"):
-        choose_installer(known, old, "torch-2.5")
-    assert {each.confidence for each in known} == {"likely"}
+    """One for each oneAPI that a profile can be compiled with from 2025.0 on, and none for what is not oneAPI."""
+    table = known().platforms
+    found = table.installer_of("oneapi", "2025.3")
+    assert found is not None
+    assert found.file == "intel-deep-learning-essentials-2025.3.2.36_offline.sh"
+    kits = {(kit.kind, kit.preferred) for profile in all_shipped() for kit in toolkits_of(profile)}
+    assert {kit for kit in kits if table.installer_of(*kit) is None} == {
+        *(("oneapi", "2024.1"), ("dpclang", "6.2"), ("dpclang", "7.0"), ("dpclang", "7.1")),
+    }
 
 
 def make_file(folder: Path, name: str) -> tuple[Path, dict[str, Path]]:

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import SETUP, Said, Tiny, caller, command, kill_all, make_tiny, wait_until, xpusetup
+from standins.oneapi import make_dpclang
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import HEAD, Repository, render_bundle
 from xpusetup.bundle.io import find_broken, read_head
@@ -338,9 +339,44 @@ def test_it_is_for_what_it_was_made_for(place: Place, tmp_path: Path) -> None:
     gone = xpusetup("build", "--bundle", str(tmp_path / "gone.tar"), env=place.env)
     assert (gone.code, "cannot read" in gone.err) == (2, True)
     kit = xpusetup(
-        "bundle", "create", str(tmp_path / "b"), *place.tiny.options(tmp_path / "k"), "--toolkit", env=place.env
+        "bundle", "create", str(tmp_path / "b"), *place.tiny.options(tmp_path / "k"), "--installer", env=place.env
     )
     assert (kit.code, "is built without a toolkit" in kit.err) == (2, True)
+
+
+TOOLKIT = """
+[[toolkit]]
+kind = "{0}"
+accepts = ">={1}"
+preferred = "{1}"
+runtime = "toolkit"
+source = "this test"
+confidence = "confirmed"
+"""
+
+
+@pytest.mark.long
+def test_a_bundle_for_another_tool_chain(tmp_path: Path) -> None:
+    """Made on a machine that has none of them, and built with the one that was named: here a site says otherwise.
+
+    Beyond test_bundles.py: a bundle that was really created, and a build from it.
+    """
+    tiny, bundle = make_tiny(tmp_path / "tiny"), tmp_path / "tiny.tar"
+    kits = TOOLKIT.format("oneapi", "2026.0") + TOOLKIT.format("dpclang", "7.0")
+    tiny.profile.write_text(tiny.profile.read_text() + kits)
+    words = ("bundle", "create", str(bundle), *tiny.options(tmp_path / "gathering"), "--toolkit", "dpclang")
+    created = xpusetup(*words, "--json", env=tiny.env).result
+    assert (created["toolkit"], created["installer"]) == ("dpclang", None)
+    site = tmp_path / "xpusetup/site.toml"
+    site.parent.mkdir()
+    site.write_text(f'[toolkit]\nname = "oneapi"\nroot = "{make_dpclang(tmp_path / "dpc")}"\n')
+    env, root = {**bare(tmp_path / "home"), "XDG_CONFIG_HOME": str(tmp_path)}, tmp_path / "root"
+    options = ("build", "--bundle", str(bundle), "--root", str(root), "--verify", "off", "--json")
+    other = xpusetup(*options, "--toolkit", "oneapi", env=env)
+    assert (other.code, other.document["error"]["message"]) == (2, "the bundle was made for --toolkit dpclang")
+    assert cut_off(*options, env=env).result["failed"] is None
+    lock = json.loads((root / "profile.lock.json").read_text())
+    assert (lock["profile"]["toolkit"]["kind"], lock["target"]["toolkit"]["version"]) == ("dpclang", "7.0.0")
 
 
 @pytest.mark.long

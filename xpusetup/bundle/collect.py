@@ -171,7 +171,6 @@ def _describe(
     facts = prepared.facts
     python = facts.python.version if facts and facts.python else ""
     machine = facts.system.machine if facts and facts.system else ""
-    toolkit = next((name for name in found if name.startswith(f"{TOOLKIT}/")), "")
     described: list[dict[str, Any]] = [
         {"folder": each.folder, "addresses": list(each.addresses), "commits": each.commits, "refs": each.refs}
         for each in repositories
@@ -190,7 +189,7 @@ def _describe(
             "pins": served[1],
             "python": python,
             "machine": machine,
-            "toolkit": toolkit,
+            "toolkit": workspace.known.get("toolkit", ""),
             "repositories": described,
             "members": [Member.model_validate(row).model_dump() for row in hash_members(found)],
         }

@@ -9,14 +9,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from packaging.requirements import Requirement
-from packaging.specifiers import SpecifierSet
 from packaging.utils import InvalidWheelFilename, canonicalize_name, parse_wheel_filename
 from packaging.version import Version
 from pydantic import Field, ValidationError
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.values import Exact, Name, Operand, Rev, Sourced, Strict, VersionText
-from xpusetup.config.load import describe, parse_data
+from xpusetup.base.values import Exact, Name, Rev, Strict, VersionText
+from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
 
@@ -24,41 +23,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from packaging.tags import Tag
-
-    from xpusetup.config.toolkit import ToolkitWanted
-
-
-# The offline installers of toolkits that are known: data/installers.toml.
-
-
-ORIGIN = "data/installers.toml"
-
-
-class Installer(Sourced):
-    """One installer: a file that holds all of a toolkit and needs no network."""
-
-    version: VersionText
-    address: Operand
-
-
-class _InstallerFile(Strict):
-    installer: list[Installer]
-
-
-def parse_installers(text: str) -> list[Installer]:
-    """Read data/installers.toml."""
-    return parse_data(text, _InstallerFile, ORIGIN).installer
-
-
-def choose_installer(known: list[Installer], wanted: ToolkitWanted, profile: str) -> Installer:
-    """Give the newest installer of the version that a profile prefers. Raises UsageError where none is known."""
-    series = SpecifierSet(f"=={wanted.preferred}.*")
-    fitting = [each for each in known if series.contains(each.version)]
-    if not fitting:
-        message = f"no offline installer of oneAPI {wanted.preferred} is known for {profile}"
-        fix = "leave --toolkit out, and carry Intel's packages over yourself"
-        raise UsageError(message, fix=f"{fix}: {wanted.packages.page}" if wanted.packages.page else fix)
-    return max(fitting, key=lambda each: Version(each.version))
 
 
 # Submodules as a commit names them: `.gitmodules` as git lists it, held against the links in the tree.
@@ -190,8 +154,9 @@ class Bundle(Strict):
     """bundle.json. `profile` has every revision pinned; `base` is the same as its file says it, lying in `file`.
 
     `purpose`: it holds what a build fetches, or what is installed as it was published.
-    `revs` are the refs that were asked for, `takes` the parts that were asked for in another way, which both have so;
-    `parts` the components that the bundle serves. `python` is a whole version.
+    `revs` are the refs that were asked for, `takes` the parts that were asked for in another way, `toolkit` the tool
+    chain in place of the usual one: both profiles have them so. `parts` are the components that the bundle serves.
+    `python` is a whole version.
     """
 
     schema_: Literal[1] = Field(alias="schema")
@@ -206,7 +171,7 @@ class Bundle(Strict):
     pins: list[Exact]
     python: str = Field(pattern=r"^3\.[0-9]{1,3}\.[0-9]{1,3}[a-z0-9+]{0,20}$")
     machine: str = Field(pattern=r"^[A-Za-z0-9_]{1,40}$")
-    toolkit: str = ""
+    toolkit: Name | Literal[""] = ""
     repositories: list[Repository]
     members: list[Member]
 
@@ -215,6 +180,11 @@ class Bundle(Strict):
         return [
             member.name.removeprefix(f"{folder}/") for member in self.members if member.name.startswith(f"{folder}/")
         ]
+
+    @property
+    def installer(self) -> str:
+        """The file that installs a toolkit without a network; empty where it has none."""
+        return next(iter(self.names(TOOLKIT)), "")
 
     @property
     def size(self) -> int:

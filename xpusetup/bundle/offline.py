@@ -16,7 +16,7 @@ from xpusetup.base.model import ROOT
 from xpusetup.bundle import without_network
 from xpusetup.bundle.contents import find_lacking, make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
-from xpusetup.config.take import take_parts
+from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
 from xpusetup.run.tables import load_profile, other_ways, profile_names, stack_names
 from xpusetup.run.workspace import open_workspace
@@ -201,7 +201,11 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
     name = where.profile or _name(bundle, folder)
     revs = where.rev or tuple(f"{part}={ref}" for part, ref in bundle.revs.items())
     takes = where.take or tuple(f"{part}={how}" for part, how in bundle.takes.items())
-    workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes))
+    kit = bundle.base.toolkit.called if bundle.base.toolkit else ""  # also where a site here names another
+    if where.toolkit not in ("", kit):
+        fix = f"leave --toolkit out, or: xpusetup bundle create FILE --profile {name} --toolkit {where.toolkit}"
+        raise UsageError(f"the bundle was made for --toolkit {kit}", fix=fix)
+    workspace = open_workspace(replace(where, profile=name, rev=revs, take=takes, toolkit=kit))
     if workspace.takes != bundle.takes:
         given = (
             " ".join(f"--take {part}={how}" for part, how in bundle.takes.items()) or "every part as its profile has it"
@@ -219,11 +223,12 @@ def _open(where: Where, bundle: Bundle, folder: Path) -> Workspace:
 def _name(bundle: Bundle, folder: Path) -> str:
     """Give the profile's name where the same one ships with this program, else its file in the bundle."""
     name = bundle.base.name
-    with suppress(UsageError):  # a part that can be taken so no longer
-        if (
-            name in {*profile_names(), *stack_names()}
-            and take_parts(load_profile(name), bundle.takes, other_ways()).profile == bundle.base
-        ):
+    if name not in {*profile_names(), *stack_names()}:
+        return str(folder / bundle.file)
+    with suppress(UsageError):  # a part that can be taken so no longer, or a toolkit that it has no longer
+        shipped = load_profile(name)
+        chosen = choose_toolkit(shipped, bundle.toolkit) if bundle.toolkit else shipped
+        if take_parts(chosen, bundle.takes, other_ways()).profile == bundle.base:
             return name
     return str(folder / bundle.file)
 

@@ -60,7 +60,7 @@ def bundle_create(
     only: options.Only = None,
     require_hashes: options.Hashes = False,
     origin: options.From = "source",
-    toolkit: Annotated[bool, typer.Option("--toolkit", help="With oneAPI's offline installer.")] = False,
+    installer: Annotated[bool, typer.Option("--installer", help="With oneAPI's offline installer.")] = False,
     told: options.LongOutput,
 ) -> None:
     """Fetch all that a build, or an installation, of a profile fetches into one file for machines without a network."""
@@ -71,7 +71,7 @@ def bundle_create(
 
         request = read_request(only=only, require_hashes=require_hashes)
         with told.view() as view:
-            how = CreateOptions(file=file, origin=origin, toolkit=toolkit, observe=view.observe)
+            how = CreateOptions(file=file, origin=origin, installer=installer, observe=view.observe)
             return create(where.find(), request, how)
 
     told.finish("bundle create", work)

@@ -296,9 +296,10 @@ class SourceWhere(LockWhere):
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
 class BundleWhere(SourceWhere):
-    """Of what a bundle is made: a profile or a stack."""
+    """Of what a bundle is made: a profile or a stack, and with what that will be compiled."""
 
     stack: Stack = ""
+    toolkit: Toolkit = ""
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

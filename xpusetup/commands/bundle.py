@@ -15,13 +15,10 @@ from xpusetup.base.model import ROOT, Event
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import (
-    ORIGIN,
     PROGRAM,
     TOOLKIT,
     WHEELS,
-    choose_installer,
     missing_wheels,
-    parse_installers,
     render_bundle,
     resolve_address,
 )
@@ -47,6 +44,7 @@ from xpusetup.run.lock import hold_lock
 from xpusetup.run.prepare import asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
 from xpusetup.run.runner import Run, run_plan
+from xpusetup.run.tables import known
 from xpusetup.run.workspace import open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
@@ -57,9 +55,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
     from xpusetup.base.model import Request
-    from xpusetup.bundle.contents import Bundle, Installer, Repository
+    from xpusetup.bundle.contents import Bundle, Repository
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
+    from xpusetup.machine.platforms import Installer
     from xpusetup.plan.install import Purpose
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.workspace import Where, Workspace
@@ -77,7 +76,7 @@ class CreateOptions:
 
     file: str
     origin: str = "source"
-    toolkit: bool = False
+    installer: bool = False
     observe: Callable[[Event], None] = field(default=lambda _event: None)
 
     @property
@@ -100,14 +99,15 @@ class BundledRepository:
 class BundleContents:
     """What is in a bundle for a profile, where it lies, its bytes and its hash; `purpose` is the command that takes it.
 
-    `revs` are the refs and `takes` the ways of parts that were asked for, `parts` are the components that it serves,
-    `wheels` and `program` names of files, `toolkit` that of an installer.
+    `revs` are the refs, `takes` the ways of parts and `toolkit` the tool chain that were asked for, `parts` are the
+    components that it serves, `wheels` and `program` names of files, `installer` that of the toolkit's installer.
     """
 
     profile: str
     purpose: Literal["build", "install"]
     revs: dict[str, str]
     takes: dict[str, str]
+    toolkit: str | None
     parts: list[str]
     python: str
     machine: str
@@ -115,7 +115,7 @@ class BundleContents:
     repositories: list[BundledRepository]
     wheels: list[str]
     program: list[str]
-    toolkit: str | None
+    installer: str | None
     file: str
     bytes: int
     sha256: str
@@ -148,9 +148,9 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     _refuse_place(file, options.file, workspace.root)
     _refuse_installer(workspace)
     if options.purpose is INSTALL:
-        _refuse_unpublished(workspace, request, options)
+        _refuse_unpublished(workspace, where, request, options)
     workspace = ensure_locked(workspace, say)
-    installer = _choose_installer(workspace, request) if options.toolkit else None
+    installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
     with hold_lock(root / "lock", say) as lock:
         prepared = _prepare(workspace, request, options.purpose)
@@ -162,7 +162,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
         if installer is None:
             shutil.rmtree(place / TOOLKIT, ignore_errors=True)
         else:
-            download(installer.address, place / TOOLKIT / installer.address.rpartition("/")[2], say)
+            download(installer.url, place / TOOLKIT / installer.file, say)
         bundle, members = collect(workspace, prepared, say)
         say(f"writing {render_size(bundle.size)} in {len(members)} files to {short_path(str(file))}")
         write_bundle(file, render_bundle(bundle), members)
@@ -181,13 +181,14 @@ def _refuse_installer(workspace: Workspace) -> None:
         raise UsageError(message, fix="take its maker's container image where there is no network")
 
 
-def _refuse_unpublished(workspace: Workspace, request: Request, options: CreateOptions) -> None:
+def _refuse_unpublished(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
     if workspace.profile.published is None:
         raise UsageError(f"{workspace.profile.name} names no published wheels", fix="leave --from wheels out")
-    if options.toolkit:
-        raise UsageError("published wheels bring their own runtime", fix="leave --toolkit out")
-    if workspace.revs or workspace.takes or request.only:
-        raise UsageError("published wheels are installed whole, as they are", fix="leave --rev, --take and --only out")
+    if options.installer:
+        raise UsageError("published wheels bring their own runtime", fix="leave --installer out")
+    if workspace.revs or workspace.takes or where.toolkit or request.only:
+        fix = "leave --rev, --take, --toolkit and --only out"
+        raise UsageError("published wheels are installed whole, as they are", fix=fix)
 
 
 def _refuse_place(file: Path, name: str, root: Path) -> None:
@@ -206,11 +207,15 @@ def _refuse_place(file: Path, name: str, root: Path) -> None:
 def _choose_installer(workspace: Workspace, request: Request) -> Installer:
     wanted = workspace.profile.toolkit
     if request.require_hashes:
-        raise UsageError("Intel publishes no hash of oneAPI's offline installer", fix="leave --toolkit out")
+        raise UsageError("Intel publishes no hash of oneAPI's offline installer", fix="leave --installer out")
     if wanted is None:
-        raise UsageError(f"{workspace.profile.name} is built without a toolkit", fix="leave --toolkit out")
-    known = parse_installers(files.package_text(ORIGIN))
-    return choose_installer(known, wanted, workspace.profile.name)
+        raise UsageError(f"{workspace.profile.name} is built without a toolkit", fix="leave --installer out")
+    installer = known().platforms.installer_of(wanted.kind, wanted.preferred)
+    if installer is None:
+        message = f"no offline installer of {wanted.title} is known for {workspace.profile.name}"
+        page = f": {wanted.packages.page}" if wanted.packages.page else ""
+        raise UsageError(message, fix=f"leave --installer out, and carry its packages over yourself{page}")
+    return installer
 
 
 def _prepare(workspace: Workspace, request: Request, purpose: Purpose) -> Prepared:
@@ -265,6 +270,7 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
         purpose=bundle.purpose,
         revs=bundle.revs,
         takes=bundle.takes,
+        toolkit=bundle.toolkit or None,
         parts=bundle.parts,
         python=bundle.python,
         machine=bundle.machine,
@@ -272,7 +278,7 @@ def describe(bundle: Bundle, path: Path) -> BundleContents:
         repositories=[BundledRepository(each.addresses[0], list(each.commits)) for each in bundle.repositories],
         wheels=bundle.names(WHEELS),
         program=bundle.names(PROGRAM),
-        toolkit=bundle.toolkit or None,
+        installer=bundle.installer or None,
         file=str(path.absolute()),
         bytes=path.stat().st_size,
         sha256=files.hash_file(path),

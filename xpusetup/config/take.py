@@ -251,15 +251,18 @@ def _describe(part: Component) -> str:
 
 
 def choose_toolkit(profile: Profile, name: str) -> Profile:
-    """Give the profile with the toolkit of that name alone. Raises UsageError where it has none of that name.
+    """Give the profile with the toolkit of that name alone; with the preferred one it is the profile as it is.
 
     Where the chosen one brings no runtime as wheels, those that the preferred one brings are not required either.
+    Raises UsageError where it has none of that name.
     """
     kits = {each.called: each for each in toolkits_of(profile)}
     if name not in kits:
         fix = f"it has: {', '.join(kits)}" if kits else "leave --toolkit out: it is built without one"
         raise UsageError(f"{profile.name} has no toolkit {name!r}", fix=fix)
     chosen = kits[name]
+    if chosen == profile.toolkit:
+        return profile
     runtime = profile.runtime_requirements if chosen.runtime == "wheels" else None
     return profile.model_copy(update={"toolkit": chosen, "other_toolkits": [], "runtime_requirements": runtime})
 

@@ -91,7 +91,7 @@ class Needs(Sourced):
 
 
 class Installer(Strict):
-    """An installer of oneAPI that needs neither root nor a repository."""
+    """An installer of oneAPI that needs neither root nor a repository, nor a network once it is there."""
 
     toolkit: VersionText
     url: Operand
@@ -118,6 +118,10 @@ class PlatformTable(Strict):
     def of_device(self, device: str, family: str) -> Platform | None:
         """Give the platform of a GPU by its id, else by its family."""
         return next((each for each in self.platform if device in each.devices), None) or self.of_family(family)
+
+    def installer_of(self, kind: str, version: str) -> Installer | None:
+        """Give the installer of a toolkit; they are oneAPI's alone."""
+        return next((each for each in self.installer if kind == "oneapi" and each.toolkit == version), None)
 
     def elsewhere_for(self, family: str) -> Elsewhere | None:
         """Give the way of an accelerator that no profile of ours serves."""

@@ -149,7 +149,7 @@ def _repository(packages: Packages, manager: Manager) -> Iterator[tuple[str, ...
 
 
 def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
-    installer = next((each for each in known.platforms.installer if each.toolkit == wanted.preferred), None)
+    installer = known.platforms.installer_of(wanted.kind, wanted.preferred)
     if installer is None:
         say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
         return Note(id="setup.oneapi", title=wanted.title, say=say, source=_page(wanted))

@@ -230,21 +230,23 @@ def check_stack(name: str) -> str:
 
 
 def _choose_toolkit(profile: Profile, where: Where, settings: Settings) -> tuple[Profile, str, tuple[str, ...]]:
-    """Give the profile with the toolkit that was asked for, what was asked, and a word on it.
+    """Give the profile with the toolkit that was asked for, the name to ask for it again, and a word on it.
 
-    A site names its own for the profiles that can be compiled with it. Raises UsageError for one that there is not.
+    Where that is the usual one there is neither. A site names its own for the profiles that can be compiled with it.
+    Raises UsageError for one that there is not.
     """
     if not where.toolkit and not settings.toolkit.name:
         return profile, "", ()
     from xpusetup.config.take import choose_toolkit, describe_chosen, toolkits_of  # noqa: PLC0415 - most ask for none
 
+    usual = profile.toolkit.called if profile.toolkit else ""
     there = {kit.called for kit in toolkits_of(profile)}
-    name = where.toolkit or (settings.toolkit.name if settings.toolkit.name in there else "")
-    if not name:
-        return profile, "", ()
-    usual = profile.toolkit is not None and name == profile.toolkit.called
+    of_site = settings.toolkit.name if settings.toolkit.name in there else usual
+    name = where.toolkit or of_site
+    if name == usual:
+        return profile, usual if of_site != usual else "", ()
     chosen = choose_toolkit(profile, name)
-    return chosen, where.toolkit, () if usual else (describe_chosen(chosen),)
+    return chosen, name, (describe_chosen(chosen),)
 
 
 def _take(profile: Profile, where: Where) -> tuple[Profile, dict[str, str], tuple[str, ...]]:

@@ -175,7 +175,8 @@ def _create(data: BundleContents) -> str:
     pairs = {"--rev": data.revs, "--take": data.takes}
     more = [word for option, each in pairs.items() for pair in each.items() for word in (option, "=".join(pair))]
     wheels = ("--from", "wheels") if data.purpose == "install" else ()
-    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *wheels))
+    kit = ("--toolkit", data.toolkit) if data.toolkit else ()
+    return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *kit, *wheels))
 
 
 def _file(data: BundleContents) -> str:
@@ -184,12 +185,13 @@ def _file(data: BundleContents) -> str:
 
 def _show_contents(console: Console, data: BundleContents) -> None:
     with_revs = "".join(f" {name}={ref}" for name, ref in (*data.revs.items(), *data.takes.items()))
+    with_revs += f" --toolkit {data.toolkit}" if data.toolkit else ""
     console.print(f"   {data.profile}{escape(with_revs)} for Python {data.python} on {data.machine}")
     commits = sum(len(each.commits) for each in data.repositories)
     told = [f"{_count(commits, 'commit')} of {_count(len(data.repositories), 'repository', 'repositories')}"]
     told = told if data.purpose == "build" else []
     told += [_count(len(data.wheels), "wheel"), f"this program ({_count(len(data.program), 'wheel')})"]
-    told += [data.toolkit.rpartition("/")[2]] if data.toolkit else []
+    told += [data.installer] if data.installer else []
     console.print(f"   {escape(' · '.join(told))}")
 
 
