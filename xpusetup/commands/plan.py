@@ -17,6 +17,7 @@ from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.manifest import read_history
 from xpusetup.run.prepare import find_done, find_ready, preview
+from xpusetup.run.tables import target_costs
 from xpusetup.run.time_left import make_estimate
 from xpusetup.run.workspace import open_workspace, origins_of
 from xpusetup.system.environment import variable, which
@@ -69,13 +70,14 @@ def _targets(profile: Profile, target: Target) -> Iterator[Saving]:
         return
     some, names = len(target.arch) < whole, ",".join(target.arch)
     what = f"device code for {names} alone, of {whole} targets" if some else f"device code for all {whole} targets"
+    told = target_costs().describe(profile.arch.default if profile.arch else ())
     if target.arch == (NONE,):
         what = "no device code: every GPU compiles what it uses first"
     yield Saving(
         id="arch",
         on=some,
         what=what,
-        saves="the device compiler runs once for each target; nobody has published minutes",
+        saves=f"the device compiler runs once for each target; {told or 'what each costs was not measured'}",
         gives_up="other GPUs compile it when it is first used, or cannot use it",
         how="" if some else "--arch TARGET, or --arch auto on the machine with the GPU",
     )

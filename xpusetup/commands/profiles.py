@@ -34,9 +34,10 @@ from xpusetup.config.new_profile import (
 from xpusetup.config.profile import Profile, Tier
 from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
+from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
-from xpusetup.run.tables import load_profile, profile_names, stack_names
+from xpusetup.run.tables import load_profile, profile_names, stack_names, target_costs
 from xpusetup.run.workspace import Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import today, variables
@@ -97,9 +98,10 @@ class ProfileList:
 
 
 class ShownProfile(Profile):
-    """A profile, and what upstream's files say of what it builds."""
+    """A profile, what upstream's files say of what it builds, and what was measured of its device targets."""
 
     upstream: list[LedgerRow]
+    costs: TargetCosts | None
 
 
 @dataclass(frozen=True)
@@ -199,7 +201,9 @@ def _row(profile: Profile) -> ListedProfile:
 def show_profile(name: str) -> Result[ShownProfile]:
     """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
     profile = load_profile(name)
-    shown = ShownProfile.model_construct(**dict(profile), upstream=rows_of(load_ledger(), profile))
+    costs = target_costs().of(profile.arch.default if profile.arch else ())
+    upstream = rows_of(load_ledger(), profile)
+    shown = ShownProfile.model_construct(**dict(profile), upstream=upstream, costs=costs if costs.cost else None)
     return Result("profiles show", shown)
 
 

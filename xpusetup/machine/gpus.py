@@ -133,6 +133,44 @@ def what_works(profile: Profile) -> str:
     return f"targets of {profile.name}: {', '.join(profile.arch.default)}{none}"
 
 
+# What the code for a target costs: data/target_costs.toml as values.
+
+
+class TargetCost(Strict):
+    """What was measured for a target: the GPU's version in the images, their size, the processor's time of ocloc."""
+
+    target: Operand
+    image: Text
+    kib: int = Field(gt=0)
+    seconds: float = Field(gt=0)
+
+
+class TargetCosts(Sourced):
+    """What code for a device target costs, on these kernels and by this compiler alone."""
+
+    kernels: Text
+    compiler: Text
+    cost: list[TargetCost]
+
+    def of(self, targets: Sequence[str]) -> TargetCosts:
+        """Give what was measured for these targets, in their order."""
+        known = {each.target: each for each in self.cost}
+        return self.model_copy(update={"cost": [known[name] for name in targets if name in known]})
+
+    def describe(self, targets: Sequence[str]) -> str:
+        """Say what was measured for these targets; empty where nothing was."""
+        rows = [f"{each.target} {each.kib} KiB {each.seconds} s" for each in self.of(targets).cost]
+        rest = [name for name in targets if name not in {each.target for each in self.cost} and name != NONE]
+        left = f"; not measured: {', '.join(rest)}" if rest else ""
+        what = f"size of the code and time of ocloc for {self.kernels}, not for torch"
+        return f"{what}: {', '.join(rows)}{left}" if rows else ""
+
+
+def parse_costs(text: str, origin: str = "target_costs.toml") -> TargetCosts:
+    """Read data/target_costs.toml. Raises UsageError for a file that is wrong."""
+    return parse_data(text, TargetCosts, origin)
+
+
 # The accelerators that are known by PCI id: data/gpus.toml as values.
 #
 # Words: a *family* is what one compiler target serves, with its products; a *target* is a spelling by which a

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from xpusetup.doctor.question import CheckText
     from xpusetup.emit.image_system import ImageTable
     from xpusetup.machine.facts import Facts, Section
-    from xpusetup.machine.gpus import GpuTable, TargetTable
+    from xpusetup.machine.gpus import GpuTable, TargetCosts, TargetTable
     from xpusetup.machine.known_bad import KnownBad
     from xpusetup.machine.paste_prose import Saying
     from xpusetup.machine.paste_shown import Showing
@@ -88,6 +88,14 @@ def showings() -> tuple[Showing, ...]:
     from xpusetup.machine.paste_shown import parse_showings  # noqa: PLC0415 - same
 
     return parse_showings(files.package_text("data/shown.toml"))
+
+
+@cache
+def target_costs() -> TargetCosts:
+    """Read data/target_costs.toml."""
+    from xpusetup.machine.gpus import parse_costs  # noqa: PLC0415 - only who asks what a target costs needs it
+
+    return parse_costs(files.package_text("data/target_costs.toml"))
 
 
 @cache

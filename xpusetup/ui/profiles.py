@@ -176,6 +176,8 @@ def _show_needs(console: Console, data: ShownProfile) -> None:
         console.print(f" toolkit  {kit.kind} {kit.preferred} (accepted: {kit.accepts}), {kit.confidence}")
     if data.arch:
         console.print(f" targets  {','.join(data.arch.default)}, {data.arch.confidence}")
+        if data.costs:
+            prose(console, "          ", data.costs.describe(data.arch.default), style="dim")
     if data.published and (told := data.published.collectives):
         have = "hold" if told.built else "have no"
         prose(
