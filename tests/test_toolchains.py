@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,7 @@ from data.machines import KIT, machine
 from data.profiles import device, shipped, small, small_text
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout, Request
-from xpusetup.commands.emit import KINDS, Order
+from xpusetup.commands.emit import KINDS, Form, Order
 from xpusetup.commands.profiles import make_schema
 from xpusetup.config.load import parse_profile
 from xpusetup.config.profile import Profile
@@ -29,6 +30,7 @@ from xpusetup.machine.toolkits import unknown_targets
 from xpusetup.plan.install import BUILD
 from xpusetup.plan.steps import make_plan
 from xpusetup.plan.target import make_target
+from xpusetup.plan.verify import lacks_collectives, verify_options
 from xpusetup.recommend.answer import Note, Task
 from xpusetup.recommend.setup import make_setup
 from xpusetup.run.prepare import describe_others, describe_targets
@@ -255,7 +257,7 @@ def test_what_else_would_serve_is_offered() -> None:
         seen(OPEN_6), shipped("torch-2.13"), BUILD
     )
     lts = seen({**KIT, "version": "2025.3.2"})
-    assert "OneAPI 2025.3.2 is here" in describe_others(lts, shipped("torch-2.13"), BUILD)
+    assert "oneAPI 2025.3.2 is here" in describe_others(lts, shipped("torch-2.13"), BUILD)
     assert describe_others(seen(), shipped("torch-2.13"), BUILD) == ""
     assert describe_others(bare, shipped("torch-2.14"), BUILD) == "", "Ubuntu 26.04 has 6, and this needs 7"
     assert describe_others(seen({**KIT, "version": "2026.0.1"}, OPEN_6), shipped("torch-2.13"), BUILD) == ""
@@ -279,6 +281,9 @@ def test_setup_of_the_open_compiler() -> None:
     tasks, notes = setup_of("torch-2.13", "", bare)
     assert "setup.oneapi-repository" in tasks
     assert "--toolkit dpclang" in notes["setup.other"]
+    made = make_setup(bare, shipped("torch-2.13"), known(), goal="build")
+    (source,) = (each.source for each in made.notes if isinstance(each, Note) and each.id == "setup.other")
+    assert source.startswith("torch-xpu-ops PR 3287"), "that of the one that is offered"
     tasks, notes = setup_of("torch-2.14", "dpclang", bare)
     assert "setup.oneapi" not in tasks
     assert notes["setup.oneapi"].startswith("No commands are known here; see https://github.com/intel/llvm/releases.")
@@ -300,6 +305,80 @@ def test_an_image_has_the_compiler_of_its_own_system() -> None:
         KINDS["dockerfile"].make(Order(places=(place,), request=Request(), options={"os": "ubuntu-24.04"}))
 
 
+def form_of(kind: str, name: str, kit: str, **options: Any) -> Form:
+    order = Order(places=(Where(profile=name, toolkit=kit),), request=Request(), options=options)
+    return KINDS[kind].make(order)
+
+
+EMITTED = [("torch-2.13", "dpclang"), ("torch-2.13", "oneapi-2025.3"), ("torch-2.14", "dpclang")]
+
+
+@pytest.fixture
+def _nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Write forms on a machine that has no tool chain."""
+    monkeypatch.setattr("xpusetup.commands.emit.probe_all", lambda *_: seen())
+
+
+@pytest.mark.usefixtures("_nowhere")
+@pytest.mark.parametrize(("name", "kit"), EMITTED)
+def test_jobs_of_a_cluster(name: str, kit: str) -> None:
+    """They say what the nodes need, and have no job over several nodes where the tool chain gives XCCL up."""
+    form = form_of("slurm", name, kit, profiles=[name])
+    title = choose_toolkit(shipped(name), kit).toolkit
+    assert title is not None
+    assert [note for note in form.notes if f"--toolkit {kit} asks, and gives up" in note]
+    assert [note for note in form.notes if f"that use the wheels, need {title.title} " in note]
+    readme = form.files["README.md"]
+    assert f"The machines that build, and those that use the wheels, need {title.title} " in readme
+    for step in ("torch.build", "verify.smoke"):
+        assert title.product.compiler in form.files[f"{name}/steps/{step}.sh"]
+    gone = kit == "dpclang"
+    assert ("nodes.sbatch" not in form.files) == gone
+    assert (f"no XCCL with {title.title}" in readme) == gone
+    assert ("--skip collectives.two_ranks" in form.files[f"{name}/steps/verify.smoke.sh"]) == gone
+
+
+@pytest.mark.usefixtures("_nowhere")
+@pytest.mark.parametrize(("name", "kit"), EMITTED)
+def test_a_workflow(name: str, kit: str) -> None:
+    """What the runners need is said beside it, another compiler is another cache, and the check is that of a build."""
+    options = {"from": "source", "label": "big", "gpu_label": "arc"}
+    form = form_of("github", name, kit, profiles=[name], **options)
+    wanted = choose_toolkit(shipped(name), kit).toolkit
+    assert wanted is not None
+    assert f"need {wanted.title} " in form.files[".github/xpusetup/README.md"]
+    assert f"--toolkit {kit} " in form.files[".github/xpusetup/README.md"], "how it is written anew"
+    workflow = form.files[".github/workflows/xpusetup.yml"]
+    assert f"/{wanted.product.compiler} --version || :; python3 -VV" in workflow
+    check, step = (form.files[f".github/xpusetup/{name}/{file}"] for file in ("check.sh", "steps/verify.smoke.sh"))
+    assert f"command -v {wanted.product.compiler}" in check
+    skips = [text.count("--skip collectives.two_ranks") for text in (check, step)]
+    assert skips == [1, 1] if kit == "dpclang" else [0, 0]
+
+
+def test_an_image_proves_what_its_tool_chain_has() -> None:
+    form = form_of("dockerfile", "torch-2.13", "dpclang", os="ubuntu-26.04")
+    assert "--skip collectives.two_ranks --skip models.infer_compiled" in form.files["entry.sh"].replace("\\\n", "")
+    assert 'xpusetup.toolkit="dpclang 6.2"' in form.files["Dockerfile"]
+    assert "gives up oneMKL on the GPU" in form.files["README.md"]
+    old = form_of("dockerfile", "torch-2.13", "oneapi-2025.3")
+    assert "intel-deep-learning-essentials-2025.3" in old.files["system/toolkit.sh"]
+    assert "system/toolkit.sh" in old.files["Dockerfile"].rpartition("FROM ")[2]
+    assert "oneAPI 2025.3 compiles it, as --toolkit oneapi-2025.3 asks" in old.files["README.md"]
+    with pytest.raises(UsageError) as caught:
+        form_of("dockerfile", "torch-2.14", "dpclang")
+    assert caught.value.fix.endswith("the open DPC++ 7.0: https://github.com/intel/llvm/releases")
+
+
+def test_checks_that_a_tool_chain_cannot_pass_are_those_of_a_build_alone() -> None:
+    profile = choose_toolkit(shipped("torch-2.13"), "dpclang")
+    target = make_target(profile, seen(OPEN_6), device("xpu"), Request(), Settings())
+    assert "collectives.two_ranks" in verify_options(target, profile)
+    assert "collectives.two_ranks" not in verify_options(replace(target, toolkit=None), profile), "published wheels"
+    assert lacks_collectives(profile, target) == "no XCCL with the open DPC++ 6.2.0"
+    assert lacks_collectives(profile, replace(target, toolkit=None)) == ""
+
+
 def test_the_steps_of_every_form_compile_with_it() -> None:
     build = render_shell(plan_of("torch-2.14", "dpclang", seen(OPEN_7)))["steps/torch.build.sh"]
     assert "export XPU_SYCL_COMPILER=dpclang" in build
@@ -315,6 +394,7 @@ def test_a_module_of_wheels_that_need_it() -> None:
         texts = render_modules([cell], ModuleSettings())
         (text,) = (text for name, text in texts.items() if name.endswith(".lua"))
         assert "need the runtime of the open DPC++ 7.0.0 itself" in text
+        assert "pytorch-xpu needs the runtime of the open DPC++ 7.0.0: begin a new shell" in text
         assert 'conflict("intel-oneapi"' in text, "two SYCL runtimes"
         assert ('prepend_path("LD_LIBRARY_PATH", "/opt/dpc/lib")' in text) == path
 

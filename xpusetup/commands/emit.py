@@ -17,7 +17,7 @@ from xpusetup.config.request import parse_arch, render_request
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
-from xpusetup.emit.matrix import Cell, make_places
+from xpusetup.emit.matrix import Cell, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
@@ -65,10 +65,14 @@ class Axes:
 
 @dataclass(frozen=True, kw_only=True)
 class Cells:
-    """The builds of a matrix, and the files of their folders by name below the folder that is written."""
+    """The builds of a matrix, the files of their folders by name below the folder that is written, and a word on each.
+
+    `notes` say what was asked for otherwise than the profile has it, and what the machines need.
+    """
 
     cells: tuple[Cell, ...]
     files: Mapping[str, str]
+    notes: tuple[str, ...] = ()
 
 
 def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
@@ -84,7 +88,8 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
         cell, folder = _make_cell(place, space, (request, purpose, facts, axes.portable))
         cells.append(cell)
         texts |= {f"{axes.folder}{cell.name}/{name}": text for name, text in folder.items()}
-    return Cells(cells=tuple(cells), files=texts)
+    notes = [*(note for space in spaces.values() for note in space.take_notes), *say_toolkits(cells)]
+    return Cells(cells=tuple(cells), files=texts, notes=tuple(dict.fromkeys(notes)) if axes.source == "source" else ())
 
 
 def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
@@ -129,34 +134,38 @@ def _version(text: str) -> str:
 # emit slurm, module and github: what drives the builds of a matrix elsewhere.
 
 
-def slurm(order: Order) -> tuple[Mapping[str, str], str]:
-    """Give the folder for a cluster, and the script that begins."""
+def emit_slurm(order: Order) -> Form:
+    """Give the jobs of a cluster, and a folder for each build of the matrix."""
     from xpusetup.emit.slurm import render_slurm  # noqa: PLC0415 - one form is asked for
 
     made = _cells(order, "source", portable=False)
-    return {**made.files, **render_slurm(made.cells, load_settings().scheduler)}, "fetch.sh"
+    files = {**made.files, **render_slurm(made.cells, load_settings().scheduler)}
+    return Form(files=files, start=f"bash {FOLDER}/fetch.sh", notes=(*made.notes, *_say_of_stacks(order, "source")))
 
 
-def module(order: Order) -> tuple[Mapping[str, str], str]:
-    """Give modulefiles and the builds that they load, and the script of the first of these."""
-    from xpusetup.emit.lmod import FOLDER, render_modules  # noqa: PLC0415 - one form is asked for
+def emit_module(order: Order) -> Form:
+    """Give modulefiles, and a folder for each build of the matrix."""
+    from xpusetup.emit.lmod import FOLDER as SOFTWARE  # noqa: PLC0415 - one form is asked for
+    from xpusetup.emit.lmod import render_modules  # noqa: PLC0415 - same
 
-    made = _cells(order, "source", folder=FOLDER)
+    made = _cells(order, "source", folder=SOFTWARE)
     files = {**made.files, **render_modules(made.cells, load_settings().module)}
-    return files, f"{FOLDER}{made.cells[0].name}/build.sh"
+    start = f"bash {FOLDER}/{SOFTWARE}{made.cells[0].name}/build.sh"
+    return Form(files=files, start=start, notes=(*made.notes, *_say_of_stacks(order, "source")))
 
 
-def github(order: Order) -> tuple[Mapping[str, str], str]:
-    """Give a workflow and the builds that it runs, and the workflow's name.
+def emit_github(order: Order) -> Form:
+    """Give a workflow, and a folder for each build of the matrix.
 
     Raises UsageError where what compiles would run on a machine that GitHub hosts, because nobody named another, and
     where no job would have wheels to check.
     """
-    from xpusetup.emit.github import FOLDER, HOSTED, WORKFLOW, Runners, render_github  # noqa: PLC0415 - one form
+    from xpusetup.emit.github import FOLDER as BUILDS  # noqa: PLC0415 - one form is asked for
+    from xpusetup.emit.github import HOSTED, WORKFLOW, Runners, render_github  # noqa: PLC0415 - same
 
     options = {name: str(order.options.get(name) or "") for name in ("from", "label", "gpu_label", "extension")}
     _check_words(options)
-    made = _cells(order, "wheels", folder=FOLDER)
+    made = _cells(order, "wheels", folder=BUILDS)
     for cell in made.cells:
         if cell.profile.installer is not None:
             raise UsageError(
@@ -174,7 +183,9 @@ def github(order: Order) -> tuple[Mapping[str, str], str]:
         extension=options["extension"],
         again=_again(order, options),
     )
-    return {**made.files, **render_github(made.cells, runners)}, WORKFLOW
+    files = {**made.files, **render_github(made.cells, runners)}
+    start = f"git add {WORKFLOW.split('/')[0]}"
+    return Form(files=files, start=start, notes=(*made.notes, *_say_of_stacks(order, "wheels")))
 
 
 def _check_words(options: Mapping[str, str]) -> None:
@@ -347,7 +358,8 @@ def decide_image(order: Order) -> Image:
         raise UsageError("an image has an environment of its own", fix="leave --into out")
     check_targets(workspace.profile, order.request.arch, workspace.settings, target_table())
     about = Described(known=known(), images=image_table(), device=workspace.device)
-    return make_image(workspace.profile, order.request, make_image_order(order), about)
+    image = make_image(workspace.profile, order.request, make_image_order(order), about)
+    return replace(image, said=workspace.take_notes)
 
 
 def make_image_order(order: Order) -> ImageOrder:
@@ -415,25 +427,8 @@ def emit_shell(order: Order) -> Form:
         **helper_files(workspace.profile),
         "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
     }
-    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=workspace.take_notes)
-
-
-def emit_slurm(order: Order) -> Form:
-    """Give the jobs of a cluster, and a folder for each build of the matrix."""
-    made, first = slurm(order)
-    return Form(files=made, start=f"bash {FOLDER}/{first}", notes=_say_of_stacks(order, "source"))
-
-
-def emit_module(order: Order) -> Form:
-    """Give modulefiles, and a folder for each build of the matrix."""
-    made, first = module(order)
-    return Form(files=made, start=f"bash {FOLDER}/{first}", notes=_say_of_stacks(order, "source"))
-
-
-def emit_github(order: Order) -> Form:
-    """Give a workflow, and a folder for each build of the matrix."""
-    made, workflow = github(order)
-    return Form(files=made, start=f"git add {workflow.split('/')[0]}", notes=_say_of_stacks(order, "wheels"))
+    needs = (say_toolkit(workspace.profile, target.toolkit),) if target.toolkit else ()
+    return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=(*workspace.take_notes, *needs))
 
 
 def _say_of_stacks(order: Order, usual: str) -> tuple[str, ...]:

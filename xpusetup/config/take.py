@@ -15,6 +15,7 @@ from pydantic import TypeAdapter
 from xpusetup.base.errors import UsageError
 from xpusetup.base.values import Name, Strict, Text, VersionText, parse_toml
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
+from xpusetup.config.toolkit import begin
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -278,5 +279,4 @@ def describe_chosen(profile: Profile) -> str:
     if kit is None:
         return ""
     lost = f", and gives up {kit.gives_up}" if kit.gives_up else ""
-    title = f"{kit.title[:1].upper()}{kit.title[1:]}"
-    return f"{title} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"
+    return f"{begin(kit.title)} compiles it, as --toolkit {kit.called} asks{lost} ({kit.confidence}: {kit.source})"

@@ -39,6 +39,11 @@ SYSTEM_ROOT = "/usr"
 """Where compilers, pkg-config and the linker look by themselves."""
 
 
+def begin(sentence: str) -> str:
+    """Give a sentence that begins with the name of a product, which keeps its letters unless it is a plain word."""
+    return sentence if sentence.startswith("oneAPI") else f"{sentence[:1].upper()}{sentence[1:]}"
+
+
 class Packages(Strict):
     """Where a toolkit's packages come from, per package manager; `by_distribution`: in whose own archive they are."""
 
@@ -75,7 +80,7 @@ class RefusedToolkit(Sourced):
     gives_up: Text = ""
 
 
-UNSAID_OF_TOOLKIT = {"name", "environment", "gives_up", "refused"}
+UNSAID_OF_TOOLKIT = {"name", "environment", "gives_up", "checks", "refused"}
 """Where these are empty nothing is said of them, so that what follows from a profile stays what it was."""
 
 
@@ -83,7 +88,8 @@ class ToolkitWanted(Sourced):
     """A tool chain that a profile compiles with, and how its environment is switched on.
 
     `name` is that of `--toolkit` where the kind does not tell it from the profile's others. `environment` is what a
-    build is told beside, `gives_up` what the result lacks against that of the preferred one.
+    build is told beside, `gives_up` what the result lacks against that of the preferred one, `checks` are those of
+    verify that cannot pass for it.
     """
 
     kind: Literal["oneapi", "dpclang"]
@@ -96,6 +102,7 @@ class ToolkitWanted(Sourced):
     runtime: Literal["wheels", "toolkit"]
     packages: Packages = Packages()
     gives_up: Text = ""
+    checks: list[Name] = []
     refused: list[RefusedToolkit] = []
 
     @model_serializer(mode="wrap")

@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT, Step
-from xpusetup.base.text import comment, render_long_command, render_word, workflow_command, yaml_string
+from xpusetup.base.text import comment, markdown_text, render_long_command, render_word, workflow_command, yaml_string
+from xpusetup.config.toolkit import begin
+from xpusetup.emit.matrix import say_toolkits
 from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.machine.activation import render_activation
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
@@ -86,7 +88,7 @@ BUILD = """  build:
       - name: Key of the build
         id: key
         run: |
-          tools=$({ @CXX@ --version; python3 -VV; readlink -f "$(command -v python3)"; pwd; } | sha256sum | cut -c 1-16)
+          tools=$({ @COMPILERS@; python3 -VV; readlink -f "$(command -v python3)"; pwd; } | sha256sum | cut -c 1-16)
           echo "tools=$tools" >>"$GITHUB_OUTPUT"
           echo "steps=$(sha256sum <keys | cut -c 1-16)" >>"$GITHUB_OUTPUT"
 
@@ -244,7 +246,7 @@ def _lines(cell: Cell) -> Iterator[str]:
     yield CHECK_OWN
     if target.toolkit and target.toolkit.at_run_time:
         yield render_activation(target.toolkit)
-    verify = (CHECK_PYTHON, f"{ROOT}/helpers/verify_device.py", *verify_options(target))
+    verify = (CHECK_PYTHON, f"{ROOT}/helpers/verify_device.py", *verify_options(target, profile))
     yield render_long_command((*verify, "--level", profile.verify_level, "--out", f"{ROOT}/results/verify.json"))
 
 
@@ -322,7 +324,7 @@ Each folder is a whole build, written by `xpusetup emit github`; the workflow ru
 there is a device, `check.sh`. By hand they do the same. Write them anew rather than edit them:
 
     {again}
-"""
+{needs}"""
 NIGHTLY = "17 2 * * *"
 
 
@@ -344,7 +346,8 @@ def render_github(cells: Sequence[Cell], runners: Runners) -> dict[str, str]:
     """Give the workflow and what it adds to each build's folder, by file name."""
     files = {f"{FOLDER}{cell.name}/{name}": text for cell in cells for name, text in _folder(cell, runners).items()}
     ignored = "".join(f"/*/{name}\n" for name in (*MADE, "ccache", "check", "failed", "fetched", "lock", "SHA256SUMS"))
-    readme = README.format(again=workflow_command(runners.again))
+    needs = "".join(f"\n{begin(markdown_text(told))}.\n" for told in say_toolkits(cells))
+    readme = README.format(again=workflow_command(runners.again), needs=needs)
     beside = {f"{FOLDER}.gitignore": ignored, f"{FOLDER}README.md": readme}
     return {**files, **beside, WORKFLOW: _workflow(cells, runners)}
 
@@ -378,7 +381,7 @@ def _workflow(cells: Sequence[Cell], runners: Runners) -> str:
         "RUNS_ON": runners.label,
         "RENEW": RENEW.replace("@AGAIN@", workflow_command(runners.again)) if nightly else "",
         "EXTENSION": _extension(runners.extension),
-        "CXX": workflow_command([cells[0].plan.target.cxx]),
+        "COMPILERS": "; ".join(_compilers(cells)),
         "CACHED": "\n".join(f"            {FOLDER}${{{{ matrix.cell }}}}/{name}" for name in CACHED),
         "GPU": runners.gpu_label,
         "FOLDER": FOLDER,
@@ -392,6 +395,13 @@ def _workflow(cells: Sequence[Cell], runners: Runners) -> str:
     }
     text = FILE_HEAD + (BUILD.replace("@OWN@", "") if hosted else BUILD) + (VERIFY if runners.gpu_label else "")
     return re.sub(r"@([A-Z_]+)@", lambda found: words[found[1]], text)  # at once: a value is not read again
+
+
+def _compilers(cells: Sequence[Cell]) -> Iterator[str]:
+    """Ask what compiles: another one builds anew, and what it built has to be kept under a name of its own."""
+    yield f"{workflow_command([cells[0].plan.target.cxx])} --version"
+    kits = (kit.compiler for cell in cells if (kit := cell.plan.target.toolkit))
+    yield from (f"{workflow_command([compiler])} --version || :" for compiler in dict.fromkeys(kits))
 
 
 def _matrix(cells: Sequence[Cell]) -> Iterator[str]:

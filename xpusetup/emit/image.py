@@ -120,7 +120,10 @@ def _what_works(profile: Profile, order: ImageOrder, about: Described) -> str:
         return f"one of: {', '.join(f'--os {name}' for name, _python in fitting)}"
     if profile.installer is not None:
         return f"docker pull {profile.installer.image}"
-    return "from the other origin: --from source" if order.origin == "wheels" else "nothing that is known here"
+    if order.origin == "wheels":
+        return "from the other origin: --from source"
+    page = profile.toolkit.packages.page if profile.toolkit and profile.toolkit.kind != "oneapi" else ""
+    return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
 
 
 # An image of a plan: for which system, from which base, with what of it inside. Decided before a line is
@@ -137,7 +140,10 @@ SERVERS_ALONE = {"pvc"}
 
 @dataclass(frozen=True, kw_only=True)
 class Image:
-    """A decided image: the plan inside it, and what root installs on both of its sides."""
+    """A decided image: the plan inside it, and what root installs on both of its sides.
+
+    `said` is a word on each part and tool chain that was asked for otherwise than the profile has it.
+    """
 
     plan: Plan
     profile: Profile
@@ -145,6 +151,7 @@ class Image:
     order: ImageOrder
     base: str
     sides: Sides
+    said: tuple[str, ...] = ()
 
     @property
     def toolkit_stays(self) -> bool:
@@ -207,8 +214,9 @@ def _choose_line(order: ImageOrder, inside: Inside, arch: tuple[str, ...]) -> Li
 
 def notes_of(image: Image) -> tuple[str, ...]:
     """Give what is worth knowing before an image is built."""
-    notes = []
+    notes: list[str] = []
     if image.order.origin == "source":
+        notes += image.said
         notes.append(f"wheels that are built in it need glibc {image.system.glibc} or newer")
     if not has_digest(image.base):
         notes.append(f"the base {image.base} is named by its tag, which moves: --base IMAGE@sha256:... holds it")

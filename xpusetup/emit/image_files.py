@@ -35,7 +35,9 @@ def label_values(image: Image) -> dict[str, str]:
     torch = next(
         (part.version for part in image.profile.components if part.kind != "skip" and part.name == "torch"), ""
     )
-    kit = image.profile.toolkit.preferred if image.profile.toolkit and image.order.origin == "source" else ""
+    wanted = image.profile.toolkit if image.order.origin == "source" else None
+    other = f"{wanted.kind} " if wanted and wanted.kind != "oneapi" else ""
+    kit = f"{other}{wanted.preferred}" if wanted else ""
     found = {
         "org.opencontainers.image.title": image.profile.name,
         "org.opencontainers.image.description": image.profile.summary,
@@ -300,10 +302,11 @@ def _activation(image: Image, kit: Toolkit) -> str:
 def render_entry(image: Image) -> str:
     """Give the script that an image begins with."""
     compiles = image.order.target == "devel" and image.plan.target.toolkit is not None
+    options = (*verify_options(image.plan.target, image.profile), "--level", image.profile.verify_level)
     return ENTRY.format(
         proof=describe_proof(image.plan.target.accelerator),
         prefix=PREFIX,
-        options=render_command((*verify_options(image.plan.target), "--level", image.profile.verify_level)),
+        options=render_command(options),
         more=TOOLKIT_SAYS if compiles else "",
         cases=TOOLKIT_CASE if compiles else "",
     )

@@ -54,8 +54,8 @@ setenv("PIP_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
 setenv("UV_CONSTRAINT", pathJoin(venv, "xpusetup-constraints.txt"))
 setenv("XPUSETUP_PREFIX", venv)
 """
-SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} brings a runtime of its own: begin a new shell"
-ALONE = """-- Two SYCL runtimes must not meet in one process: the wheels bring their own.
+SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} {has}: begin a new shell"
+ALONE = """-- Two SYCL runtimes must not meet in one process: {own}.
 if mode() == "load" and os.getenv("SETVARS_COMPLETED") == "1" then
   LmodError({sourced})
 end
@@ -156,11 +156,18 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
         ),
         *_calls("conflict", dict.fromkeys(conflicts)),
         *(f"depends_on({lua_string(each)})" for each in settings.requires),
-        *([ALONE.format(sourced=lua_string(SOURCED.format(name=name)))] if brings else []),
+        *(_alone(name, kit) if brings else ()),
         *(_toolkit(kit) if kit else ()),
         BODY,
     ]
     return "\n".join(lines)
+
+
+def _alone(name: str, kit: Toolkit | None) -> Iterator[str]:
+    """Refuse oneAPI beside wheels that have another SYCL runtime: their own, or that of the open compiler."""
+    has = f"needs the runtime of {kit.title}" if kit else "brings a runtime of its own"
+    own = f"these need that of {comment(kit.title)}" if kit else "the wheels bring their own"
+    yield ALONE.format(sourced=lua_string(SOURCED.format(name=name, has=has)), own=own)
 
 
 def _calls(function: str, words: Iterable[str]) -> Iterator[str]:

@@ -14,12 +14,13 @@ from packaging.specifiers import SpecifierSet
 
 from xpusetup.base.errors import UsageError
 from xpusetup.config.request import plain_name
+from xpusetup.config.toolkit import SYSTEM_ROOT
 from xpusetup.machine.gpus import find_faults, what_works
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.base.model import Plan
+    from xpusetup.base.model import Plan, Toolkit
     from xpusetup.config.profile import Profile
     from xpusetup.machine.gpus import TargetTable
 
@@ -112,3 +113,22 @@ def _unlike(names: Sequence[str], places: Sequence[Place]) -> Iterable[str]:
             words = f"{places[names.index(name)].word} and {places[number].word}"
             raise UsageError(f"{words} would both lie in the folder {name}", fix="give one of the files another name")
         yield name
+
+
+def say_toolkits(cells: Iterable[Cell]) -> tuple[str, ...]:
+    """Say which tool chains have to be on the machines that the builds run on: images alone install theirs."""
+    told = (say_toolkit(cell.profile, kit) for cell in cells if (kit := cell.plan.target.toolkit))
+    return tuple(dict.fromkeys(told))
+
+
+PLACES = {"modules": "from the modules of the site file", "environment": "in the environment"}
+
+
+def say_toolkit(profile: Profile, kit: Toolkit) -> str:
+    """Say which machines need a tool chain, and where; with its packages where distributions have it themselves."""
+    own = kit.root == SYSTEM_ROOT and profile.toolkit
+    packages = profile.toolkit.packages.by_distribution if own and profile.toolkit else {}
+    named = "; ".join(f"{name}: {' '.join(each)}" for name, each in packages.items())
+    place = PLACES.get(kit.provider) or ("on PATH" if own else f"in {kit.root}")
+    also = ", and those that use the wheels," if kit.at_run_time else ""
+    return f"the machines that build{also} need {kit.title} {place}{f' ({named})' if named else ''}"

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.model import ROOT
 from xpusetup.base.text import markdown_text, render_command
+from xpusetup.config.toolkit import begin
+from xpusetup.emit.matrix import say_toolkits
 from xpusetup.emit.script import memory_per_job, render_driver, render_parts, render_script
 from xpusetup.plan.verify import FIRST, lacks_collectives, make_nodes
 
@@ -184,7 +186,7 @@ echo "collectives over COUNT nodes ${nodes%%;*}, each after its verification"
 README = """# {count} for Slurm
 
 {rows}
-
+{needs}
     bash fetch.sh       on the login node: sources, wheels and build requirements of every cell
     bash submit.sh      one array of builds, one of verifications that wait for their builds{together}
     xpusetup status --root .
@@ -205,6 +207,7 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     files |= {name: text for number in together for name, text in _render_nodes(cells[number]).items()}
     jobs = [SUBMIT, *([SUBMIT_VERIFY] if verified else []), SUBMIT_END]
     jobs += [SUBMIT_NODES.replace("COUNT", str(scheduler.nodes))] if together else []
+    needs = "".join(f"\n{begin(markdown_text(told))}.\n" for told in say_toolkits(cells))
     also = f", one of collectives over {scheduler.nodes} nodes" if together else ""
     return {
         **files,
@@ -214,7 +217,7 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
         "build.sbatch": "\n".join([*_build_header(cells, scheduler), BUILD]),
         **({"verify.sbatch": "\n".join([*_verify_header(cells, scheduler), VERIFY])} if verified else {}),
         **({"nodes.sbatch": "\n".join([*_nodes_header(together, scheduler), NODES])} if together else {}),
-        "README.md": README.format(count=count, rows="\n".join(_rows(cells, scheduler)), together=also),
+        "README.md": README.format(count=count, rows="\n".join(_rows(cells, scheduler)), needs=needs, together=also),
     }
 
 
@@ -222,7 +225,7 @@ def _why_alone(cell: Cell, scheduler: Scheduler) -> str | None:
     """Say why collectives of a cell are not verified over several nodes; None where they are."""
     if scheduler.nodes == 1 or all(step.id != FIRST for step in cell.plan.steps):
         return "-"
-    return lacks_collectives(cell.profile) or None
+    return lacks_collectives(cell.profile, cell.plan.target) or None
 
 
 def _render_nodes(cell: Cell) -> dict[str, str]:

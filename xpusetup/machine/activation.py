@@ -47,7 +47,8 @@ def _without(scripts: tuple[str, ...]) -> tuple[str, str]:
 
 
 def _checks(toolkit: Toolkit) -> list[str]:
-    fix = "run it by hand and read what it says"
+    on_path = toolkit.provider == "scripts" and not (toolkit.scripts or toolkit.prelude)
+    fix = "put it on PATH, or name its folder: [toolkit] root" if on_path else "run it by hand and read what it says"
     lines = [f'[ -n "${{{each}-}}" ] || fail "the toolkit did not set {each}" "{fix}" 3' for each in toolkit.sets]
     name = toolkit.compiler.rsplit("/", 1)[-1]
     compiler = render_word(name)

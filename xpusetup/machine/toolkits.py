@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from packaging.specifiers import SpecifierSet
 
+from xpusetup.config.toolkit import begin
+
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
@@ -27,23 +29,26 @@ def usable_toolkits(wanted: ToolkitWanted, facts: Facts) -> list[ToolkitSeen]:
     return sorted(fitting, key=lambda kit: not (kit.version or "").startswith(wanted.preferred))
 
 
-def say_others(profile: Profile, facts: Facts) -> str:
-    """Say what else a profile can be compiled with that is here, or that this distribution has as packages.
+def find_others(profile: Profile, facts: Facts) -> list[ToolkitWanted]:
+    """Give what else a profile can be compiled with that is here, or that this distribution has as packages."""
+    return [kit for kit in profile.other_toolkits if usable_toolkits(kit, facts) or _packages(kit, facts)]
 
-    It is a sentence for each, with a space before it; empty where there is nothing.
-    """
-    return "".join(_say_other(kit, facts) for kit in profile.other_toolkits)
+
+def say_others(profile: Profile, facts: Facts) -> str:
+    """Give a sentence for each of them, with a space before it; empty where there is none."""
+    return "".join(_say_other(kit, facts) for kit in find_others(profile, facts))
+
+
+def _packages(kit: ToolkitWanted, facts: Facts) -> list[str]:
+    return kit.packages.own(facts.system.places if facts.system else ())
 
 
 def _say_other(kit: ToolkitWanted, facts: Facts) -> str:
-    here = usable_toolkits(kit, facts)
-    packages = kit.packages.own(facts.system.places if facts.system else ())
-    if not here and not packages:
-        return ""
+    here, packages = usable_toolkits(kit, facts), _packages(kit, facts)
     where = f"is here: {here[0].compiler}" if here else f"is in its own archive: {' '.join(packages)}"
     version = here[0].version if here else kit.preferred
     lost = f"; it gives up {kit.gives_up}" if kit.gives_up else ""
-    return f" {kit.product.title[:1].upper()}{kit.product.title[1:]} {version} {where} (--toolkit {kit.called}{lost})."
+    return f" {begin(kit.product.title)} {version} {where} (--toolkit {kit.called}{lost})."
 
 
 def unknown_targets(facts: Facts, targets: Sequence[str]) -> list[str]:

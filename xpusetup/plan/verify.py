@@ -20,6 +20,8 @@ FIRST = "verify.smoke"
 NODES = "verify.nodes"
 """The step that a scheduler's job over several nodes runs; no other plan has it."""
 ONLY = Mode(name="", variables=())
+COLLECTIVES = "collectives.two_ranks"
+"""The check without which a torch does not compute over several devices."""
 
 
 def make_verify(context: Context, last: str) -> Iterator[Step]:
@@ -31,8 +33,7 @@ def make_verify(context: Context, last: str) -> Iterator[Step]:
 def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
     target = context.target
     result = f"{context.layout.results}/{name.replace('.smoke', '')}.json"
-    skips = (*mode.skips, *_unproven(context.profile))
-    options = (*verify_options(target), *_words("--skip", skips), "--level", context.profile.verify_level)
+    options = (*verify_options(target, context.profile, mode), "--level", context.profile.verify_level)
     within = f", {mode.name} mode" if mode.name else ""
     return Step(
         id=name,
@@ -68,18 +69,22 @@ def make_nodes(plan: Plan) -> Step:
     )
 
 
-def lacks_collectives(profile: Profile) -> str:
+def lacks_collectives(profile: Profile, target: Target) -> str:
     """Say why this torch cannot compute over several devices, from what the profile records of it; empty where it can.
 
     What nobody recorded is found out where it runs.
     """
+    if target.toolkit and COLLECTIVES in _unproven(profile, target):
+        return f"no XCCL with {target.toolkit.title}"
     told = profile.published.collectives if profile.published else None
     return f"no XCCL: {told.source}" if told is not None and not told.built else ""
 
 
-def _unproven(profile: Profile) -> tuple[str, ...]:
-    """Name the checks that cannot pass, because what they need is left out."""
-    return tuple(check for part in profile.components if part.kind == "skip" for check in part.checks)
+def _unproven(profile: Profile, target: Target) -> tuple[str, ...]:
+    """Name the checks that cannot pass: what they need is left out, or the tool chain of a build does not have it."""
+    left = (check for part in profile.components if part.kind == "skip" for check in part.checks)
+    kit = profile.toolkit if target.toolkit else None  # published wheels are compiled with none
+    return tuple(dict.fromkeys((*left, *(kit.checks if kit else ()))))
 
 
 def describe_proof(accelerator: str) -> str:
@@ -92,12 +97,13 @@ def parse_variables(pairs: Iterable[str]) -> tuple[tuple[str, str], ...]:
     return tuple({name: value for name, _, value in (pair.partition("=") for pair in pairs)}.items())
 
 
-def verify_options(target: Target) -> tuple[str, ...]:
-    """Give the options of the verification helper for this target."""
+def verify_options(target: Target, profile: Profile, mode: Mode = ONLY) -> tuple[str, ...]:
+    """Give the options of the verification helper for what a profile builds for this target."""
     expected = ("--expected",) if target.device_expected else ()
     named = {"--compile-backend": target.compile_backend, "--collectives": target.collective_backend}
     named |= {"--extension": target.extension, "--loader": target.loader}
-    return ("--device", target.accelerator, *expected, *_known(named, target.gaps, target.skips))
+    skips = (*target.skips, *mode.skips, *_unproven(profile, target))
+    return ("--device", target.accelerator, *expected, *_known(named, target.gaps, skips))
 
 
 def device_options(device: Device) -> tuple[str, ...]:

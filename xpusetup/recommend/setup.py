@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from packaging.version import Version
 
 from xpusetup.base.model import Step
-from xpusetup.machine.toolkits import say_others, usable_toolkits
+from xpusetup.machine.toolkits import find_others, say_others, usable_toolkits
 from xpusetup.recommend.answer import Note, Setup, Task
 from xpusetup.recommend.machine import (
     choose_cards,
@@ -122,7 +122,7 @@ def toolkit_tasks(
             )
         yield Task(step=Step(id="setup.oneapi", title=wanted.title, run=(install_argv(manager, names),), needs=needs))
     if others:
-        source = profile.other_toolkits[0].source
+        source = "; ".join(kit.source for kit in find_others(profile, facts))
         yield Note(id="setup.other", title=f"instead of {wanted.title}", say=others.strip(), source=source)
 
 

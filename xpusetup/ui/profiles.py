@@ -174,6 +174,10 @@ def _show_needs(console: Console, data: ShownProfile) -> None:
     console.print(f" python   {data.python}     gcc {data.gcc or 'any'}     cmake {data.cmake or 'any'}")
     if kit:
         console.print(f" toolkit  {kit.kind} {kit.preferred} (accepted: {kit.accepts}), {kit.confidence}")
+    for other in data.other_toolkits:
+        lost = f"; gives up {other.gives_up}" if other.gives_up else ""
+        said = f"or --toolkit {other.called}: {other.title} (accepted: {other.accepts}), {other.confidence}{lost}"
+        prose(console, "          ", said)
     if data.arch:
         console.print(f" targets  {','.join(data.arch.default)}, {data.arch.confidence}")
         if data.costs:
