@@ -59,5 +59,5 @@ def test_debian_12(debian_roots: dict[str, DebianRoot], tmp_path: Path) -> None:
 def test_debian_13(debian_roots: dict[str, DebianRoot], tmp_path: Path) -> None:
     done = read_to_the_end(debian_roots["trixie"].above(tmp_path))["make demo"]
     said = done.stdout + done.stderr
-    assert done.returncode == 0 or ("index" in said and "next" in said), said[-3000:]
+    assert done.returncode == 0 or ("a package index cannot be reached" in said and "Fix " in said), said[-3000:]
     assert (done.returncode == 0) == ("verified: the device computes" in said)

@@ -33,20 +33,25 @@ def main() -> None:
     """Show pages, the last argument is where pictures go. Ends with 1 where something reaches beyond a width."""
     *pages, last = map(Path, sys.argv[1:])
     last.mkdir(parents=True, exist_ok=True)
-    wrong = [f"{page.stem} at {width}" for page in pages for width in WIDTHS if not fits(page, width, last)]
+    wrong = [f"{name(page)} at {width}" for page in pages for width in WIDTHS if not fits(page, width, last)]
     sys.exit(f"cut: {', '.join(wrong)}" if wrong else 0)
+
+
+def name(page: Path) -> str:
+    """Name a page, the list of a folder by that folder."""
+    return f"{page.parent.name}-{page.stem}" if page.stem == "index" else page.stem
 
 
 def fits(shown: Path, width: int, folder: Path) -> bool:
     """Say whether a page fits into a width; leave a picture of it."""
-    page = folder / f"{shown.stem}-{width}.html"
+    page = folder / f"{name(shown)}-{width}.html"
     page.write_text(ASK.format(page=shown.as_uri(), width=width))
     said = browse(folder, "--dump-dom", "--virtual-time-budget=5000", page.as_uri())
     found = re.search(r'<p id="?said"?>over: (\d+) ([\w ]*)\.', said)
     picture = page.with_suffix(".png")
     browse(folder, f"--window-size={max(width, 500)},2600", f"--screenshot={picture}", page.as_uri())
     answer = f"{found[1]} wide, beyond it: {found[2] or 'nothing'}" if found else "no answer of the browser"
-    sys.stdout.write(f"{shown.stem} at {width}: {answer}, {picture}\n")
+    sys.stdout.write(f"{name(shown)} at {width}: {answer}, {picture}\n")
     return found is not None and int(found[1]) <= width and not found[2]
 
 
