@@ -12,6 +12,7 @@ from benchmarks.doctor import measure_doctor
 from benchmarks.emit import measure_emit
 from benchmarks.explain import measure_explain
 from benchmarks.fetch import measure_fetch
+from benchmarks.fits import measure_fits
 from benchmarks.forecast import measure_forecast
 from benchmarks.help import measure_help
 from benchmarks.jobs import measure_jobs
@@ -48,6 +49,7 @@ NAMES = (
     "jobs",
     "fetch",
     "conflicts",
+    "fits",
     "forecast",
     "suites",
     "vision",
@@ -79,6 +81,7 @@ ALONE: dict[str, Callable[[Path, Mapping[str, str]], Iterable[Row]]] = {
     "jobs": lambda folder, env: measure_jobs(folder / "jobs", env),
     "fetch": lambda folder, _env: measure_fetch(folder),
     "conflicts": measure_conflicts,
+    "fits": lambda folder, env: measure_fits(folder / "fits", env),
     "forecast": lambda folder, env: measure_forecast(folder / "forecast", env),
     "report": measure_report,
     "suites": lambda folder, env: measure_suites(folder / "suites", env),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import importlib
 import io
-import json
 import re
 import subprocess
 import tarfile
@@ -229,23 +228,34 @@ class TestOfTheIndex:
     URL = "index:demo-pack/demo_pack-1.0.tar.gz"
 
     @staticmethod
-    def answers(monkeypatch: pytest.MonkeyPatch, code: int, found: dict[str, str]) -> list[Sequence[str]]:
+    def answers(monkeypatch: pytest.MonkeyPatch, code: int, text: str) -> list[Sequence[str]]:
         asked: list[Sequence[str]] = []
 
         def run(words: Sequence[str], **_more: object) -> subprocess.CompletedProcess[str]:
             asked.append(words)
-            return subprocess.CompletedProcess(words, code, json.dumps(found))
+            return subprocess.CompletedProcess(words, code, text)
 
         monkeypatch.setattr(fetch_archive.subprocess, "run", run)
         return asked
 
-    def test_pips_index_says_where_it_lies(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        asked = self.answers(monkeypatch, 0, {"demo_pack-1.0.tar.gz": "https://mirror.invalid/a/b"})
-        assert fetch_archive.ask(self.URL) == "https://mirror.invalid/a/b"
-        assert tuple(asked[0][2:]) == ("addresses", "demo-pack")
+    def test_pip_fetches_it(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        asked = self.answers(monkeypatch, 0, "true")
+        fetch_archive.fetch_by_pip(self.URL, tmp_path / "draft")
+        assert tuple(asked[0][2:]) == ("--to", str(tmp_path / "draft"), "file", "demo-pack/demo_pack-1.0.tar.gz")
 
-    @pytest.mark.parametrize(("code", "found"), [(0, {}), (1, {"demo_pack-1.0.tar.gz": "https://x.invalid"})])
-    def test_one_that_it_has_not(self, monkeypatch: pytest.MonkeyPatch, code: int, found: dict[str, str]) -> None:
-        self.answers(monkeypatch, code, found)
+    @pytest.mark.parametrize(("code", "text"), [(0, "false"), (1, "")])
+    def test_one_that_it_has_not(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, code: int, text: str) -> None:
+        self.answers(monkeypatch, code, text)
         with pytest.raises(OSError, match=r"has no demo_pack-1\.0\.tar\.gz"):
-            fetch_archive.ask(self.URL)
+            fetch_archive.fetch_by_pip(self.URL, tmp_path / "draft")
+
+    @pytest.mark.e2e
+    def test_by_the_real_pip(self, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+        """From a folder of files, as pip's settings may name one."""
+        (tmp_path / "demo_pack-1.0.tar.gz").write_bytes(b"packed")
+        monkeypatch.setenv("PIP_NO_INDEX", "1")
+        monkeypatch.setenv("PIP_FIND_LINKS", str(tmp_path))
+        fetch_archive.fetch_by_pip(self.URL, tmp_path / "draft")
+        assert (tmp_path / "draft").read_bytes() == b"packed"
+        with pytest.raises(OSError, match="has no other"):
+            fetch_archive.fetch_by_pip("index:demo-pack/other", tmp_path / "none")

@@ -142,6 +142,8 @@ class Writer:
         """Give the layer of a step."""
         compiles, fetches = "compiler" in step.needs, "network" in step.needs
         cached, told = (TREES, OF_TREES) if fetches and not step.after else (PACKAGES, OF_PACKAGES)
+        if any(word.startswith("index:") for argv in step.run for word in argv):
+            told = {**told, **OF_PACKAGES}
         mounts = [*self._caches(COMPILED if compiles else {}), *self._caches(cached if fetches else {})]
         secrets = [f"--mount=type=secret,id={name},target={target}" for name, target in {**told, **CA}.items()]
         memory = f" {round(self.image.profile.memory_per_job_gib * 1024)}" if compiles else ""

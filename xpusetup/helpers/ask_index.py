@@ -1,4 +1,4 @@
-"""Prints as JSON what the indexes say: hashes of some pins, what is in the wheels of releases, or where files lie.
+"""Prints as JSON what the indexes say: hashes of some pins, what is in wheels of releases, whether a file was fetched.
 
 pip itself is asked, so that its settings, mirrors, credentials and certificates hold. For hashes nothing is downloaded,
 of a wheel only the few ranges that hold its metadata and its version file. It has no command for either: its own
@@ -36,21 +36,27 @@ def main() -> None:
     """Ask each index for each name once."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--index", action="append", default=[], help="where else to look than pip is told")
-    parser.add_argument("what", choices=["hashes", "wheels", "addresses"])
-    parser.add_argument("pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y", help="of wheels NAME==X.Y.* too")
+    parser.add_argument("--to", type=Path, help="what the file becomes")
+    parser.add_argument("what", choices=["hashes", "wheels", "file"])
+    parser.add_argument(
+        "pins", nargs="+", metavar="NAME==VERSION|NAME>=X.Y|NAME/FILE", help="of wheels NAME==X.Y.* too"
+    )
     options = parser.parse_args()
-    names = {re.split("[=<>]=", pin)[0] for pin in options.pins}
+    names = {re.split("[=<>]=|/", pin)[0] for pin in options.pins}
     try:
         found: object
         with open_index(options.index) as index:
             links = {name: list(index.ask(name)) for name in names}
-            if options.what == "addresses":
-                found = {link.filename: link.url_without_fragment for each in links.values() for link in each}
+            if options.what == "file":
+                name, _, file = options.pins[0].partition("/")
+                found = index.get(file, links[name], options.to)
             elif options.what == "hashes":
                 hashes = {pin: sorted({*hashes_of(pin, links[pin.split("==")[0]])}) for pin in options.pins}
                 found = {pin: told for pin, told in hashes.items() if told}
             else:
                 found = [one for pin in options.pins for one in index.read(pin, links[re.split("[=<>]=", pin)[0]])]
+    except OSError as error:
+        fail(f"pip cannot fetch it: {error}", "look at pip's settings: python3 -m pip config list")
     except (ImportError, AttributeError, TypeError) as error:
         fail(f"this pip cannot be asked: {error}", "install another one: python3 -m pip install -U pip")
     print(json.dumps(found))
@@ -93,6 +99,17 @@ class Index:
         for page in pages:
             response = self.collector.fetch_response(page)
             yield from parse_links(response) if response else ()
+
+    def get(self, file: str, links: list[Any], to: Path) -> bool:
+        """Fetch a file; False where no index has it."""
+        link = next((link for link in links if link.filename == file), None)
+        if link is None:
+            return False
+        response = self.session.get(link.url_without_fragment, headers={"Accept-Encoding": "identity"}, stream=True)
+        response.raise_for_status()
+        with to.open("wb") as stream:
+            stream.writelines(response.iter_content(1 << 20))
+        return True
 
     def read(self, wanted: str, links: list[Any]) -> Iterator[dict[str, object]]:
         """Give what is in the wheels of a name, of each version that is wanted one, the newest first."""

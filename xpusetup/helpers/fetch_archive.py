@@ -92,7 +92,7 @@ def find(url: str, path: Path, wanted: str) -> Path:
                 shutil.copyfile(Path(place) / path.name, draft)
             else:
                 print(f"fetching {url}", flush=True)
-                fetch(ask(url) if url.startswith(INDEX) else url, draft)
+                (fetch_by_pip if url.startswith(INDEX) else fetch)(url, draft)
     except (OSError, urllib.error.URLError) as error:
         fail(
             f"{url} cannot be fetched: {error}",
@@ -101,17 +101,15 @@ def find(url: str, path: Path, wanted: str) -> Path:
     return path
 
 
-def ask(url: str) -> str:
-    """Give where a file of the package index lies, asked as pip would: with its settings and mirrors."""
-    name, _, file = url.removeprefix(INDEX).partition("/")
+def fetch_by_pip(url: str, draft: Path) -> None:
+    """Fetch a file of the package index as pip would: with its settings, mirrors, credentials and certificates."""
+    wanted = url.removeprefix(INDEX)
     wheel = None if find_spec("pip") else bundled_pip()
     env = {**os.environ, **({"PYTHONPATH": str(wheel)} if wheel else {})}
-    words = (sys.executable, str(Path(__file__).with_name("ask_index.py")), "addresses", name)
+    words = (sys.executable, str(Path(__file__).with_name("ask_index.py")), "--to", str(draft), "file", wanted)
     done = subprocess.run(words, env=env, stdout=subprocess.PIPE, text=True, check=False)
-    found = json.loads(done.stdout).get(file) if done.returncode == 0 else None
-    if found is None:
-        raise OSError(f"the package index that pip is told of has no {file}")
-    return str(found)
+    if done.returncode or not json.loads(done.stdout):
+        raise OSError(f"the package index that pip is told of has no {wanted.rpartition('/')[2]}")
 
 
 def fetch(url: str, draft: Path) -> None:

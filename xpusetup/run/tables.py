@@ -198,11 +198,11 @@ def _load_stack(text: str, origin: str) -> Profile:
 def versions_beside(torch: str) -> dict[str, str]:
     """Give the versions of distributions that the profile of this release of torch has, by name."""
     release = torch.partition("+")[0]
-    for profile in shipped():
-        parts = {part.distribution: part.version for part in profile.components if part.kind != "skip"}
-        if release and parts.get("torch", "").partition("+")[0] == release:
-            return parts
-    return {}
+    name = f"torch-{release.rpartition('.')[0]}"
+    if name not in profile_names():
+        return {}
+    parts = {part.distribution: part.version for part in load_profile(name).components if part.kind != "skip"}
+    return parts if parts.get("torch", "").partition("+")[0] == release else {}
 
 
 def _with_device(profile: Profile, path: Path) -> Profile:

@@ -131,17 +131,20 @@ def _by_name(name: str, one: Loaded, where: Sequence[Loaded], known: Known) -> t
     if not torch or not OF_TORCH.match(name) or not any(TORCH.match(needed) for needed in one.library.needed):
         return None
     core = next((each for each in torch if each.library.soname.startswith("libc10")), torch[0])
-    return ("abi" if is_other_abi(name, torch, known) else "torch"), core.library.path, ""
+    names = (each for one in torch for each in known.symbols(one.library).names)
+    return ("abi" if is_other_abi(name, lambda _: names) else "torch"), core.library.path, ""
 
 
-def is_other_abi(name: str, torch: Iterable[Loaded], known: Known) -> bool:
-    """Say whether the same function is there with the std::string of the other C++ ABI."""
+def is_other_abi(name: str, starting: Callable[[str], Iterable[str]]) -> bool:
+    """Say whether the same function is there with the std::string of the other C++ ABI.
+
+    `starting` gives the names that torch has and that begin so, maybe others too.
+    """
     wanted = OLD_STRINGS if NEW_STRINGS.search(name) else NEW_STRINGS if OLD_STRINGS.search(name) else None
     if wanted is None:
         return False
     stem = path_of(name)
-    names = (each for one in torch for each in known.symbols(one.library).names)
-    return any(each.startswith(stem) and wanted.search(each) for each in names)
+    return any(each.startswith(stem) and wanted.search(each) for each in starting(stem))
 
 
 def path_of(name: str) -> str:

@@ -12,7 +12,7 @@ import shutil
 import struct
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from posixpath import basename, join, normpath
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -20,7 +20,6 @@ from helperlib.elf.conflicts import (
     OF_DRIVER,
     OF_TORCH,
     TORCH,
-    Known,
     is_other_abi,
     judge_majors,
     judge_versions,
@@ -161,13 +160,24 @@ class World:
         if part is not None:
             there = part.symbols
             return f"{name}@{version}" in there.versioned if version and library.has else name in there.names
-        if library.identity not in self._indexes:
-            self._indexes[library.identity] = _index(library.path)
-        index = self._indexes[library.identity]
+        index = self._index(library)
         return index is not None and index.has(name, version)
 
+    def starting(self, library: Library, stem: str) -> Iterator[str]:
+        """Give the names of a library that begin so."""
+        part, index = self._part(library.path), self._index(library)
+        if part is not None:
+            yield from (name for name in part.symbols.names if name.startswith(stem))
+        elif index is not None:
+            yield from index.starting(stem)
 
-def _index(path: str) -> Index | None:
+    def _index(self, library: Library) -> Index | None:
+        if library.identity not in self._indexes:
+            self._indexes[library.identity] = _read_index(library.path)
+        return self._indexes[library.identity]
+
+
+def _read_index(path: str) -> Index | None:
     try:
         return Index(open_elf(path))
     except (OSError, NotElfError, struct.error):
@@ -231,10 +241,8 @@ class Bench:
     closed: bool
     brought: frozenset[str] = frozenset()
     brings: tuple[str, ...] = ()
-    known: Known = field(init=False)
 
     def __post_init__(self) -> None:
-        self.known = Known(self.world.symbols, lambda _: (), lambda _: False)
         self.torch = [one for one in self.base.order if TORCH.match(basename(one.library.path))]
 
     def judge(self, parts: Sequence[Part]) -> list[Judged]:
@@ -328,7 +336,7 @@ class Bench:
     def _kind(self, name: str) -> str:
         if not OF_TORCH.match(name):
             return "torch" if STABLE.match(name) else "symbol"
-        return "abi" if is_other_abi(name, self.torch, self.known) else "torch"
+        return "abi" if is_other_abi(name, self._starting) else "torch"
 
     def _core(self) -> str:
         return next((one.library.path for one in self.torch if "libtorch_cpu" in one.library.path), "")
@@ -342,8 +350,13 @@ class Bench:
     def _near(self, name: str) -> tuple[str, ...]:
         """Give what torch has by the same name with other arguments."""
         stem = path_of(name)
-        found = (each for one in self.torch for each in self.world.symbols(one.library).names if each.startswith(stem))
-        return tuple(sorted(each for each in found if path_of(each) == stem)[:2]) if len(stem) > len("_ZN2at") else ()
+        found = {each for each in self._starting(stem) if path_of(each) == stem} if len(stem) > len("_ZN2at") else ()
+        return tuple(sorted(found)[:2])
+
+    def _starting(self, stem: str) -> Iterator[str]:
+        """Give the names of torch that begin so."""
+        for one in self.torch:
+            yield from self.world.starting(one.library, stem)
 
 
 def is_opened(library: Library, parts: Sequence[Part]) -> bool:
