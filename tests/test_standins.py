@@ -171,6 +171,7 @@ class TestScikitBuildCoreEra:
         shop.run("git", "submodule", "deinit", "--force", "external/asmjit", cwd=tree / "third_party/fbgemm")
         assert "git submodule update --init --recursive" in refusal(frontend(shop, tree, USE_XPU="0"))
 
+    @pytest.mark.long
     def test_two_folders_give_the_same_bytes(
         self, shop: Workshop, new: Upstreams, oneapi: Path, tmp_path: Path
     ) -> None:

@@ -108,6 +108,7 @@ def test_another_content_is_another_archive(tmp_path: Path) -> None:
     assert seen[0] == seen[1] != seen[2]
 
 
+@pytest.mark.long
 def test_what_lies_in_submodules_is_named(tmp_path: Path) -> None:
     modules = '[submodule "a"]\npath = third_party/a\nurl = x\n[submodule "b"]\npath = third_party/b\nurl = y\n'
     tiny = make_tiny(tmp_path / "tiny")

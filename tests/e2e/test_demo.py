@@ -101,6 +101,7 @@ def test_every_command_has_the_envelope(demo: Demo, arguments: tuple[str, ...], 
     assert keys <= set(document["result"])
 
 
+@pytest.mark.long
 def test_a_failed_proof_is_repeated_by_the_next_build(demo: Demo) -> None:
     assert demo.json("verify", "--level", "quick", SIMXPU_FAULT="wrong-numbers")["ok"] is False
     assert demo.json("status")["result"]["verified"] is False

@@ -117,6 +117,7 @@ def causes(built: Built) -> list[str]:
     return [cause["id"] for cause in built.document["result"]["failure"]["causes"]]
 
 
+@pytest.mark.long
 @old
 def test_the_old_era_stops_where_cmake_decides_against_xpu(eras: Eras, name: str, tmp_path: Path) -> None:
     stand = without_headers(eras.stand(name), tmp_path, "2024.1.2")

@@ -58,6 +58,7 @@ def own_kernels() -> set[str]:
     return {f"aten::{name}" for name in found}
 
 
+@pytest.mark.long
 def test_simxpu_runs_nearly_everything_on_the_cpu(demo: Demo) -> None:
     document = demo.json("verify", "--fallbacks")
     assert document["ok"], [table["errors"] for table in document["result"]["tables"]]

@@ -73,6 +73,7 @@ def test_in_each_step(tmp_path: Path) -> None:
             assert build(root).result["ran"] == []
 
 
+@pytest.mark.long
 def test_while_temporary_files_are_written(tmp_path: Path) -> None:
     """The compiler's own: the build folder has room."""
     tiny = make_tiny(tmp_path / "tiny")

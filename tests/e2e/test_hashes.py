@@ -148,26 +148,28 @@ def test_what_is_held_is_built_and_nothing_is_said_of_it(make_place: Callable[..
     assert place.build().result["ran"] == []
 
 
-def test_what_has_no_hash_is_written_down_and_held_to(make_place: Callable[..., Place]) -> None:
+@pytest.mark.parametrize(
+    ("name", "step"), [("build", "requirements"), by_name("runtime", "runtime"), by_name("ready", "ready.fetch")]
+)
+def test_what_has_no_hash_is_written_down_and_held_to(make_place: Callable[..., Place], name: str, step: str) -> None:
     place = make_place(held=False)
-    pins = sorted(f"{name}==1.0" for name in PINS.values())
+    pins = sorted(f"{each}==1.0" for each in PINS.values())
     assert place.call("plan", "--json").result["unverified"] == [{"name": pin, "sha256": None} for pin in pins]
     result = place.build().result
-    first = {f"{name}==1.0": hash_of(next(place.index.glob(f"{name.replace('-', '_')}-*"))) for name in PINS.values()}
+    first = {f"{each}==1.0": hash_of(next(place.index.glob(f"{each.replace('-', '_')}-*"))) for each in PINS.values()}
     assert place.origins == first
     assert result["unverified"] == [{"name": pin, "sha256": first[pin]} for pin in pins]
     assert place.call("status", "--json").result["unverified"] == result["unverified"]
     screen = place.call("status").out
     assert all(f"! {pin}: unverified origin" in screen for pin in pins), screen
-    for name, step in (("build", "requirements"), ("runtime", "runtime"), ("ready", "ready.fetch")):
-        place.change(PINS[name])
-        for stamp in ("venv", step):  # what is installed already is not fetched
-            (place.root / f"stamps/{stamp}").unlink()
-        said = place.build()
-        assert (said.code, said.document["result"]["failed"]) == (1, step)
-        assert f"{PINS[name]}==1.0: the file that came is not the one as it was at first use" in last_words(said)
-        assert f"rm {place.root}/origins/" in last_words(said)
-        pack_wheel(place.index, PINS[name], "1.0", {f"{PINS[name].replace('-', '_')}.py": b"owner = 'us'\n"})
+    place.change(PINS[name])
+    for stamp in ("venv", step):  # what is installed already is not fetched
+        (place.root / f"stamps/{stamp}").unlink()
+    said = place.build()
+    assert (said.code, said.document["result"]["failed"]) == (1, step)
+    assert f"{PINS[name]}==1.0: the file that came is not the one as it was at first use" in last_words(said)
+    assert f"rm {place.root}/origins/" in last_words(said)
+    pack_wheel(place.index, PINS[name], "1.0", {f"{PINS[name].replace('-', '_')}.py": b"owner = 'us'\n"})
     assert place.build().result["failed"] is None
 
 

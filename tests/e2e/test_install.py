@@ -344,6 +344,7 @@ def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     assert again["ran"] == ["wheels.install", "guard"]
 
 
+@pytest.mark.long
 def test_into_a_folder_that_is_not_there_yet(index: str, tmp_path: Path) -> None:
     env = index_only(tmp_path / "home", index)
     version = f"{sys.version_info[0]}.{sys.version_info[1]}"
@@ -371,6 +372,7 @@ def test_killed_while_it_installs(index: str, tmp_path: Path) -> None:
     assert made.owners()["torch"] == "2.14.1+xpu"
 
 
+@pytest.mark.long
 def test_killed_while_pip_replaces_itself(tmp_path: Path) -> None:
     python = tmp_path / "venv/bin/python"
     run(sys.executable, "-m", "venv", str(tmp_path / "venv"), env=dict(os.environ))
@@ -418,7 +420,7 @@ def put(packages: Path, name: str, version: str, installer: str, record: str) ->
 @pytest.mark.parametrize(
     ("installer", "record", "message", "fix"),
     [
-        ("conda", "x,,\n", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
+        by_name("conda", "x,,\n", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
         by_name("", "", "torch 2.9.0 was installed by conda", "conda remove --prefix {prefix} pytorch; then"),
         ("dpkg", "", "torch 2.9.0 has no list of its files (RECORD)", "remove it by what installed it (dpkg)"),
     ],
@@ -442,6 +444,7 @@ def test_a_torch_that_pip_cannot_remove(
     assert fix.format(prefix=prefix) in words
 
 
+@pytest.mark.long
 def test_an_editable_torch_keeps_its_sources(index: str, tmp_path: Path) -> None:
     tree, prefix = tmp_path / "pytorch", tmp_path / "theirs"
     tree.mkdir()
@@ -505,6 +508,7 @@ def test_a_real_torch_is_verified(tmp_path: Path) -> None:
 BOTH = CPU.replace("pins = []", 'pins = ["packaging==26.3"]').replace("torch", "sympy").replace("2.13.0+cpu", "1.14.0")
 
 
+@pytest.mark.long
 def test_build_and_install_in_one_root(index: str, tmp_path: Path) -> None:
     """Whichever ran last is what the environment holds; each mends what others did to it."""
     profile, root = tmp_path / "both.toml", tmp_path / "root"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import Said, Tiny, make_tiny, xpusetup
+from e2e.support import Said, Tiny, by_name, make_tiny, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,7 +69,7 @@ def build(tiny: Tiny, root: Path, into: Path, *more: str) -> Said:
 
 @pytest.mark.parametrize(
     "make",
-    [make_venv, without_pip, pytest.param(make_conda, marks=needs_plain_python)],
+    [make_venv, by_name(without_pip), pytest.param(make_conda, marks=[needs_plain_python, pytest.mark.long])],
     ids=["venv", "no-pip", "conda"],
 )
 def test_build_into(tiny: Tiny, tmp_path: Path, make: Callable[[Path], Path]) -> None:
@@ -122,6 +122,7 @@ def test_another_environment_is_another_build(tiny: Tiny, tmp_path: Path) -> Non
     assert f"{root} was built into {second}, not into {first}" in said.err
 
 
+@pytest.mark.long
 def test_an_environment_that_is_gone(tiny: Tiny, tmp_path: Path) -> None:
     root, prefix = tmp_path / "root", make_venv(tmp_path / "env")
     assert build(tiny, root, prefix).code == 0

@@ -170,6 +170,7 @@ def test_a_fetch_that_fails_leaves_the_build_to_end(pair: Pair) -> None:
     assert "second.fetch" in again["ran"]
 
 
+@pytest.mark.long
 def test_a_build_that_fails_ends_the_fetch(pair: Pair) -> None:
     """Nobody waits for a download when there is something to mend; it goes on next time."""
     (pair.signs / "seconds").write_text("600")

@@ -117,6 +117,7 @@ def test_ccache_of_another_machine(roots: Roots, redis: str, tmp_path: Path) -> 
     assert found[0]["wheels"][0]["sha256"] == found[1]["wheels"][0]["sha256"]
 
 
+@pytest.mark.long
 def test_sccache_of_another_machine(roots: Roots, redis: str) -> None:
     """A root at the same place: sccache takes the paths in the flags for a part of what is compiled."""
     own = {"SCCACHE_REDIS_ENDPOINT": f"tcp://{redis}"}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, Tiny, command, kill_all, make_tiny, wait_until, xpusetup
+from e2e.support import CHECKOUT, Said, Tiny, by_name, command, kill_all, make_tiny, wait_until, xpusetup
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("lock")]
 FLOCK = """
@@ -77,6 +77,7 @@ def place(tiny: Tiny, no_flock: dict[str, str], root: Path, tmp_path: Path) -> P
     return Place(tiny, root, {**tiny.env, **no_flock}, tmp_path / "mark")
 
 
+@pytest.mark.long
 def test_said_once_and_left_behind_nowhere(place: Place) -> None:
     said = place.build()
     assert said.result["ran"][-1] == "guard"
@@ -113,7 +114,7 @@ def test_orphaned_step_is_waited_for(place: Place) -> None:
     assert place.mark.read_text() == "building\n"
 
 
-@pytest.mark.parametrize("started", ["long ago", "here and now"])
+@pytest.mark.parametrize("started", [by_name("long ago"), "here and now"])
 def test_a_file_of_another_host(place: Place, started: str) -> None:
     place.root.mkdir(exist_ok=True)
     boot = "x" if started == "long ago" else Path("/proc/sys/kernel/random/boot_id").read_text().strip()

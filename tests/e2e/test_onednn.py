@@ -194,6 +194,7 @@ def test_a_tree_of_ones_own_that_clones_another(eras: Eras, own: Stand, tmp_path
     assert f"name your commit in {FIND}" in str(refused.document["error"])
 
 
+@pytest.mark.long
 @pytest.mark.xdist_group("eras-2.5")
 def test_up_to_2_6_it_is_a_submodule_of_a_submodule(eras: Eras) -> None:
     built, stand = eras.built("torch-2.5"), eras.stand("torch-2.5")

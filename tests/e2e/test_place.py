@@ -43,6 +43,7 @@ def site(tiny: Tiny, tmp_path: Path) -> dict[str, str]:
     return {**kept, "PIP_NO_INDEX": "1", "XDG_CONFIG_HOME": str(tmp_path / "config")}
 
 
+@pytest.mark.long
 def test_a_mirror_by_the_site_file_alone(tiny: Tiny, site: dict[str, str], tmp_path: Path) -> None:
     options = ("build", *tiny.options(tmp_path / "root"), "--verify", "off", "--json")
     without = xpusetup(*options, env={**site, "XDG_CONFIG_HOME": str(tmp_path / "none")})

@@ -96,6 +96,7 @@ def test_what_a_project_bakes_in_is_named(tmp_path: Path) -> None:
     assert [each["argv"][:3] for each in said.document["result"]["next"]] == [["xpusetup", "remove", "--profile"]]
 
 
+@pytest.mark.long
 def test_a_second_build_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
     text = "import os, sys\nif 'longer' in os.getcwd(): sys.exit('this place is too long')\n"
     setup = text + "from setuptools import setup\nsetup(name='tiny', version='1.0', py_modules=[])\n"
@@ -108,6 +109,7 @@ def test_a_second_build_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
     assert found["next"][0]["argv"] == ["xpusetup", "explain", found["log"]]
 
 
+@pytest.mark.long
 def test_a_wheel_that_was_changed_is_nothing_to_compare_with(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path), tmp_path / "root"
     build(tiny, root)

@@ -91,6 +91,7 @@ def configure(eras: Eras, name: str, stand: Stand, *args: str, **more: str) -> B
     return stand.build(eras.built(name).root, "--until", "torch.configure", *args, **more)
 
 
+@pytest.mark.long
 @group("torch-2.4")
 def test_the_first_release_takes_the_new_abi_alone(eras: Eras) -> None:
     name = "torch-2.4"
@@ -98,6 +99,7 @@ def test_the_first_release_takes_the_new_abi_alone(eras: Eras) -> None:
     assert "XPU is supported with the new C++11 ABI alone" in built.failure
 
 
+@pytest.mark.long
 @group("torch-2.8")
 def test_a_script_that_is_not_sourced(eras: Eras, tmp_path: Path) -> None:
     stand = changed(eras, "torch-2.8", tmp_path, ('  "ccl/latest/env/vars.sh",\n', ""))

@@ -38,6 +38,7 @@ def test_a_build_is_removed_when_nobody_needs_it(tmp_path: Path) -> None:
     assert [str(path.relative_to(root)) for path in (*root.iterdir(), *(root / "src").iterdir())] == ["src", "src/tiny"]
 
 
+@pytest.mark.long
 def test_what_a_build_writes_is_all_known(tmp_path: Path) -> None:
     """Of a build with patches, a report, a commit of somebody's own in a second one: the folder itself is gone."""
     tiny, root, patch = make_tiny(tmp_path), tmp_path / "root", tmp_path / "a.patch"

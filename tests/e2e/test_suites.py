@@ -17,7 +17,7 @@ from xml.etree import ElementTree as ET
 import pytest
 
 from e2e.disks import make_disk
-from e2e.support import CHECKOUT, caller, wait_until, xpusetup
+from e2e.support import CHECKOUT, by_name, caller, wait_until, xpusetup
 
 if TYPE_CHECKING:
     from e2e.fixtures import Demo
@@ -26,7 +26,7 @@ pytestmark = pytest.mark.e2e
 
 FILES = Path(__file__).parent / "files/suites"
 RUNNER = CHECKOUT / "xpusetup/helpers/run_suite.py"
-WORKERS = pytest.mark.parametrize("workers", [0, 2], ids=["alone", "xdist"])
+WORKERS = pytest.mark.parametrize("workers", [by_name(0), 2], ids=["alone", "xdist"])
 
 
 @dataclass(frozen=True)

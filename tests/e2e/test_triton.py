@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from standins.eras import Built, Eras, Stand
 
 pytestmark = [pytest.mark.e2e, pytest.mark.xdist_group("triton")]
-NAMES = ["torch-2.4", "torch-2.5"]
+NAMES = [by_name("torch-2.4"), "torch-2.5"]
 ONLY = ("--only", "triton", "--verify", "off")
 LLVM = "llvm-{}-almalinux-x64.tar.gz"
 
@@ -88,6 +88,7 @@ def test_it_is_built_where_that_is_asked_for(eras: Eras, root: Path, name: str) 
     assert json.loads(again.stdout)["result"]["ran"] == [], again.stderr
 
 
+@pytest.mark.long
 def test_another_way_in_the_same_root(eras: Eras, tmp_path: Path) -> None:
     """From the wheel to source and back, each time Triton alone; what leaving it out costs is said."""
     name = "torch-2.7-source"
@@ -153,6 +154,7 @@ def test_what_it_would_fetch_itself_ends_the_build(
         assert failed.document["result"]["reached_out"] or "it asked for the network" in log
 
 
+@pytest.mark.long
 def test_a_tree_that_was_made_for_another_llvm(eras: Eras, tmp_path: Path) -> None:
     """It is refused before anything compiles, with the way to take another; the folder that is named is taken."""
     stand, tree = eras.stand("torch-2.5"), tmp_path / "triton"

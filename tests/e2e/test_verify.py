@@ -61,22 +61,29 @@ def test_every_fault_of_the_device_is_tried(demo: Demo) -> None:
     assert done.stdout.split() == sorted([*FAULTS, "collective-hang"])
 
 
-def test_a_healthy_device(demo: Demo, tmp_path: Path) -> None:
+@pytest.mark.parametrize("level", ["quick", by_name("smoke")])
+def test_a_healthy_device(demo: Demo, tmp_path: Path, level: str) -> None:
+    """The demo itself was built and verified with smoke."""
     report = tmp_path / "reports/verify.xml"
-    said = verify(demo, "--profile", "sim", "--junit", str(report))
+    said = verify(demo, "--profile", "sim", "--level", level, "--junit", str(report))
     result = said.result
     assert (said.code, result["verified"], failing(result)) == (0, True, [])
-    assert (result["level"], result["device"]) == ("smoke", "simxpu:0")
+    assert (result["level"], result["device"]) == (level, "simxpu:0")
     assert all(check["verdict"] == "ok" for check in result["checks"] if check["id"].startswith("api."))
+    suite = ET.parse(report).getroot()[0]  # noqa: S314, our own file
+    assert [case.get("name") for case in suite.findall("testcase")] == [check["id"] for check in result["checks"]]
+    assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
+    if level == "smoke":
+        look_at_smoke(result)
+
+
+def look_at_smoke(result: dict[str, Any]) -> None:
     assert all(check["level"] == "ok" for check in result["checks"] if check["id"].startswith(("models.", "coll")))
     compiled = next(check["seen"] for check in result["checks"] if check["id"] == "models.infer_compiled")
     ranks = next(check["seen"] for check in result["checks"] if check["id"] == "collectives.two_ranks")
     assert ("aot_eager: 1 graph, " in compiled, "2 ranks over simccl" in ranks) == (True, True)
     peaks = [check.get("peak_bytes") for check in result["checks"] if check["id"] == "device.memory"]
     assert peaks[0] >= 1 << 28
-    suite = ET.parse(report).getroot()[0]  # noqa: S314, our own file
-    assert [case.get("name") for case in suite.findall("testcase")] == [check["id"] for check in result["checks"]]
-    assert (suite.get("failures"), suite.get("errors")) == ("0", "0")
 
 
 def test_the_cpu_passes_in_the_same_environment(demo: Demo) -> None:
