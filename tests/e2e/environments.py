@@ -33,14 +33,13 @@ class Shop:
     @classmethod
     def open(cls, folder: Path, *names: str) -> Shop:
         """Fetch wheels without what they require."""
-        subprocess.run((sys.executable, "-m", "venv", folder / "tool"), check=True)
         shop = cls(folder)
         for name in names:  # several versions of one are no set that pip would fetch at once
             shop._pip("download", "-q", "--only-binary", ":all:", "--no-deps", "-d", str(folder / "wheels"), name)
         return shop
 
     def _pip(self, *words: str) -> None:
-        pip = (str(self.folder / "tool/bin/python"), "-m", "pip", "--disable-pip-version-check", *words)
+        pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", *words)
         done = subprocess.run(pip, check=False, capture_output=True, text=True, env=caller(self.folder / "home"))
         assert done.returncode == 0, done.stderr
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shutil
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
 
     from _pytest.mark import ParameterSet
 
+make_environment: Any = importlib.import_module("make_environment")
 CHECKOUT = Path(__file__).resolve().parents[2]
 PASSED = ("PIP_", "UV_", "GIT_SSL_", "SSL_CERT_", "REQUESTS_CA_BUNDLE", "XPUSETUP_TEST_")
 PROXIES = ("http_proxy", "https_proxy", "no_proxy", "HTTP_PROXY", "HTTPS_PROXY", "NO_PROXY")
@@ -41,6 +43,13 @@ def caller(home: Path, **more: str) -> dict[str, str]:
     cache = os.environ.get("CCACHE_DIR") or str(Path.home() / ".cache/ccache")
     own = {"HOME": str(home), "PATH": os.environ["PATH"], "LANG": "C.UTF-8", "CCACHE_DIR": cache}
     return {**own, **kept, **more}
+
+
+def make_venv(prefix: Path, python: Path | str = sys.executable) -> Path:
+    """Make an environment with the pip of this Python, unpacked: `python -m venv` installs it in three seconds."""
+    subprocess.run((str(python), "-m", "venv", "--without-pip", str(prefix)), check=True)
+    make_environment.unpack(make_environment.bundled_pip(), prefix)
+    return prefix
 
 
 def by_name(*values: object) -> ParameterSet:

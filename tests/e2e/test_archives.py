@@ -7,13 +7,12 @@ import os
 import shlex
 import shutil
 import subprocess
-import sys
 from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 import pytest
 
-from e2e.support import SETUP, make_tiny, xpusetup
+from e2e.support import SETUP, make_tiny, make_venv, xpusetup
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -142,7 +141,7 @@ def test_one_component_on_what_is_ready(tmp_path: Path) -> None:
     setup = tree / "setup.py"
     setup.write_text(setup.read_text().replace('name="tiny"', 'name="above"'))
     env, root = tmp_path / "env", tmp_path / "root"
-    subprocess.run((sys.executable, "-m", "venv", str(env)), check=True)
+    make_venv(env)
     only = ("--only", "above", "--source", f"above={tree}", "--into", str(env))
     refused = build(tiny, root, *only)
     assert (refused.code, refused.document["error"]["code"]) == (3, 3)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, Tiny, by_name, caller, make_tiny, xpusetup
+from e2e.support import CHECKOUT, Said, Tiny, by_name, caller, make_tiny, make_venv, xpusetup
 from standins.hashes import hash_of, with_hashes
 from standins.wheels import pack_wheel
 from xpusetup.run.tables import load_profile
@@ -267,7 +267,7 @@ def test_an_installer_is_held_to_what_came_first(tmp_path: Path) -> None:
     program.parent.mkdir()
     python = tmp_path / "venv/bin/python"
     program.write_text(INSTALLER.format(python=python, links=tmp_path / "links"))
-    subprocess.run((sys.executable, "-m", "venv", str(tmp_path / "venv")), check=True)
+    make_venv(tmp_path / "venv")
     words: tuple[str, ...] = (
         str(python),
         str(CHECKOUT / "xpusetup/helpers/makers_installer.py"),

@@ -14,7 +14,7 @@ from typing import Any
 
 import pytest
 
-from e2e.support import CHECKOUT, Said, by_name, caller, command, kill_all, wait_until, xpusetup
+from e2e.support import CHECKOUT, Said, by_name, caller, command, kill_all, make_venv, wait_until, xpusetup
 from standins.hashes import with_hashes
 from standins.published import XPU, Packed, make_index
 from standins.wheels import pack_wheel
@@ -429,7 +429,7 @@ def test_a_torch_that_pip_cannot_remove(
     index: str, tmp_path: Path, installer: str, record: str, message: str, fix: str
 ) -> None:
     env, prefix = index_only(tmp_path / "home", index), tmp_path / "theirs"
-    run(sys.executable, "-m", "venv", str(prefix), env=env)
+    make_venv(prefix)
     packages = next(prefix.glob("lib/python*/site-packages"))
     put(packages, "torch", "2.9.0", installer, record)
     if installer != "dpkg":

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from e2e.support import Said, Tiny, by_name, make_tiny, xpusetup
+from e2e.support import Said, Tiny, by_name, make_tiny, make_venv, xpusetup
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -28,14 +28,10 @@ def tiny(tmp_path_factory: pytest.TempPathFactory) -> Tiny:
     return make_tiny(tmp_path_factory.mktemp("tiny"))
 
 
-def make_venv(prefix: Path, *options: str) -> Path:
-    subprocess.run((str(BASE / "bin" / MINOR), "-m", "venv", *options, str(prefix)), check=True)
-    return prefix
-
-
 def without_pip(prefix: Path) -> Path:
     """Make what `uv venv` makes: no pip in it."""
-    return make_venv(prefix, "--without-pip")
+    subprocess.run((str(BASE / "bin" / MINOR), "-m", "venv", "--without-pip", str(prefix)), check=True)
+    return prefix
 
 
 def make_conda(prefix: Path) -> Path:

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from e2e.support import caller, command, kill_all, make_tiny, wait_until, xpusetup
+from e2e.support import caller, command, kill_all, make_tiny, make_venv, wait_until, xpusetup
 
 pytestmark = pytest.mark.e2e
 
@@ -58,7 +58,7 @@ def test_what_a_build_writes_is_all_known(tmp_path: Path) -> None:
 
 def test_somebodys_commit_stays_and_their_environment_too(tmp_path: Path) -> None:
     tiny, root, env = make_tiny(tmp_path), tmp_path / "root", tmp_path / "env"
-    subprocess.run(("python3", "-m", "venv", str(env)), check=True)
+    make_venv(env)
     built = xpusetup("build", *tiny.options(root), "--into", str(env), "--verify", "off", env=tiny.env)
     assert built.code == 0, built.err + built.out
     assert (env / "share/xpusetup").is_dir()
