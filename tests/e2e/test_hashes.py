@@ -140,6 +140,7 @@ def test_each_download_that_was_changed_stops_the_build(make_place: Callable[...
     assert place.call("build", "--verify", "off", "--json", **alone).result["failed"] is None
 
 
+@pytest.mark.long
 def test_what_is_held_is_built_and_nothing_is_said_of_it(make_place: Callable[..., Place]) -> None:
     place = make_place()
     result = place.build("--require-hashes").result

@@ -297,7 +297,8 @@ def test_a_changed_wheel_of_the_same_version_is_refused(
     assert run(made.python, "-c", "import torch", env=made.env).returncode == 1
 
 
-@pytest.mark.parametrize("by", [by_name("pip"), "uv"])
+@pytest.mark.long
+@pytest.mark.parametrize("by", ["pip", "uv"])
 def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: Path, by: str) -> None:
     """What the wheels require and the profile does not pin: of unverified origin, refused where hashes are required."""
     wheels = [*XPU[:-1], Packed("sympy", "1.99.0")]
@@ -326,6 +327,7 @@ def test_what_has_no_published_hash_is_recorded_and_held_to(uv: Path, tmp_path: 
     )
 
 
+@pytest.mark.long
 def test_a_dependency_that_is_nowhere(index: str, tmp_path: Path) -> None:
     lacking = make_index(tmp_path / "simple", [one for one in XPU if one.distribution != "intel-sycl-rt"])
     (tmp_path / "torch-2.14.toml").write_text(Path(profile_of(index)).read_text())

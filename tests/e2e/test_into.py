@@ -95,6 +95,7 @@ def _use(prefix: Path) -> str:
     return f"source {prefix}/bin/activate" if (prefix / "bin/activate").exists() else f"conda activate {prefix}"
 
 
+@pytest.mark.long
 def test_what_is_there_is_counted_and_kept(tiny: Tiny, tmp_path: Path) -> None:
     """Say which versions change; later steps do not notice what else is installed, and nothing is built again."""
     prefix, root = make_venv(tmp_path / "env"), tmp_path / "root"
@@ -167,6 +168,7 @@ def test_refused_before_anything_is_written(
     assert not root.exists()
 
 
+@pytest.mark.long
 def test_the_step_itself_refuses_too(tiny: Tiny, tmp_path: Path) -> None:
     """A folder of scripts may meet another environment than the one that it was planned for."""
     prefix, out = make_venv(tmp_path / "env"), tmp_path / "out"

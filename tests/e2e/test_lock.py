@@ -95,6 +95,7 @@ def test_two_at_once(place: Place) -> None:
     assert place.mark.read_text() == "building\n"
 
 
+@pytest.mark.long
 def test_killed_with_all_it_started(place: Place) -> None:
     kill_all(place.start(60))
     assert (place.root / "lock.owner").exists()

@@ -72,6 +72,7 @@ def test_what_is_well_made_is_the_same_bytes(tmp_path: Path) -> None:
     assert (tmp_path / "again/wheels").is_dir()
 
 
+@pytest.mark.long
 def test_what_a_project_bakes_in_is_named(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path, setup_py=BAKES), tmp_path / "root"
     build(tiny, root)

@@ -62,7 +62,7 @@ def test_it_is_built_from_what_was_fetched_before(eras: Eras, root: Path, name: 
     assert again["ran"] == []
 
 
-@pytest.mark.parametrize("name", [by_name(ON_REQUEST[0]), ON_REQUEST[1]])
+@pytest.mark.parametrize("name", [by_name(name) for name in ON_REQUEST])
 def test_it_is_built_where_that_is_asked_for(eras: Eras, root: Path, name: str) -> None:
     """From what was fetched before, into a wheel that serves the release's requirement; nothing is put into HOME."""
     rules, stand = rules_of(name), eras.stand(name)

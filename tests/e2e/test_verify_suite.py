@@ -40,7 +40,7 @@ def verify(python: str, device: str, out: Path, *options: str) -> dict[str, Any]
     return {check["id"]: check for check in json.loads(out.read_text())["checks"]}
 
 
-@pytest.mark.parametrize(("device", "lacks"), [by_name("cpu", OF_DEVICES), ("simxpu", set[str]())])
+@pytest.mark.parametrize(("device", "lacks"), [by_name("cpu", OF_DEVICES), by_name("simxpu", set[str]())])
 def test_the_suite_passes(torch_python: str, tmp_path: Path, device: str, lacks: set[str]) -> None:
     found = verify(torch_python, device, tmp_path / "suite.json")
     skipped = {name for name in CHECKS if found[name]["level"] == "skip"}
