@@ -107,7 +107,14 @@ def check_container_group(question: Question) -> Answer | None:
     if not closed:
         return Answer("ok", "the node's group is one of this user's")
     group = _group(question, closed[0])
-    words = {"gid": group if group != "?" else f"$(stat -c %g {closed[0].path})", "container": container.kind}
+    gid = group if group != "?" else f"$(stat -c %g {closed[0].path})"
+    mapped = container.kind == "lxc" or group in {"nogroup", "nobody"}
+    start = (
+        f"pct set ID --dev0 {closed[0].path},gid=GID"
+        if mapped
+        else f"docker run --device /dev/dri --group-add {gid} ..."
+    )
+    words = {"gid": gid, "container": container.kind, "start": start}
     return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 
 

@@ -22,6 +22,7 @@ SURE = re.compile(
     r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+))* in [\d.]+s"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
     r"|^ *Passed +: +\d+|^Finished: SUCCESS$|^Job succeeded$|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
+    r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
     r"|tests:\d+ passed:\d+ .*\bfailed:0\b"
 )

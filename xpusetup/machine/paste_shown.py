@@ -79,7 +79,7 @@ def _find(each: Showing, text: str) -> Shown | None:
         return None
     words = {name: value.strip() for name, value in found.groupdict().items() if value}
     start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
-    line = text[start : end if end >= 0 else None].strip()[:LONGEST]
+    line = text[start : end if end >= 0 else None].strip().rpartition("\n")[2].strip()[:LONGEST]
     return Shown(
         line=line, means=_fill(each.means, words), mend=_fill(each.mend, words), same=each.same, firm=each.firm
     )
