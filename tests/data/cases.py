@@ -773,7 +773,7 @@ ENVIRONMENTS: list[Case] = [
     ),
     ("hpu.lazy_mode", {**HABANA, **shell(PT_HPU_LAZY_MODE="2")}, "", "warn: PT_HPU_LAZY_MODE=2"),
     ("hpu.torch_fork", {}, "", ""),
-    ("hpu.torch_fork", installed(habana_torch_plugin="1.24.1"), "", "warn: torch 2.14.1+xpu"),
+    ("hpu.torch_fork", installed(habana_torch_plugin="1.24.1"), "", "fail: torch 2.14.1+xpu"),
     ("npu.present", {}, "", ""),
     ("npu.present", gpu(ASCEND), "info: 1 x ", "info: 1 x "),
     ("npu.cann_env", {}, "", ""),

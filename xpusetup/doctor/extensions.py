@@ -158,7 +158,9 @@ def check_gaudi_torch(question: Question) -> Answer | None:
     if torch is None or torch.version is None or not plugin:
         return None
     local = torch.version.partition("+")[2]
-    return Answer("warn" if local in ("cpu", "xpu") or local.startswith("cu") else "ok", f"torch {torch.version}")
+    if local.startswith(("hpu", "git")):  # Habana's own says which commit it is of
+        return Answer("ok", f"torch {torch.version}")
+    return Answer("fail", f"torch {torch.version}")
 
 
 def check_ascend(question: Question) -> Answer | None:

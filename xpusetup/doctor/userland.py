@@ -118,6 +118,7 @@ def check_mixed(question: Question) -> Answer | None:
         return Answer("ok", "one of each")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
+    broken |= bool(halves) and "fails" in question.facts.said  # the GPU is listed, and nothing runs on it
     return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 

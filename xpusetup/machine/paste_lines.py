@@ -182,7 +182,7 @@ NEO = re.compile(r"(?<![\d.])(2[2-9]\.\d{2}\.\d{5}(?:\.\d{1,3})?)(?![\d.])")
 """A release of compute-runtime, which has a form of its own."""
 CMDLINE = re.compile(r"(?:Kernel c|C)ommand line: (.*)$|\bBOOT_IMAGE=.*$|^GRUB_CMDLINE_LINUX(?:_DEFAULT)?=\"?(.*?)\"?$")
 LOADED = re.compile(r"^(i915|xe|dxgkrnl|nvidia|amdgpu)\s+\d+\s+-?\d+")
-STATE = r"(?:(?P<state>[uirph][cnuHFWtTi ])R?\s+)?"
+STATE = r"(?:(?P<state>[uirph][cnUuHFWtTi ])R?\s+)?"
 PINNED = re.compile(
     rf"^[\s|*+•-]{{0,8}}(?:\[(?:pip3?|conda)\]\s+)?{STATE}(?P<name>[A-Za-z][\w.+-]{{1,60}}?)(?::(?:amd64|all|i386))?(?:/[\w,.-]{{1,60}})?"
     r"\s{0,60}(?:===?|[:=|@]|\s)\s{0,60}[\[(]?v?(?P<version>\d[\w.+~:-]{1,80})"

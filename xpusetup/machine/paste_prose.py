@@ -73,6 +73,8 @@ WHY = re.compile(r"^\W*(?:why|how come|any idea why|what makes)\b", re.IGNORECAS
 
 def is_prose(line: str) -> bool:
     """Say whether a line reads like words of a person rather than a program's."""
+    if line.lstrip().startswith("|"):  # a row of a program's table
+        return False
     words = WORD.findall(line)
     return len(words) >= LEAST_WORDS and sum(map(len, words)) * 2 > len(line.replace(" ", ""))
 
