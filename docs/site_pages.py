@@ -38,7 +38,7 @@ COMMANDS = "commands.md"
 CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [what it says of it](../doctor.md)."
 KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows, by where it shows; [what it says of it](../explain.md)."
 PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile holds](../profiles.md)."
-HEAD = "| name | |\n|---|---|"
+HEAD = "| name | in short |\n|---|---|"
 BAR = "&#124;"
 BESIDE = {
     "index.md": "README.md",
