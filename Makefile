@@ -30,7 +30,7 @@ PUBLISHED ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-published-wheels
 TORCH_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-torch
 TORCH_XPU_WORK ?= $(TORCH_WORK)-xpu
 SHOWN ?= index.html stacks.html doctor.html commands.html commands/build.html checks/index.html checks/umd.older_than_gpu.html failures/index.html \
-  failures/dkms.build.html releases/torch-2.14.html changelog.html exit-codes.html
+  failures/dkms.build.html releases/torch-2.14.html changelog.html exit-codes.html ledger.html owners.html
 TRITON_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-triton
 SYCL_WORK ?= $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/xpusetup-e2e-sycl-sources
 

@@ -6,6 +6,7 @@ every failure that `explain` knows and every profile, with a list of each kind.
 
 from __future__ import annotations
 
+import itertools
 import posixpath
 import re
 from pathlib import Path
@@ -32,13 +33,18 @@ CHECKOUT = Path(__file__).parents[1]
 FAILURES = "data/signatures"
 ESCAPED = re.compile(r"`[^`\n]*\\\|[^`\n]*`")
 CELL = re.compile(r"<td[^>]*>.*?</td>", re.DOTALL)
+TABLE = re.compile(r"<table>.*?</table>", re.DOTALL)
+TITLE = re.compile(r"<th[^>]*>(.*?)</th>")
+BESIDE_EACH_OTHER = 4
+"""Columns that have room on a telephone: rows of more are shown there as blocks, each value behind its title."""
+LONG = re.compile(r"[^\s<>]{20,}(?![^<]*>)")
 CODE = re.compile(r"(?<=<code>)[^<]+(?=</code>)")
 PARTS = re.compile(r"[_./=|:,](?=[\w\[])(?!\d)")
 COMMANDS = "commands.md"
 CHECKS = "# Every check\n\nWhat `xpusetup doctor` looks at, area by area; [what it says of it](../doctor.md)."
 KNOWN = "# Every failure\n\nWhat `xpusetup explain` knows, by where it shows; [what it says of it](../explain.md)."
 PROFILES = "# Every profile\n\nWhat ships, tier by tier; [what a profile holds](../profiles.md)."
-HEAD = "| name | |\n|---|---|"
+HEAD = "| name | in short |\n|---|---|"
 BAR = "&#124;"
 BESIDE = {
     "index.md": "README.md",
@@ -89,8 +95,22 @@ def _is_outside(folder: str, target: str) -> bool:
 
 
 def on_page_content(html: str, **_told: object) -> str:
-    """Let names in tables break behind what parts their words, and nowhere else."""
-    return CELL.sub(lambda cell: CODE.sub(lambda name: PARTS.sub(r"\g<0><wbr>", name[0]), cell[0]), html)
+    """Let names and paths in tables break behind what parts their words, and nowhere else; title cells of wide ones."""
+    return TABLE.sub(lambda table: _name_cells(CELL.sub(lambda cell: _break_names(cell[0]), table[0])), html)
+
+
+def _break_names(cell: str) -> str:
+    long = LONG.sub(lambda word: PARTS.sub(r"\g<0><wbr>", word[0]), cell)
+    return CODE.sub(lambda name: PARTS.sub(r"\g<0><wbr>", name[0]), long)
+
+
+def _name_cells(table: str) -> str:
+    titles = [re.sub(r"<[^>]+>", "", title).replace('"', "&quot;") for title in TITLE.findall(table)]
+    if len(titles) <= BESIDE_EACH_OTHER:
+        return table
+    title = itertools.cycle(titles)
+    wide = re.sub("<td", lambda cell: f'{cell[0]} data-title="{next(title)}"', table)
+    return wide.replace("<table", "<table data-wide", 1)
 
 
 def make_pages() -> dict[str, str]:

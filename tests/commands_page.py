@@ -40,7 +40,7 @@ def render_commands() -> str:
         parts.append("<!-- not run: examples, which a test parses -->\n")
         parts += [f"    {example}" for example in EXAMPLES[name]]
         rows = [_row(name, each) for each in command.params if each.name != "help"]
-        parts += ["", "| option | | variable |", "|---|---|---|", *rows, ""]
+        parts += ["", "| option | meaning | variable |", "|---|---|---|", *rows, ""]
     return "\n".join(parts).rstrip("\n") + "\n"
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 from typer.testing import CliRunner
 
-from commands_page import render_commands
+from commands_page import list_commands, render_commands
 from golden import hold_one
 from xpusetup.cli import app
 
@@ -68,3 +68,8 @@ def test_offers(words: tuple[str, ...], names: list[str], tmp_path: Path, monkey
 
 def test_every_command_is_on_its_page() -> None:
     hold_one("../../docs/commands.md", render_commands())
+
+
+def test_every_option_says_what_it_means() -> None:
+    silent = [f"{name} {each.name}" for name, command, _ in list_commands() for each in command.params if not each.help]
+    assert silent == []

@@ -74,3 +74,11 @@ def test_it_begins_as_the_repository_does(site: Path) -> None:
 
 def test_nothing_is_fetched_by_who_reads_it(site: Path) -> None:
     assert "fonts.googleapis" not in "".join(path.read_text() for path in sorted(site.glob("*.html")))
+
+
+def test_rows_of_wide_tables_can_be_read_as_blocks(site: Path) -> None:
+    """On a telephone each value stands behind its title; what is wide by paths breaks where their words part."""
+    ledger = (site / "ledger.html").read_text()
+    assert 'data-title="where">' in ledger
+    assert "torch-xpu-ops:<wbr>cmake/<wbr>Codegen.<wbr>cmake" in ledger
+    assert "data-title" not in (site / "commands.html").read_text()

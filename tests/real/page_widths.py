@@ -39,7 +39,7 @@ def main() -> None:
 
 def name(page: Path) -> str:
     """Name a page, the list of a folder by that folder."""
-    return f"{page.parent.name}-{page.stem}" if page.stem == "index" else page.stem
+    return f"{page.parent.name.strip('.')}-{page.stem}" if page.stem == "index" else page.stem
 
 
 def fits(shown: Path, width: int, folder: Path) -> bool:

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from xpusetup.commands.result import AnyResult
 
 
-Name = Annotated[str, typer.Argument(metavar="NAME|FILE", autocompletion=complete.profiles)]
+Name = Annotated[
+    str, typer.Argument(metavar="NAME|FILE", help="A profile's name or file.", autocompletion=complete.profiles)
+]
 
 
 @options.spread

@@ -127,18 +127,16 @@ def parse_record(text: str, name: str) -> Record:
     return found
 
 
-def render_table(records: Mapping[str, Record], platforms: Sequence[str], releases: Iterable[str]) -> str:
-    """Give the table of releases and platforms as Markdown, each cell made of records alone."""
-    lines = [f"| release | {' | '.join(platforms)} |", f"|{'---|' * (len(platforms) + 1)}"]
-    for release in releases:
-        cells = (_cell(records, release, platform) for platform in platforms)
-        lines.append(f"| {release} | {' | '.join(cells)} |")
-    return "\n".join(lines) + "\n"
+def render_table(records: Mapping[str, Record], platforms: Iterable[str], releases: Sequence[str]) -> str:
+    """Give the table of platforms as Markdown: of each the releases that somebody saw, made of records alone."""
+    rows = (f"| {platform} | {_cell(records, releases, platform)} |" for platform in platforms)
+    return "\n".join(("| GPU | release and what was seen |", "|---|---|", *rows)) + "\n"
 
 
-def _cell(records: Mapping[str, Record], release: str, platform: str) -> str:
+def _cell(records: Mapping[str, Record], releases: Sequence[str], platform: str) -> str:
     there = [
-        f"[{_verdict(one)}](records/{name})"
+        f"{release}: [{_verdict(one)}](records/{name})"
+        for release in releases
         for name, one in sorted(records.items())
         if one.release == release and any(gpu.platform == platform for gpu in one.machine.gpus)
     ]
