@@ -11,12 +11,16 @@ import pytest
 from packaging.tags import Tag
 
 from data.elf import make_elf
+from data.places import PLACES
 from standins.wheels import pack_wheel
+from test_wheel_images import SECTION, archive
+from test_wheel_images import make_elf as make_sections
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Misfit
 from xpusetup.commands import fits
 from xpusetup.machine.fit import (
+    DeviceCode,
     FitLibrary,
     FitProblem,
     FitTorch,
@@ -237,6 +241,7 @@ WHEEL = InspectedFit(
     compiled=1,
     troubles=[],
     overwrites={},
+    device=DeviceCode(gpus=[], names=[], generic=False, trouble=""),
     broken="",
 )
 
@@ -296,6 +301,45 @@ def test_answers(libraries: tuple[FitLibrary, ...], answer: str, reason: str) ->
 def test_what_else_is_against_a_wheel(words: dict[str, Any], reason: str) -> None:
     found = judged(*([] if words.get("compiled") == 0 else [library()]), **words)
     assert (found.answer, found.reason[: len(reason)]) == ("does_not_fit", reason)
+
+
+ARC = {"Arc B580 (Battlemage)": ["bmg-g21", "bmg", "xe2-hpg"]}
+
+
+@pytest.mark.parametrize(
+    ("names", "more", "answer", "reason"),
+    [
+        ("pvc", {}, "does_not_fit", "its device code is for pvc, and none of it for Arc B580 (Battlemage)"),
+        ("bmg-g21", {}, "fits", "all 5 names"),
+        ("pvc", {"generic": True}, "fits", "all 5 names"),
+        ("", {}, "fits", "all 5 names"),
+        ("", {"trouble": "packed"}, "unknown", "its device code cannot be read: packed"),
+    ],
+)
+def test_device_code_is_held_against_the_gpus_here(names: str, more: dict[str, Any], answer: str, reason: str) -> None:
+    code = replace(WHEEL.device, gpus=names.split(), names=names.split(), **more)
+    here = replace(TARGET, gpus=ARC)
+    found = judged(library(), target=here, device=code)
+    assert (found.answer, found.reason[: len(reason)]) == (answer, reason)
+    assert ("its device code is for pvc: here it is compiled when it is first used" in found.notes) is bool(
+        code.generic
+    )
+    assert judged(library(), device=code).answer == "fits", "no GPU is here"
+    idle = library(problem("library", "libsycl.so.9"), path="_xpu.so", foreign=True)
+    assert judged(library(), idle, target=here, device=code).answer == "fits", "its part for XPU is left over"
+
+
+def test_device_code_of_a_wheel_is_read(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    files = {"acme/_C.so": make_sections(**{SECTION: archive("64.12.60.7/", "64.12.55.8/")})}
+    (wheel,) = look(capsys, tmp_path, files, **TORCH)["wheels"]
+    names = ["acm-g10", "ats-m150", "dg2-g10", "pvc", "pvc-sdv", "xe-hpc"]
+    assert wheel["device"] == {"gpus": ["dg2-g10", "pvc"], "names": names, "generic": False, "trouble": ""}
+
+
+def test_the_gpus_here(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of the saved facts of a machine with a B580."""
+    monkeypatch.setattr(fits, "probe", lambda _sections: PLACES["b580-ubuntu-26.04"])
+    assert fits._gpus() == ARC
 
 
 def test_variants_for_other_releases_of_torch_are_not_opened() -> None:

@@ -323,7 +323,7 @@ def test_a_gpu_runs_it_natively_or_compiles_it_or_never(
     sections: tuple[str, ...], arch: str | None, level: str, seen: str
 ) -> None:
     images = importlib.import_module("helperlib.wheel.images")
-    one = replace(XPU, images=sections, targets=images.Targets(frozenset({"12.60"}), 2))
+    one = replace(XPU, images=sections, targets=images.Targets(frozenset({"12.60"}), 2, generic=BUNDLE in sections))
     member = wheel_contents.Member(one.path, library=one)
     wheel = wheel_contents.Wheel(f"demo-1.0-{TAG}.whl", 1, "00", "demo", "1.0", (TAG,), (), (), (member,))
     found = importlib.import_module("helperlib.wheel.libraries").check_arch(wheel, wheel_contents.Wanted(arch=arch))

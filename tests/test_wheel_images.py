@@ -60,6 +60,32 @@ def test_several_images() -> None:
     assert read(first + b"\0" * (-len(first) % 16) + archive("64.30.0.4/")).versions == {"12.60", "30.0"}
 
 
+@pytest.mark.parametrize(
+    ("content", "versions"),
+    [
+        (archive("64.12.60.7/").ljust(80, b"\0") + archive("pad_0/", "64.20.1.0/"), {"12.60", "20.1"}),
+        (zebin(20 << 22 | 4 << 14 | 1), {"20.4"}),
+        (b"\x03\x02\x23\x07", set()),
+    ],
+)
+def test_the_newest_linker_keeps_all_images_behind_texts(content: bytes, versions: set[str]) -> None:
+    found = images.read_targets(elf_file.Elf(make_elf(OFFLOAD_DEVICE_CODE=b"-options".ljust(32, b"\0") + content)))
+    assert found.versions == versions
+
+
+@pytest.mark.parametrize(
+    ("sections", "generic"),
+    [
+        ({SECTION: archive("64.12.60.7/")}, False),
+        ({SECTION: archive("64.12.60.7/", "generic_ir/")}, True),
+        ({"__CLANG_OFFLOAD_BUNDLE__sycl-spir64": b"code", SECTION: archive("64.12.60.7/")}, True),
+        ({"OFFLOAD_DEVICE_CODE": archive("64.12.60.7/").ljust(256, b"\0") + b"\x03\x02\x23\x07"}, True),
+    ],
+)
+def test_what_a_driver_compiles_for_other_gpus(sections: dict[str, bytes], generic: bool) -> None:
+    assert images.read_targets(elf_file.Elf(make_elf(**sections))).generic is generic
+
+
 @pytest.mark.parametrize("content", [b"", b"device code", b"\0" * 64, b"!<arch>\nshort", b"\x7fELF", archive()])
 def test_no_image(content: bytes) -> None:
     assert read(content).versions == frozenset()

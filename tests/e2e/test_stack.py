@@ -351,6 +351,20 @@ def test_a_bundle_installs_a_stack_without_a_network(tiny: Tried, tmp_path: Path
 
 
 @pytest.mark.long
+def test_a_bundle_of_the_shipped_stack(tmp_path: Path) -> None:
+    """Every wheel and every source that `stack-cpu` pins can be had, and all of it is in the bundle."""
+    env, bundle = caller(tmp_path / "home"), str(tmp_path / "whole.tar")
+    words = ("--stack", "stack-cpu", "--root", str(tmp_path / "gathering"), "--json")
+    created = xpusetup("bundle", "create", bundle, *words, env=env).result
+    planned = members_of(xpusetup("plan", "--stack", "stack-cpu", "--json", env=env).result)
+    assert {*created["parts"]} == {"torch", *(name for name, each in planned.items() if each["how"] != "skip")}
+    assert xpusetup("bundle", "verify", bundle, "--json", env=bare(tmp_path / "bare")).result["missing"] == []
+    with tarfile.open(bundle) as tar:
+        sources = [name for name in tar.getnames() if name.endswith(".tar.gz")]
+    assert len(sources) == sum(each["how"] == "source" for each in planned.values()) == 4
+
+
+@pytest.mark.long
 def test_the_shipped_stack(tmp_path: Path) -> None:
     """`stack-cpu` whole: killed once in each member, then nothing is left to do."""
     env = caller(tmp_path / "home")

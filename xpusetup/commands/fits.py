@@ -18,10 +18,12 @@ from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import choose_python
 from xpusetup.commands.result import Result
 from xpusetup.machine.fit import FittedWheel, FitTorch, Inspection, Target, in_words, judge_fit
+from xpusetup.machine.probe import probe
 from xpusetup.machine.probe_devices import active_python
 from xpusetup.machine.probe_fit import read_version, site_packages
+from xpusetup.plan.target import used_devices
 from xpusetup.run.root import find_roots
-from xpusetup.run.tables import versions_beside
+from xpusetup.run.tables import gpu_table, versions_beside
 from xpusetup.run.workspace import load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
@@ -70,9 +72,15 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
     if not found.torch.libraries and "--no-torch" not in place.words:
         raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
-    target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version))
+    target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
     judged = [_in_words(judge_fit(in_words(one, found.plain), target), place) for one in found.wheels]
     return Result("fits", FitResult(torch=seen, wheels=judged), code=_code(judged))
+
+
+def _gpus() -> dict[str, list[str]]:
+    """Give the Intel GPUs of this machine that PyTorch would use, each with the names of those whose code it runs."""
+    seen = used_devices(probe(["hardware"]), gpu_table(), "xpu")
+    return {each.title(): each.family.targets for each in seen if each.family.targets}
 
 
 def _code(judged: Sequence[FittedWheel]) -> int:

@@ -25,11 +25,13 @@ from helperlib.elf.loader import Disk, Process
 from helperlib.env.distributions import ASIDE, canonical
 from helperlib.wheel.contents import UNREADABLE
 from helperlib.wheel.fit import Archive, Bench, Installed, World
+from helperlib.wheel.images import names_for, names_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from helperlib.env.distributions import Distribution
+    from helperlib.wheel.fit import Part
 
 BASE = "/site-packages"
 """Where the files of a wheel would lie, in a model that has no environment."""
@@ -134,8 +136,17 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "compiled": len(archive.parts()),
         "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
         "overwrites": _overwrites(archive, torch.environment, canonical(name)),
+        "device": device_code(archive.parts()),
         "broken": "",
     }
+
+
+def device_code(parts: Sequence[Part]) -> dict[str, Any]:
+    """Give for which GPUs the libraries were compiled ahead of time, and why that cannot be read."""
+    versions = {version for one in parts for version in one.targets.versions}
+    trouble = next((one.targets.trouble for one in parts if one.targets.trouble), "")
+    generic = any(one.targets.generic for one in parts)
+    return {"gpus": names_of(versions), "names": names_for(versions), "generic": generic, "trouble": trouble}
 
 
 def _short(row: dict[str, Any], place: str) -> dict[str, Any]:
@@ -205,7 +216,8 @@ def demangle(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
 
 def broken(path: Path, why: str) -> dict[str, Any]:
     nothing: dict[str, Any] = {"tags": [], "requires": [], "libraries": [], "troubles": [], "overwrites": {}}
-    return {"file": path.name, "name": "", "version": "", "python": "", "compiled": 0, "broken": why, **nothing}
+    named = {"file": path.name, "name": "", "version": "", "python": "", "compiled": 0, "broken": why}
+    return {**named, **nothing, "device": device_code([])}
 
 
 def try_wheel(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from packaging.requirements import InvalidRequirement, Requirement
@@ -55,6 +55,19 @@ class FitLibrary:
 
 
 @dataclass(frozen=True, kw_only=True)
+class DeviceCode:
+    """For which GPUs libraries were compiled ahead of time; `names` are all that stand for one of these alone.
+
+    `generic`: there is SPIR-V too, which a driver compiles for any GPU; `trouble` says why it could not be read.
+    """
+
+    gpus: list[str]
+    names: list[str]
+    generic: bool
+    trouble: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class InspectedFit:
     """What was read of a wheel. `compiled` is how many libraries it has, `overwrites` counts files of other owners."""
 
@@ -68,6 +81,7 @@ class InspectedFit:
     compiled: int
     troubles: list[str]
     overwrites: dict[str, int]
+    device: DeviceCode
     broken: str
 
 
@@ -142,12 +156,14 @@ class Verdict:
 class Target:
     """What a wheel is judged for: the torch, the tags that its Python takes (None: not known), versions known to fit.
 
-    `known` gives for a distribution the version that belongs to this torch.
+    `known` gives for a distribution the version that belongs to this torch, `gpus` for a GPU here the names of those
+    whose code it runs.
     """
 
     torch: FitTorch
     tags: Collection[Tag] | None
     known: Mapping[str, str]
+    gpus: Mapping[str, Collection[str]] = field(default_factory=dict)
 
 
 def judge_fit(wheel: InspectedFit, target: Target) -> FittedWheel:
@@ -222,6 +238,7 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
         yield from _judge_groups(libraries)
     elif wheel.compiled:
         yield Verdict("unknown", f"it is compiled, and the libraries of torch {target.torch.version} are not here")
+    yield from _judge_device(wheel, target)
     yield from _judge_owners(wheel)
     if not wheel.compiled:
         yield from _judge_requirement(wheel, target)
@@ -231,6 +248,18 @@ def _verdicts(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
 def _judge_troubles(wheel: InspectedFit) -> Iterator[Verdict]:
     for trouble in wheel.troubles:
         yield Verdict("unknown", f"a library cannot be read: {trouble}")
+
+
+def _judge_device(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
+    """Refuse a wheel whose code was compiled for other GPUs alone; parts for an accelerator may be left over."""
+    code = wheel.device
+    if code.generic or any(one.foreign and one.problems for one in wheel.libraries):
+        return
+    lost = [gpu for gpu, names in target.gpus.items() if not {*names} & {*code.names}]
+    if code.gpus and lost:
+        yield Verdict("does_not_fit", f"its device code is for {', '.join(code.gpus)}, and none of it for {lost[0]}")
+    elif code.trouble and target.gpus:
+        yield Verdict("unknown", f"its device code cannot be read: {code.trouble}")
 
 
 def _judge_tags(wheel: InspectedFit, target: Target) -> Iterator[Verdict]:
@@ -399,6 +428,9 @@ def _notes(wheel: InspectedFit, target: Target) -> Iterator[str]:
     idle = [one for one in wheel.libraries if one.foreign and one.problems]
     if idle and len(idle) < len(wheel.libraries):
         yield f"not for this torch: {', '.join(_file(one.path) for one in idle[:3])}"
+    native = not wheel.device.gpus or any({*names} & {*wheel.device.names} for names in target.gpus.values())
+    if target.gpus and wheel.device.generic and not native:
+        yield f"its device code is for {', '.join(wheel.device.gpus)}: here it is compiled when it is first used"
     for owner, count in wheel.overwrites.items():
         yield f"{count} of its files are also of {owner}"
 

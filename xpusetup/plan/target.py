@@ -82,7 +82,7 @@ def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str
     if profile.arch is None:
         return ArchSelection(())
     listed = tuple(profile.arch.default)
-    seen = _discrete_first(facts, gpus, profile.accelerator)
+    seen = used_devices(facts, gpus, profile.accelerator)
     named = {product.title(): product.family.target_in(listed) for product in seen}
     lost = [title for title, target in named.items() if not target]
     if built and set(named.values()) - {""} <= set(built):
@@ -93,7 +93,7 @@ def select_arch(profile: Profile, facts: Facts, gpus: GpuTable, built: tuple[str
     return ArchSelection(tuple(dict.fromkeys(named.values())) or listed)
 
 
-def _discrete_first(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:
+def used_devices(facts: Facts, gpus: GpuTable, accelerator: str) -> Sequence[Product]:
     """Give the devices that PyTorch would use."""
     there = facts.hardware.gpus if facts.hardware else []
     found = [product for gpu in there if (product := gpus.find(gpu.vendor, gpu.device)) is not None]

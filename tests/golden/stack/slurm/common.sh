@@ -2,7 +2,7 @@
 # What the jobs share. Each task is one cell: a folder beside this file that holds a whole build.
 # shellcheck disable=SC2034  # read by who sources this
 CELLS=(stack-cpu)
-MEMORY_PER_JOB=(2048) # MiB that one compile job takes, cell by cell
+MEMORY_PER_JOB=(2560) # MiB that one compile job takes, cell by cell
 MODULES=(gcc/13.2)
 SCRATCH="/local/$USER" # on the node's own disk; empty: sources are compiled where they were fetched
 

@@ -29,6 +29,7 @@ from helperlib.elf.conflicts import (
 from helperlib.elf.file import MAGIC, Elf, Index, NotElfError, Symbols, read_symbols
 from helperlib.elf.loader import Library, make_library, open_elf
 from helperlib.wheel.contents import UNREADABLE
+from helperlib.wheel.images import Targets, read_targets
 from helperlib.wheel.libraries import installed
 
 if TYPE_CHECKING:
@@ -40,10 +41,11 @@ if TYPE_CHECKING:
 
 
 class Part(NamedTuple):
-    """A library of an archive: what the loader knows of it, and its symbols."""
+    """A library of an archive: what the loader knows of it, its symbols, its device code."""
 
     library: Library
     symbols: Symbols
+    targets: Targets = Targets()
 
 
 class Archive:
@@ -87,7 +89,7 @@ class Archive:
         with mmap.mmap(number, 0, prot=mmap.PROT_READ) as data:
             elf = Elf(data)
             library = make_library(path, f"{self.path}:{path}", size, elf)
-            return Part(library, read_symbols(elf))
+            return Part(library, read_symbols(elf), read_targets(elf))
 
     def text(self, ending: str) -> str:
         """Give a file of its .dist-info folder as text; empty where it has none."""

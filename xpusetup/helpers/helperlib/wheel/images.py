@@ -2,7 +2,8 @@
 
 SYCL's linker keeps images that ocloc made in a section; each is an `ar` archive with a member for each GPU, called by
 the number of bits and the GPU's version (64.12.60.7), or, for one GPU alone, an ELF file with that version in a note.
-Newer builds compress each image with zstd, which Python reads from 3.14 on; before, the program zstd does.
+Newer builds compress each image with zstd, which Python reads from 3.14 on; before, the program zstd does. The newest
+linker keeps all images in one section of another name, behind texts. An archive may hold SPIR-V for all other GPUs.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import re
 import shutil
 import struct
 import subprocess
+from collections import Counter
 from importlib import import_module
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -20,8 +22,14 @@ if TYPE_CHECKING:
     from helperlib.elf.file import Elf
 
 
+BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
+"""How the sections with images are called, by the kind of their code (seen in published wheels)."""
 AHEAD = "spir64_gen"
 """The part of a section's name that says: native code for Intel GPUs."""
+TOGETHER = "OFFLOAD_DEVICE_CODE"
+"""The section of all images, of oneAPI 2026 on (seen in vllm-xpu-kernels 0.1.16.2)."""
+GENERIC = (b"generic_ir", b"\x03\x02\x23\x07")
+"""What says that there is SPIR-V: the name of an archive's member, and how SPIR-V itself begins."""
 ZSTD, ARCHIVE, ELF = b"\x28\xb5\x2f\xfd", b"!<arch>\n", b"\x7fELF"
 MEMBER = re.compile(r"(?:32|64)\.(\d+)\.(\d+)(?:\.\d+)?")
 HEADER = 60
@@ -69,11 +77,15 @@ LIST = re.compile(
 
 
 class Targets(NamedTuple):
-    """The versions of GPUs that images are for, how many images there are, and why some could not be read."""
+    """The versions of GPUs that images are for, how many images there are, and why some could not be read.
+
+    `generic`: there is SPIR-V, from which a driver compiles for any GPU.
+    """
 
     versions: frozenset[str] = frozenset()
     images: int = 0
     trouble: str = ""
+    generic: bool = False
 
 
 def names_of(versions: Iterable[str]) -> list[str]:
@@ -83,6 +95,16 @@ def names_of(versions: Iterable[str]) -> list[str]:
 
 def _numbers(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
+
+
+def names_for(versions: Iterable[str]) -> list[str]:
+    """Give the names that stand for these versions and for no other."""
+    counts = Counter(name for names in VERSIONS.values() for name in names)
+    return sorted(name for each in versions for name in VERSIONS.get(each, ()) if counts[name] == 1)
+
+
+def _is_generic(section: str) -> bool:
+    return section.startswith(BUNDLE) and "spir64" in section and not section.endswith(AHEAD)
 
 
 def find_lacking(wanted: Iterable[str], versions: Iterable[str]) -> list[str]:
@@ -106,9 +128,10 @@ def read_lists(elf: Elf) -> frozenset[str]:
 def read_targets(elf: Elf) -> Targets:
     """Read for which GPUs a library has code that was compiled ahead of time."""
     found: set[str] = set()
-    count, trouble = 0, ""
+    count, trouble, generic = 0, "", False
     for section in elf.sections():
-        if not section.name.endswith(AHEAD):
+        generic = generic or _is_generic(section.name)
+        if not section.name.endswith((AHEAD, TOGETHER)):
             continue
         starts = _starts(elf, section.offset, section.offset + section.size)
         count += len(starts) - 1
@@ -117,19 +140,27 @@ def read_targets(elf: Elf) -> Targets:
             image, why = _expand(bytes(elf.data[starts[number] : starts[number + 1]]))
             found |= set(read_versions(image))
             trouble = trouble or why
-    return Targets(frozenset(found), count, trouble)
+            generic = generic or any(mark in image for mark in GENERIC)
+    return Targets(frozenset(found), count, trouble, generic)
 
 
 def _starts(elf: Elf, start: int, end: int) -> list[int]:
-    """Give where images begin, by their magic numbers at places that the linker aligned; last the end of all."""
-    magic = next((each for each in (ZSTD, ARCHIVE, ELF) if elf.data[start : start + len(each)] == each), None)
-    found = []
-    place = start if magic else -1
-    while magic is not None and 0 <= place < end:
+    """Give where images begin, by their magic numbers at places that the linker aligned; last the end of all.
+
+    All are of the kind with which the section begins, else of the first kind that is there: an archive holds ELF files.
+    """
+    kinds = (ARCHIVE, ELF, ZSTD)
+    first = [each for each in kinds if elf.data[start : start + len(each)] == each]
+    found = (list(_places(elf, magic, start, end)) for magic in first or kinds)
+    return [*next(filter(None, found), []), end]
+
+
+def _places(elf: Elf, magic: bytes, start: int, end: int) -> Iterator[int]:
+    place = elf.data.find(magic, start, end)
+    while place >= 0:
         if (place - start) % 8 == 0:
-            found.append(place)
+            yield place
         place = elf.data.find(magic, place + 1, end)
-    return [*found, end]
 
 
 def _expand(image: bytes) -> tuple[bytes, str]:

@@ -8,7 +8,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.wheel.contents import Finding, some
-from helperlib.wheel.images import AHEAD, NAMES, find_lacking, names_of
+from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of
 from helperlib.wheel.runtime import opens, wrong_names
 
 if TYPE_CHECKING:
@@ -100,8 +100,6 @@ def search_folders(library: Library, wheel: Wheel) -> set[str]:
 # The checks.
 
 
-BUNDLE = "__CLANG_OFFLOAD_BUNDLE__"
-"""How the sections with images are called, by the kind of their code (seen in published wheels)."""
 MANYLINUX = re.compile(r"manylinux_(\d+)_(\d+)_")
 
 
@@ -147,7 +145,7 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
     trouble = next((one.targets.trouble for one in ours if one.targets.trouble), "")
     if versions:
         seen = f"{sum(one.targets.images for one in ours)} device images, for {', '.join(names_of(versions))}"
-        return _judge_images(seen, wanted, versions, generic=_has_generic(ours))
+        return _judge_images(seen, wanted, versions, generic=any(one.targets.generic for one in ours))
     if not wanted.arch:
         return Finding("info", trouble or "no list of GPUs was asked for, and no device image is in it")
     if ours and not has_code(ours):
@@ -158,12 +156,6 @@ def check_arch(wheel: Wheel, wanted: Wanted) -> Finding:
         seen = f"nothing was compiled ahead of time: all its device code is SPIR-V ({some(bundles)})"
         return Finding("fail", seen, wanted.arch)
     return _judge_texts(wheel, wanted.arch, trouble)
-
-
-def _has_generic(libraries: Iterable[Library]) -> bool:
-    """Say whether there is SPIR-V, from which a driver compiles for any GPU."""
-    kept = (name.removeprefix(BUNDLE) for one in libraries for name in one.images if name.startswith(BUNDLE))
-    return any("spir64" in name and not name.endswith(AHEAD) for name in kept)
 
 
 def _judge_images(seen: str, wanted: Wanted, versions: set[str], *, generic: bool) -> Finding:
