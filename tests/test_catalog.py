@@ -45,6 +45,7 @@ GAPS = {
         "module",
         "address",
         "gid",
+        "start",
         "packages",
         "kept",
         "profile",

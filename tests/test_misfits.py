@@ -34,6 +34,7 @@ ACME: dict[str, Any] = {
     "requires": [],
     "python": "",
     "compiled": 1,
+    "device": {"gpus": [], "names": [], "generic": False, "trouble": ""},
     "libraries": [{**LIBRARY, "problems": [GONE]}],
     "troubles": [],
     "overwrites": {},
