@@ -302,9 +302,19 @@ def test_nothing_that_is_known_is_said_so(tmp_path: Path) -> None:
 def test_errors_in_a_post_are_explained(tmp_path: Path) -> None:
     text = "$ python t.py\nImportError: libsycl.so.8: cannot open shared object file: No such file or directory\n"
     data = judge(tmp_path, text)
-    assert data.pasted.causes
-    assert "Its errors" in screen(data)
-    assert levels(data)["torch.import"] == "fail"
+    (cause,) = data.pasted.causes
+    (finding,) = [each for each in data.findings if each.id == "torch.import"]
+    assert (finding.level, finding.fix.say) == ("fail", cause.fix)
+    assert "Its errors" not in screen(data)  # the finding says it
+    assert cause.fix[:40] in screen(data)
+
+
+def test_why_pip_did_not_install_torch_is_why_it_does_not_import(tmp_path: Path) -> None:
+    pip = "ERROR: Could not find a version that satisfies the requirement torch (from versions: none)\n"
+    data = judge(tmp_path, f"$ pip install torch\n{pip}$ python t.py\nModuleNotFoundError: No module named 'torch'\n")
+    (finding,) = [each for each in data.findings if each.id == "torch.import"]
+    assert finding.why.startswith("That index has no torch for this Python")
+    assert [each.id for each in data.pasted.causes] == ["pip.no_match"]
 
 
 def test_errors_are_shown_before_what_only_warns(tmp_path: Path) -> None:

@@ -144,6 +144,7 @@ def test_the_new_era_stops_by_itself(eras: Eras, name: str, tmp_path: Path) -> N
     assert built.document["result"]["failed"] == "torch.configure"
 
 
+@pytest.mark.long
 @new
 def test_the_open_compiler(eras: Eras, name: str, tmp_path: Path) -> None:
     """Found in the site's folder, put on the paths of the steps that compile, and needed by the wheel itself."""

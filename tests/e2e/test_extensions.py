@@ -93,6 +93,7 @@ def findings(result: dict[str, Any], *levels: str) -> list[tuple[str, str]]:
     return [(each["id"], each["seen"]) for each in result["findings"] if each["level"] in levels]
 
 
+@pytest.mark.long
 def test_one_that_is_fine(make: Callable[..., Path], tmp_path: Path) -> None:
     make("fine")
     code, result = check(tmp_path)

@@ -48,6 +48,7 @@ def emit(checkout: Path, *words: str, env: dict[str, str]) -> dict[str, Any]:
     return read_workflow(checkout)
 
 
+@pytest.mark.long
 def test_commands(tmp_path: Path) -> None:
     tiny: Tiny = make_tiny(tmp_path / "tiny")
     checkout = tmp_path / "work/repository"

@@ -106,6 +106,7 @@ def test_a_script_that_is_not_sourced(eras: Eras, tmp_path: Path) -> None:
     assert "CCL_ROOT is not set" in configure(eras, "torch-2.8", stand).failure
 
 
+@pytest.mark.long
 @group("torch-2.8")
 def test_a_cmake_that_is_too_old(eras: Eras, tmp_path: Path) -> None:
     old = ("cmake==3.31.6", "cmake==3.26.4")
@@ -186,6 +187,7 @@ def test_triton_is_set_up_at_the_root(eras: Eras, tmp_path: Path) -> None:
     assert ("triton.build" in built["ran"], found["pytorch-triton-xpu"]) == (True, rules_of(name).triton)
 
 
+@pytest.mark.long
 @group("torch-2.4")
 def test_triton_is_set_up_in_python_before(eras: Eras, tmp_path: Path) -> None:
     stand = changed(eras, "torch-2.4", tmp_path, ('directory = "python"', 'directory = "."'))

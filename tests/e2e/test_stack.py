@@ -254,6 +254,7 @@ def test_the_pin_was_loosened_in_the_open(tiny: Tried, built: dict[str, Any]) ->
     assert json.loads((tiny.root / "manifest.json").read_text()).get("edited", []) == []
 
 
+@pytest.mark.long
 def test_it_is_built_again_where_what_it_uses_changed(tiny: Tried, built: dict[str, Any]) -> None:
     """Another version of torch alone builds nothing; a header that the compiler read does."""
     used = json.loads((tiny.root / "results/op.used.json").read_text())

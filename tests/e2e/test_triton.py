@@ -130,10 +130,10 @@ HEADERS = 'define = "LLVM_EXTERNAL_SPIRV_HEADERS_SOURCE_DIR"\n'
         by_name("torch-2.5", PROTON, "Requested an offline build but JSON_SYSPATH is not set"),
         ("torch-2.5", CLONES, "spirv-llvm-translator"),
         by_name("torch-2.5", HEADERS, "spirv-headers"),
-        ("torch-2.4", PTXAS, "downloads.invalid"),
+        by_name("torch-2.4", PTXAS, "downloads.invalid"),
         by_name("torch-2.4", UNIT_TESTS, "googletest"),
         by_name("torch-2.7-source", OFFLINE, "downloading and extracting"),
-        ("torch-2.14-source", OFFLINE, "downloads.invalid"),
+        by_name("torch-2.14-source", OFFLINE, "downloads.invalid"),
         by_name("torch-2.14-source", PROTON, "CUPTI_INCLUDE_DIR"),
     ],
 )

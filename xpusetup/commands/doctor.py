@@ -168,6 +168,8 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
         asked = _without_intel(asked)
     by_goal = _findings(workspace, facts, asked)
+    if paste:
+        by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
     findings = _merge(by_goal)
     told = _diagnose(workspace, facts, by_goal)
     matters = wanted_goals(tuple(by_goal), told.way.route)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import datetime as dt
-from dataclasses import dataclass
+import re
+from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
+from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
@@ -38,6 +40,14 @@ DECIDES = {"rt.cuda_code": "torch.build", "va.init": "hardware.nodes"}
 DENIED = ("env.permission", "rt.node_denied", "ze.permission", "sys.not_permitted")
 BY_RIGHTS = ("perm.policy", "perm.container_gid", "perm.session", "perm.render_group")
 """Causes that are about rights in general, and the checks that say which."""
+OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
+"""Failures below torch, for which it has no device."""
+NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
+"""Why pip did not install torch."""
+LOOKING = re.compile(
+    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi)\b"
+)
+"""Programs that only look: that one is not there is no cause."""
 OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
 """What is amiss in a program, where torch has a device."""
 IN_WINDOWS = {
@@ -94,7 +104,10 @@ class Paste:
     def describe(self, findings: Sequence[Finding]) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
         report = self.report
-        told = [cause for cause in self.causes if not _refuted(cause, findings, self.facts)]
+        wrong = [
+            same.id for each in findings if (same := _same(each, self.causes)) not in (None, _reason(each, self.causes))
+        ]
+        told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
             lines=report.lines,
@@ -105,6 +118,37 @@ class Paste:
             symptoms=_symptoms([cause for cause in told if _is_symptom(cause, self.facts)], self.facts, findings),
             unknown=_unknown(self.facts, findings),
         )
+
+    def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
+        """Say of a torch that does not import, or has no device, what its error means."""
+        told = [each for each in self.causes if not _is_symptom(each, self.facts)]
+        reasons = ((each, _reason(each, told)) for each in findings)
+        return tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
+
+
+def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:
+    """Give what the catalogue of failures says of the line with which the import of torch ended."""
+    if finding.id != "torch.import" or finding.level != "fail":
+        return None
+    return next((each for each in causes if finding.seen.strip()[:100] in each.text), None)
+
+
+def _reason(finding: Finding, causes: Sequence[Cause]) -> Cause | None:
+    """Give why torch does not import, or has no device: why pip did not install it, or what its error means."""
+    if finding.id == "torch.available" and finding.level == "fail":
+        return next((each for each in causes if not each.likely or each.id.startswith(OF_DRIVERS)), None)
+    same = _same(finding, causes)
+    if same is not None and "No module named 'torch'" in finding.seen:
+        return next((each for each in causes if each.id in NOT_INSTALLED), None)
+    return same
+
+
+def _sentence(words: str) -> str:
+    return f"{words[:1].upper()}{words[1:].rstrip('.')}."
+
+
+def _fix(cause: Cause) -> Fix:
+    return Fix(say=cause.fix, commands=(("any", tuple(cause.commands)),))
 
 
 def read_paste(names: Sequence[str]) -> Paste:
@@ -157,7 +201,8 @@ def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
     found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures())
-    return tuple(each for each in found.describe(families=families).causes if not each.caused_by)
+    causes = (each for each in found.describe(families=families).causes if not each.caused_by)
+    return tuple(each for each in causes if each.id != "sys.no_command" or not LOOKING.search(each.text))
 
 
 def _unknown(facts: Facts, findings: Iterable[Finding]) -> list[Untold]:

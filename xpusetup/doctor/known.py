@@ -88,7 +88,15 @@ PROVEN = frozenset(
 """What is well where Level Zero lists a GPU: it got there through all of these."""
 
 
-WORDS = {"user": "$USER", "python": "python", "container": "docker", "version": "", "mend": "", "names": ""}
+WORDS = {
+    "user": "$USER",
+    "python": "python",
+    "container": "docker",
+    "version": "",
+    "mend": "",
+    "names": "",
+    "start": "docker run --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ...",
+}
 """What stands in the gaps of a text where nothing but a sentence is known."""
 
 

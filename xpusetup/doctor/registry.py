@@ -35,6 +35,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("hw.bar_space"),
     _by_lines("vm.passthrough"),
     _by_lines("kmd.reserved"),
+    _by_lines("kmd.key"),
     _by_lines("kmd.other_kernel"),
     Check("hw.small_bar", hardware.check_small_bar, ("hardware",), RUN),
     Check("hw.multi_bmg_enum", hardware.check_several_battlemage, ("hardware", "userland"), RUN),

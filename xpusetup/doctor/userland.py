@@ -83,6 +83,8 @@ def check_driver(question: Question) -> Answer | None:
     userland = _userland(question)
     if userland is None:
         return None
+    if {*userland.broken} & {"libze-intel-gpu1", "intel-level-zero-gpu"}:
+        return None  # half of it is there: umd.mixed_driver_packages
     if userland.lacking and not lists_gpu(question.facts):
         level: Level = "fail" if userland.level_zero is not None or fails(question.facts) else "warn"
         return Answer(level, f"neither {' nor '.join(userland.lacking)} among the packages")
@@ -118,7 +120,7 @@ def check_mixed(question: Question) -> Answer | None:
         return Answer("ok", "one of each")
     ladder = userland.level_zero
     broken = ladder is not None and (ladder.init == DEPENDENCY or not lists_gpu(question.facts))
-    broken |= bool(halves) and "fails" in question.facts.said  # the GPU is listed, and nothing runs on it
+    broken |= bool(halves) and (fails(question.facts) or "fails" in question.facts.said)  # listed, and nothing runs
     return Answer("fail" if broken else "warn", ", ".join([*both, *halves]), words)
 
 

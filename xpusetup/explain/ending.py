@@ -24,6 +24,7 @@ SURE = re.compile(
     r"|^ *Passed +: +\d+|^Finished: SUCCESS$|^Job succeeded$|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
     r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
+    r"|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
     r"|tests:\d+ passed:\d+ .*\bfailed:0\b"
 )
 """A verdict over all that was done."""
@@ -35,6 +36,8 @@ LIKELY = re.compile(
     r"|^(?:all )?done[.!]?$"
     r"|^Successfully installed \S|\b(?:compiled|passed|finished|works|test) (?:ok|successfully)\b"
     r"|\b(?:is_available\D+)?True$"
+    r"|\b(?:training|saving|export|conversion|evaluation) (?:is )?(?:completed?|finished|done)\b"
+    r"|\bcheckpoint saved\b"
     r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b",
     re.IGNORECASE,
 )

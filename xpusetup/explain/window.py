@@ -348,6 +348,7 @@ TOLERATED = re.compile(
     r"|ldconfig|which"
     r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
     r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
+    r"|: going to /tmp instead$| NCCL INFO |(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
 )
 """What is tried and may fail: git asked for a version, tools that look for hardware, a display that is not there."""
 STOPPED = re.compile(
@@ -488,7 +489,7 @@ def is_survived(data: bytes, begin: int) -> bool:
 
 def is_expected(line: str, data: bytes, begin: int) -> bool:
     """Say whether a line is of a probe that may fail, or only of how a program ended that a person interrupted."""
-    if TOLERATED.match(line):
+    if TOLERATED.search(line):
         return True
     return bool(STOPPED.search(line) and BY_HAND.search(data, max(0, begin - TRACEBACK), begin))
 

@@ -206,8 +206,11 @@ LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S
 OF_RPM = re.compile(r"^[A-Za-z][\w.+-]{1,80}[- ]\d[\w.+~:^-]{0,60}$")
 """A line of rpm -qa or pacman -Q."""
 VARIABLE = re.compile(
-    r"^\s{0,12}(?:- ?)?(?:export\s+|set\s+|setx\s+|ENV\s+)?[\"']?([A-Z_][A-Z0-9_]{1,60})(?:=|:\s)([^\n]*)$"
+    r"^(?:~?/\S{1,80}:(?:\d{1,5}:)?)?\s{0,12}(?:- ?)?"
+    r"(?:export\s+|set\s+|setx\s+|ENV\s+)?[\"']?([A-Z_][A-Z0-9_]{1,60})(?:=|:\s)([^\n]*)$"
 )
+FILTERED = re.compile(r"Output filtered by (\w+) environment variable, which is set to (\S+?)\.?$")
+"""What sycl-ls says of a variable that leaves devices out."""
 SERVICES = re.compile(r"^\s{0,4}services:\s*$")
 PRIVILEGED = re.compile(r"^\s+privileged:\s*[\"']?true")
 LIBRARY = re.compile(r"^\s*lib\S+ \(libc6[^)]*\) => /")
@@ -235,6 +238,8 @@ TRUTH = re.compile(r"^\(?(True|False)(?:, \d{1,3}\))?$")
 WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
 ON_XPU = re.compile(r"\btensor\(.{0,200}device='xpu(?::\d+)?'")
 """A tensor that is on the device."""
+PRINTED = re.compile(r"^\W{0,2}(\d+\.\d+\.\d+[\w.]*\+xpu[\w.]*)['\"]?[, ]+(True|False)\b")
+"""A version of torch, and whether it has a device, as one print says them."""
 ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
 ANSWERED = re.compile(
     r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)"

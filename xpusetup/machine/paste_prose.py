@@ -53,6 +53,10 @@ WORDY = ("", "text", "system", "torch.xpu", "level zero", "aborts", "environment
 MOST_PROSE = 600
 """As many lines of words are read."""
 WORD = re.compile(r"(?<![\w./-])[A-Za-z][A-Za-z'\u2019-]*(?=[\s,.;:!?)\"]|$)")
+OF_A_TOOL = re.compile(
+    r"\s*(?:\||(?:ba|da|z)?sh: |(?:groups|dmesg|ls|cat|grep|stat|id|lspci|journalctl|sudo|sed|find): )"
+)
+"""How a row of a program's table begins, and what a tool that only looks says of itself."""
 LEAST_WORDS = 4
 SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s+[-\u2013\u2014]{1,2}\s+")
 CLAUSE = re.compile(r"[,:(]\s|\s(?:but|however|though|although|whereas|while|and)\s", re.IGNORECASE)
@@ -73,7 +77,7 @@ WHY = re.compile(r"^\W*(?:why|how come|any idea why|what makes)\b", re.IGNORECAS
 
 def is_prose(line: str) -> bool:
     """Say whether a line reads like words of a person rather than a program's."""
-    if line.lstrip().startswith("|"):  # a row of a program's table
+    if OF_A_TOOL.match(line):
         return False
     words = WORD.findall(line)
     return len(words) >= LEAST_WORDS and sum(map(len, words)) * 2 > len(line.replace(" ", ""))

@@ -327,6 +327,9 @@ class Reader(EndReader):
             self.got.count = int(found[1])
         elif lines.ON_XPU.search(line):
             self.got.available, found = True, lines.ON_XPU.search(line)
+        elif found := lines.PRINTED.match(line):
+            self.got.available = found[2] == "True"
+            self.got.distributions.setdefault("torch", found[1])
         elif found := lines.WHEEL.match(line.strip(" '")):
             self.got.distributions.setdefault("torch", found[1])
         return found is not None
@@ -358,7 +361,7 @@ class Reader(EndReader):
         if lines.SETVARS.search(line):
             self.got.variables.setdefault("SETVARS_COMPLETED", "1")
             return "setvars.sh"
-        found = lines.VARIABLE.match(line)
+        found = lines.FILTERED.search(line) or lines.VARIABLE.match(line)
         if found is None or (f"{found[1]}=" not in line and found[1] not in self.watched):
             return ""
         if found[1] in self.watched:

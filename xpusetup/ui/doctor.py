@@ -11,6 +11,8 @@ from rich.markup import escape
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from rich.console import Console
 
     from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
@@ -201,9 +203,9 @@ def show_report(console: Console, data: UpstreamReport, *, verbose: bool) -> Non
     console.print(told if data.file else escape(data.report.rstrip("\n")))
 
 
-def _show_errors(console: Console, pasted: PasteSummary) -> None:
-    """Say what the error lines mean."""
-    for cause in pasted.causes:
+def _show_errors(console: Console, pasted: PasteSummary, said: Collection[str]) -> None:
+    """Say what the error lines mean; `said` are fixes that stand above."""
+    for cause in (each for each in pasted.causes if each.fix not in said):
         console.print(f"\n Its errors  [bold]{cause.id}[/]  {escape(cause.text[:160])}")
         prose(console, "     ", cause.cause)
         for command in cause.commands:
@@ -281,7 +283,7 @@ def _show_causes(console: Console, data: Diagnosis) -> None:
                 shown.add(finding.id)
                 _show_cause(console, len(shown), finding)
     if data.pasted:
-        _show_errors(console, data.pasted)
+        _show_errors(console, data.pasted, {finding.fix.say for finding in causes if finding.id in shown})
         _show_symptoms(console, data.pasted)
     warnings = [finding for finding in data.findings if finding.level == "warn"]
     if warnings:
