@@ -47,7 +47,7 @@ $(BIN)/xpusetup: pyproject.toml
 
 .venv/dev: $(BIN)/xpusetup pyproject.toml
 	$(PIP) install --upgrade 'pip>=25.1'
-	$(PIP) install --group dev
+	$(PIP) install --no-compile --group dev  # most of it is never imported
 	@touch $@
 
 # make demo also takes XPUSETUP_ROOT, the folder that holds the roots of builds

@@ -56,6 +56,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(folder, env)
 
 
+@pytest.mark.long
 def test_without_cann_it_is_installed_and_not_verified(place: Place) -> None:
     result = place.run("install", "--json").result
     assert (result["failed"], result["verified"]) == (None, None)

@@ -12,7 +12,7 @@ pytestmark = pytest.mark.e2e
 OLD = pytest.param("torch-2.5", marks=pytest.mark.xdist_group("eras-2.5"))
 NEW = pytest.param("torch-2.14", marks=pytest.mark.xdist_group("eras-2.14"))
 old, new = pytest.mark.parametrize("name", [OLD]), pytest.mark.parametrize("name", [NEW])
-both = pytest.mark.parametrize("name", [OLD, NEW])
+both = pytest.mark.parametrize("name", [OLD, pytest.param(NEW, marks=pytest.mark.long)])
 
 VERSIONS = {
     "torch-2.5": {
@@ -124,6 +124,7 @@ def test_the_old_era_needs_the_toolkit_at_run_time(eras: Eras, name: str, option
     assert "PYTHONPATH" not in seen
 
 
+@pytest.mark.long
 @new
 def test_the_new_era_needs_wheels_alone(eras: Eras, name: str) -> None:
     seen = evaluated(eras, name)

@@ -138,6 +138,7 @@ def run_line(line: str, env: dict[str, str]) -> None:
     subprocess.run(("bash", "-c", line), check=True, capture_output=True, text=True, env=env)
 
 
+@pytest.mark.long
 def test_what_was_made_for_another_torch_is_told_until_it_is_mended(demo: Demo, tmp_path: Path) -> None:
     venv = demo.root / "venv"
     torch = next(venv.glob("lib/python3*/site-packages/torch"))

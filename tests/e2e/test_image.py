@@ -72,7 +72,7 @@ WHEEL = "tiny-1.0-cp311-cp311-linux_x86_64.whl"
 
 @pytest.fixture(
     params=[
-        pytest.param("", id="well"),
+        pytest.param("", id="well", marks=pytest.mark.long),
         pytest.param("tiny.c:1:1: error: the disk is made of cheese", id="fails", marks=pytest.mark.long),
     ]
 )

@@ -51,6 +51,7 @@ def build(tiny: Tiny, root: Path, *words: str, **more: str) -> dict[str, Any]:
     return xpusetup("build", *options, env={**tiny.env, **more}).result
 
 
+@pytest.mark.long
 def test_another_root_finds_what_this_one_compiled(roots: Roots, tmp_path: Path) -> None:
     assert shutil.which("ccache"), "apt-get install ccache"
     cache = {"CCACHE_DIR": str(tmp_path / "cache")}

@@ -56,6 +56,7 @@ def test_what_a_build_writes_is_all_known(tmp_path: Path) -> None:
     assert not root.exists()
 
 
+@pytest.mark.long
 def test_somebodys_commit_stays_and_their_environment_too(tmp_path: Path) -> None:
     tiny, root, env = make_tiny(tmp_path), tmp_path / "root", tmp_path / "env"
     make_venv(env)
