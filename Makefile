@@ -6,7 +6,7 @@
 # make pictures   those of README and the pages, as the program prints now; the demo has to be there
 # make lowest   the unit tests with the lowest version of each dependency that pyproject.toml allows, in .lowest/
 # make fuzz EXAMPLES=10000 SECONDS=0 ONLY=profiles   many more of the inputs of which make test tries a few; SECONDS: at most so long for each kind
-# make e2e-long   the tests that take minutes for what a shorter one shows as well
+# make e2e-long   the tests that take minutes for what a shorter one shows as well, and images (by buildah, crun and mmdebstrap)
 # make e2e-onednn   the true FindMKLDNN.cmake of a release builds the true oneDNN without a network (docs/real-pytorch.md)
 # make e2e-published-wheels   verify-wheel on published wheels, by name and hash: 11 GB, goes on where it stopped (docs/wheels.md)
 # make e2e-fits   fits against real imports, by name and hash: 10 GB, goes on where it stopped (docs/fits.md)
