@@ -56,9 +56,14 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Place:
     return Place(folder, env)
 
 
-@pytest.mark.long
-def test_without_cann_it_is_installed_and_not_verified(place: Place) -> None:
-    result = place.run("install", "--json").result
+@pytest.fixture(scope="module", autouse=True)
+def installed(place: Place) -> Said:
+    """Return what install said while there was no CANN; every test needs what it installed."""
+    return place.run("install", "--json")
+
+
+def test_without_cann_it_is_installed_and_not_verified(place: Place, installed: Said) -> None:
+    result = installed.result
     assert (result["failed"], result["verified"]) == (None, None)
     assert result["ran"][-2:] == ["guard", "verify.smoke"]
     log = (place.folder / "root/logs/verify.smoke.log").read_text()
