@@ -151,6 +151,7 @@ def test_own_changes_are_never_touched(tiny: Tiny, tmp_path: Path) -> None:
     assert source.read_text().startswith("/* mine */")
 
 
+@pytest.mark.long
 def test_a_source_that_was_changed_is_told(tiny: Tiny, tmp_path: Path) -> None:
     """Only the build is done again, nothing is fetched: a wheel of other bytes must not pass for the pin's."""
     options = ("--profile", str(tiny.profile), "--root", str(tmp_path / "root"))

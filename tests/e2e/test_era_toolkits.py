@@ -49,6 +49,7 @@ def test_component_scripts(eras: Eras, name: str) -> None:
     assert "oneapi-vars.sh" in (built.root / "steps/torch.build.sh").read_text()
 
 
+@pytest.mark.long
 @new
 def test_setvars(eras: Eras, name: str) -> None:
     built = build_torch(eras, eras.stand(name), name, site='[toolkit]\nprovider = "setvars"\n')

@@ -58,6 +58,7 @@ def kill_often(upstream: Super, folder: Path, *, times: int) -> None:
             shutil.rmtree(folder / f"home{number}")
 
 
+@pytest.mark.long
 def test_killed_at_random_points(upstream: Super, tmp_path: Path) -> None:
     kill_often(upstream, tmp_path, times=6)
 

@@ -16,6 +16,7 @@ pytestmark = pytest.mark.e2e
 STRICT = '#ifndef ASKED\n#error "not asked for"\n#endif\n'
 
 
+@pytest.mark.long
 def test_flags_come_behind_ours(tmp_path: Path) -> None:
     tiny = make_tiny(tmp_path, tiny_c=STRICT + SOURCE)
     root = tmp_path / "root"

@@ -149,6 +149,7 @@ def test_what_is_held_is_built_and_nothing_is_said_of_it(make_place: Callable[..
     assert place.build().result["ran"] == []
 
 
+@pytest.mark.long
 @pytest.mark.parametrize(
     ("name", "step"), [("build", "requirements"), by_name("runtime", "runtime"), by_name("ready", "ready.fetch")]
 )

@@ -78,6 +78,7 @@ def bash(folder: Path, *words: str, env: dict[str, str]) -> Said:
     return Said(done.returncode, done.stdout, done.stderr)
 
 
+@pytest.mark.long
 def test_array(cluster: Cluster, tiny: Tiny, tmp_path: Path) -> None:
     out, env = tmp_path / "out", {**tiny.env, **cluster.env}
     words = [word for flags in FLAGS for word in ("--profile", str(tmp_path / f"{flags}.toml"))]

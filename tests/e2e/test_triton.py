@@ -46,6 +46,7 @@ def llvm_of(name: str) -> str:
     return LLVM.format(rules_of(name).llvm[:8])
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_it_is_built_from_what_was_fetched_before(eras: Eras, root: Path, name: str) -> None:
     """No step without a network asked for one (`result` sees to that), and the wheel holds what the tree names."""
