@@ -62,6 +62,7 @@ def bisect(tiny: Tiny, root: Path, revs: list[str], *words: str) -> tuple[str, .
     return ("bisect", *tiny.options(root), *ends, *words)
 
 
+@pytest.mark.long
 def test_the_culprit_is_found_among_commits_that_do_not_build(tiny: Tiny, tmp_path: Path) -> None:
     revs = write_history(tiny, CULPRIT, BROKEN)
     words = bisect(tiny, tmp_path / "root", revs, "--json", "--", "python", "-c", TEST)

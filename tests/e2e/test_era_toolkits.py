@@ -128,6 +128,7 @@ def test_the_old_era_stops_where_cmake_decides_against_xpu(eras: Eras, name: str
     assert "torch.build" not in built.document["result"]["ran"]
 
 
+@pytest.mark.long
 @old
 def test_a_host_compiler_of_intel_leaves_xpu_out(eras: Eras, name: str) -> None:
     built = build_torch(eras, eras.stand(name), name, "--set", "torch.CXX=icpx", site=" ")

@@ -26,8 +26,8 @@ CHOICES = {
     "from": get_args(Origin),
     "dialect": get_args(Dialect),
 }
-TWO = ("sim", "torch-2.14")
-OTHERS = [name for name in SHIPPED if name not in (*TWO, "main")]
+ONE = ("sim",)
+OTHERS = [name for name in SHIPPED if name not in (*ONE, "main")]
 
 
 def texts(profile: str, *told: str) -> dict[str, str]:
@@ -40,7 +40,7 @@ def texts(profile: str, *told: str) -> dict[str, str]:
         return {}
 
 
-@pytest.mark.parametrize("profiles", [TWO, pytest.param(OTHERS, marks=pytest.mark.long)], ids=["two", "others"])
+@pytest.mark.parametrize("profiles", [ONE, pytest.param(OTHERS, marks=pytest.mark.long)], ids=["one", "others"])
 def test_every_dockerfile(tmp_path: Path, profiles: list[str]) -> None:
     """Texts that are alike are looked at once."""
     written: dict[str, Path] = {}
@@ -50,7 +50,7 @@ def test_every_dockerfile(tmp_path: Path, profiles: list[str]) -> None:
                 written[text] = tmp_path / f"{len(written)}-{Path(name).name}"
                 written[text].write_text(text)
     dockerfiles = [path for path in written.values() if path.name.endswith("Dockerfile")]
-    assert len(dockerfiles) > 40
+    assert len(dockerfiles) >= 32
     hadolint(*dockerfiles)
     shellcheck(*(str(path) for path in written.values() if path.suffix == ".sh"))
 

@@ -136,6 +136,7 @@ def _commit(repository: Path) -> str:
     return done.stdout.strip()
 
 
+@pytest.mark.long
 def test_a_fetch_runs_beside_a_build(pair: Pair) -> None:
     """Each of the two needs the other to be at work; the result lists the steps in the order of the plan."""
     said = pair.build("--json")

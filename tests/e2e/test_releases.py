@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.e2e
 WHOLE_ELSEWHERE = {"torch-2.5", "torch-2.14"}
-"""In test_eras.py."""
-BY_NAME = {"torch-2.4", *(f"torch-2.{minor}" for minor in range(6, 14))}
-"""Built by `make e2e-long`: in CI the newest stands for them; all plans are golden files."""
+"""In test_eras.py, where torch-2.5 stands for all of them in CI; all plans are golden files."""
 
 
 def group(name: str) -> pytest.MarkDecorator:
@@ -32,7 +30,7 @@ def group(name: str) -> pytest.MarkDecorator:
 
 
 NAMES = [
-    pytest.param(name, marks=[group(name), *([pytest.mark.long] if name in BY_NAME else [])])
+    pytest.param(name, marks=group(name))
     for name in (f"torch-{release}" for release in RELEASES)
     if name not in WHOLE_ELSEWHERE
 ]
@@ -59,6 +57,7 @@ environment.TRITON_WHEEL_NAME = "pytorch-triton-xpu"
 """
 
 
+@pytest.mark.long
 @pytest.mark.parametrize("name", NAMES)
 def test_a_release_becomes_its_wheels(eras: Eras, name: str) -> None:
     rules, built = rules_of(name), eras.built(name)
@@ -177,6 +176,7 @@ def refuse_setup(stand: Stand, root: Path) -> None:
     assert refused.document["result"]["failed"] == "triton.build"
 
 
+@pytest.mark.long
 @group("torch-2.8")
 def test_triton_is_set_up_at_the_root(eras: Eras, tmp_path: Path) -> None:
     name = "torch-2.8"

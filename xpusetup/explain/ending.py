@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from collections import Counter
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
+
+from xpusetup.explain.window import HINT, STRONG, WEAK
 
 if TYPE_CHECKING:
     from xpusetup.explain.evidence import Lines
@@ -12,7 +15,8 @@ if TYPE_CHECKING:
 
 PROMPT = re.compile(
     r"^(?:\([\w./-]+\) ?)*(?:\[?[\w.-]+@[\w.-]+[^\n$#>%]{0,80}[$#>%]|\[[^\]\n]{1,60}\][$#]|\$"
-    r"|(?:PS )?[A-Z]:\\[^>\n]{0,120}>)"
+    r"|(?:PS )?[A-Z]:\\[^>\n]{0,120}>"
+    r"|>>>)"
     r" ?(?P<command>\S.*)$"
 )
 """A person's command behind the prompt of a shell."""
@@ -22,67 +26,139 @@ SURE = re.compile(
     r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+))* in [\d.]+s"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
     r"|^ *Passed +: +\d+|^Finished: SUCCESS$|^Job succeeded$|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
+    r"|^(?!.*\bfail).*\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[:= ]+0(?::0)?\b(?!\.)|\b(?:rc|RC)[=:] ?0$"
+    r"|\bstate[:= ]+COMPLETED\b|\b(?:succeeded|success)[:= ]+True\b"
     r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
     r"|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
+    r"|^Successfully installed \S+-\d|^All repositories have been refreshed"
     r"|tests:\d+ passed:\d+ .*\bfailed:0\b"
 )
 """A verdict over all that was done."""
 LIKELY = re.compile(
-    r"^\|(?: *[^|\n]+ *\|)+ *[\d.]+(?: ± [\d.]+)? *\|$"
-    r"|\b(?:tokens?|tok|t|it|iters?|images?|samples?|steps?)(?:/s| per second)\b"
+    r"^\|(?: *[^|\n]+ *\|)+ *[\d.]+(?: ± [\d.]+)? *\|$|^[^\n]*(?:(?<=\s)-?[\d.]+\s+){3,}-?[\d.]+$"
+    r"|\b(?:tokens?|tok|t|it|iters?|images?|samples?|steps?|img|seq|req(?:uests)?)(?:/s(?:ec)?| per second)\b|\bs/it\b"
     r"|\d (?:GB|GiB|MB|GFLOPS?|TFLOPS?)(?:/s)?$|\b(?:eval|total) time\b.*\d|\bApplication startup complete\b"
-    r"|\bUvicorn running on\b|\bmax(?:imum)? (?:abs(?:olute)? )?(?:error|diff\w*)\b\W+[\d.]+e-"
-    r"|^(?:all )?done[.!]?$"
-    r"|^Successfully installed \S|\b(?:compiled|passed|finished|works|test) (?:ok|successfully)\b"
-    r"|\b(?:is_available\D+)?True$"
-    r"|\b(?:training|saving|export|conversion|evaluation) (?:is )?(?:completed?|finished|done)\b"
-    r"|\bcheckpoint saved\b"
+    r"|\bmax(?:imum)? (?:abs(?:olute)? )?(?:error|diff\w*)\b\W+[\d.]+e-|\b(?P<sum>\S+) expected (?P=sum)$"
+    r"|^(?:all )?(?:done|complete[d!]?)[.!]*$|\bcompleted? successfully\b"
+    r"|\bsuccessfully (?:created|built|completed|installed)\b"
+    r"|\b(?P<all>\d+)(?:/| of )(?P=all) (?:\w+ ){0,2}(?:verified|done|ok|passed)\b"
+    r"|\b(?:compiled|passed|finished|works|test) (?:ok|successfully)\b|\b(?:is_available\D+)?True$"
+    r"|\b(?:training|saving|export|conversion|evaluation|benchmark|job|run) (?:is )?(?:completed?|finished|done)\b"
+    r"|\bcheckpoint saved\b|^(?:model )?(?:saved|wrote|written)\b|\b(?:saved|written|exported) (?:to|in|as) \S"
+    r"|^results? (?:->|in|are in|written)|\b100%\|[^|\n]*\|"
+    r"|\b(?:epoch|step|iter(?:ation)?)\b.{0,60}\b\w*(?:loss|acc|accuracy|val|train|lr)\b.{0,4}\d"
+    r"|\b(?:train_|test_|eval_|val_)?(?:loss|acc|accuracy)'?[:=] ?\d[\d.]+|^tensor\("
+    r"|^device\(type='(?!cpu|meta)|\bdevice='(?:xpu|hpu|npu|cuda)(?::\d+)?'\)"
+    r"|\b(?:Init|Destroy) COMPLETE$|^# Avg bus bandwidth"
+    r"|^-- (?:Build files have been written to|Generating done|Installing: |Up-to-date: )|^\[100%\] Built target "
+    r"|^Status: (?:Downloaded newer image|Image is up to date)|^(?:Installed|Upgraded|Complete)[:!]"
     r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b",
     re.IGNORECASE,
 )
 """Results, as the last thing that a program printed."""
+SERVES = re.compile(
+    r"\bUvicorn running on\b|\b(?:server|service) (?:is )?(?:listening|ready|started|running)\b"
+    r"|\blistening (?:on|at) \S+:\d+|\b(?:GET|POST|PUT|HEAD) /\S*(?: HTTP/[\d.]+\"?)? (?:\S+ )?(?:200|201|204)\b"
+    r"|\b(\d)/\1 +Running\b",
+    re.IGNORECASE,
+)
+"""A server at work: it says the same beside a request that failed."""
+TOTAL = re.compile(r"^\[(\d+)/\1\] ")
+"""Ninja's progress: the last of all that there was to do."""
 ILL = re.compile(
-    r"\b[1-9]\d* (?:failed|errors?\b|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
-    r"|Traceback \(most recent"
-    r"|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped|^(?:Segmentation fault|Killed|Aborted)\b"
+    r"\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^(?:fatal|panic): "
-    r"|CANCELLED AT|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)",
-    re.MULTILINE,
+    r"|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)",
 )
 """What says that something failed after all."""
+DIED = re.compile(
+    r"Traceback \(most recent|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped"
+    r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT"
+)
+"""What says that something ended; where much comes after it, something else went on."""
+NUMBERS = re.compile(r"[\d.:,%-]+")
+FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
+"""A line of a stack, which is repeated too; of the kernel, or of progress, which goes on beside what failed."""
+AGAIN, OF_THE_LAST = 4, 6
+"""So many of the last lines are said again and again but for their numbers, where a program is at work."""
+OFTEN = 3
 LAST = 8
-"""Of so many lines at the end one is a verdict or a result."""
+"""Of so many lines at the end one is a verdict."""
+GOES_ON = 3
+"""What so many lines came after, before results, ended nothing."""
+ANEW = 8
+"""So many lines come after what died, where it was started again, or where others were."""
 
 
 @dataclass(frozen=True)
 class Ending:
-    """How a log ended, and from which line on that is told of: the last command, or the whole where none is seen."""
+    """How a command ended that stands from line `since` to line `until` of a log; the whole where none is seen.
 
-    kind: Literal["well", "with results", "not told"] = "not told"
-    since: int = 0
+    `line`: the one that says so; `goes_on`: the last line after which enough others stand; `last`: whether no command
+    comes after it.
+    """
+
+    kind: Literal["well", "with results"]
+    since: int
+    until: int
+    line: int
+    text: str
+    goes_on: int
+    last: bool = False
 
 
-def find_ending(log: Lines) -> Ending:
-    """Say whether the last command of a log went well, by its verdict, its status or the results at its end."""
-    said = [index for index, text in enumerate(log.texts) if text.strip()]
+def find_endings(log: Lines) -> list[Ending]:
+    """Find the commands of a log that went well: by a verdict, by their status or by the results at their end."""
+    said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r")]
     asked = _asked(log, said)
     if asked is not None:
         said = said[:asked]
-    begin = next((index for index in reversed(said) if _is_command(log.texts[index]) and index != said[-1]), -1)
-    output = [index for index in said if index > begin]
-    since = log.numbers[begin] if begin >= 0 else 0
-    if not output:
-        return Ending()
-    if ILL.search("\n".join(log.texts[index] for index in output)):
-        return Ending()
-    command = PROMPT.match(log.texts[begin]) if begin >= 0 else None
-    if asked is not None and not (command and "|" in command["command"]):
-        return Ending("well", since)
-    last = [log.texts[index].strip() for index in output[-LAST:]]
-    if any(SURE.search(text) for text in last):
-        return Ending("well", since)
-    return Ending("with results", since) if any(LIKELY.search(text) for text in last[-3:]) else Ending()
+    begins = [index for index in said[:-1] if _is_command(log.texts[index])]
+    found = []
+    for begin, end in zip([-1, *begins], [*begins, len(log.texts)], strict=True):
+        output = [index for index in said if begin < index < end]
+        known = asked is not None and end == len(log.texts) and begin >= 0 and "|" not in log.texts[begin]
+        if output and (ending := _judge(log, begin, output, known=known)):
+            found.append(replace(ending, last=end == len(log.texts)))
+    return found
+
+
+def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending | None:
+    """Judge what one command said; `known`: its status is known to be 0."""
+    texts = [log.texts[index].strip() for index in output]
+    died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
+    if any(ILL.search(text) for text in texts) or len(texts) - died <= ANEW:
+        return None
+    verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if SURE.search(texts[at])), None)
+    verdict = len(texts) - 1 if verdict is None and known else verdict
+    results = next((at for at in reversed(range(len(texts))[-3:]) if _is_result(texts[at], served=died < 0)), None)
+    if results is None and died < 0 and _goes_on(texts):
+        results = len(texts) - 1
+    at = results if verdict is None else verdict
+    if at is None or any(STRONG.search(text) or WEAK.search(text) for text in texts[at + 1 :]):
+        return None
+    return Ending(
+        "with results" if verdict is None else "well",
+        since=log.numbers[begin] if begin >= 0 else 0,
+        until=log.numbers[output[-1]],
+        line=log.numbers[output[at]],
+        text=texts[at],
+        goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
+    )
+
+
+def _goes_on(texts: list[str]) -> bool:
+    """Say whether most of the last lines are said again and again, and none of them complains."""
+    kinds = Counter(NUMBERS.sub("0", text) for text in texts)
+    last = texts[-OF_THE_LAST:]
+    if any(FRAME.search(text) or HINT.search(text) or WEAK.search(text) or STRONG.search(text) for text in last):
+        return False
+    return sum("0" in (kind := NUMBERS.sub("0", text)) and kinds[kind] >= OFTEN for text in last) >= AGAIN
+
+
+def _is_result(text: str, *, served: bool) -> bool:
+    return bool(LIKELY.search(text) or TOTAL.match(text) or (served and SERVES.search(text)))
 
 
 def _asked(log: Lines, said: list[int]) -> int | None:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import find_ending
+from xpusetup.explain.ending import find_endings
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
@@ -75,7 +75,8 @@ class Cause:
 class ExplainedLog:
     """What a log says: causes, best first; the first line that tells of an error, and whether it surely does.
 
-    `beside`: other lines near by that complain, where the first cause is not sure or none is known.
+    `beside`: other lines near by that complain, where the first cause is not sure or none is known; `ended`: the line
+    by which the last command went well, null where none says so.
     """
 
     causes: list[Cause]
@@ -88,6 +89,7 @@ class ExplainedLog:
     lines: int
     last: list[LogLine]
     beside: list[LogLine]
+    ended: LogLine | None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -101,6 +103,7 @@ class Explanation:
     tail: tuple[tuple[int, str], ...] = ()
     log: str = ""
     complaints: tuple[tuple[int, str], ...] = ()
+    ended: Ending | None = None
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -128,6 +131,7 @@ class Explanation:
             lines=self.lines,
             last=[LogLine(line, text) for line, text in self.tail],
             beside=[] if causes and not causes[0].likely else self._beside(),
+            ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
         )
 
     def _beside(self) -> list[LogLine]:
@@ -193,8 +197,8 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
-    if not failed:
-        forgive(seen, find_ending(log))
+    endings = [] if failed else find_endings(log)
+    forgive(seen, endings)
     first = find_first(seen)
     _decide(seen, log)
     causes = rank(seen)
@@ -208,6 +212,7 @@ def explain(
         tail=seen.tail,
         log=log.whole,
         complaints=tuple(seen.complaints),
+        ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
 
 
@@ -226,20 +231,30 @@ def _decide(seen: ScanResult, log: Lines) -> None:
                 seen.matches[name] = replace(match, decided=decided, line=decided.line, text=decided.text)
 
 
-def forgive(seen: ScanResult, ending: Ending) -> None:
-    """Forget what the last command said where that went well; what it only warned of, where results end it."""
-    if ending.kind == "not told":
-        return
-    well = ending.kind == "well"
-    seen.complaints = [pair for pair in seen.complaints if pair[0] <= ending.since]
-    for name, match in list(seen.matches.items()):
-        soft = match.level in {"unsure", "survived"} or (match.level == "warning" and not match.signature.abort)
-        if match.line > ending.since and (soft or well):
-            del seen.matches[name]
-    for kind in ("hint", "survived", *(("strong", "failed", "strong_after_failed", "weak", "reason") if well else ())):
-        telling: Telling | None = getattr(seen, kind)
-        if telling and telling.line > ending.since:
-            setattr(seen, kind, None)
+def forgive(seen: ScanResult, endings: Sequence[Ending]) -> None:
+    """Forget what a command said that went well; what it only warned of or went on after, where results end it."""
+    for ending in endings:
+        seen.complaints = [pair for pair in seen.complaints if not ending.since < pair[0] <= ending.until]
+        for name, match in list(seen.matches.items()):
+            if ending.since < match.line <= ending.until and _is_forgiven(match, ending):
+                del seen.matches[name]
+        for kind in ("hint", "survived", "strong", "failed", "strong_after_failed", "weak", "reason"):
+            telling: Telling | None = getattr(seen, kind)
+            if telling and ending.since < telling.line <= _over(ending, soft=kind in {"hint", "survived"}):
+                setattr(seen, kind, None)
+
+
+def _is_forgiven(match: Match, ending: Ending) -> bool:
+    if match.level == "warning" and match.signature.abort:
+        return False  # what goes well after it lacks what was asked for
+    return match.line <= _over(ending, soft=match.level in {"unsure", "survived", "warning"})
+
+
+def _over(ending: Ending, *, soft: bool) -> int:
+    """Give the last line of which it is over: soft words of the whole; of errors what verdict or results come after."""
+    if soft:
+        return ending.until
+    return ending.line if ending.kind == "well" else ending.goes_on
 
 
 def find_first(seen: ScanResult) -> Telling | None:

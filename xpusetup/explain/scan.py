@@ -63,6 +63,8 @@ SPAN = 5
 DIGITS = re.compile(r"\d+")
 WRAPPED = 60
 """A terminal breaks a line of at least this length in the middle of a word."""
+BEGUN = re.compile(r"[<\[]|[A-Z]+: ")
+"""So a line begins and none goes on."""
 
 
 @dataclass(frozen=True)
@@ -322,9 +324,9 @@ def _named(found: re.Match[str]) -> dict[str, str]:
 def _wrapped(above: Sequence[str], line: str, below: Sequence[str]) -> list[tuple[int, str]]:
     """Give a line joined with its neighbours as a terminal would have broken it."""
     joined = []
-    if above and len(above[-1]) >= WRAPPED:
+    if above and len(above[-1]) >= WRAPPED and not BEGUN.match(line):
         joined.append((len(above) - 1, above[-1] + line))
-    if below and len(line) >= WRAPPED:
+    if below and len(line) >= WRAPPED and not BEGUN.match(below[0]):
         joined.append((len(above), line + below[0]))
     return joined
 

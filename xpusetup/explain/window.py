@@ -73,7 +73,8 @@ CALLED = 200
 """Within so many letters a logger says how grave a line is."""
 CALM = re.compile(
     r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
-    r"|\blevel=(?:debug|info)\b|(?:^|\s)[IDW] [\w./-]+\.(?:cc|cpp|cu|h):\d+\]",
+    r"|\blevel=(?:debug|info)\b|^\[?(?:DEBUG|INFO|TRACE)\]?(?::\s?\d{4}-|\s+[\w.]+: )| NCCL INFO "
+    r"|(?:^|\s)[IDW] [\w./-]+\.(?:cc|cpp|cu|h):\d+\]",
 )
 """A line that its logger calls none."""
 
@@ -348,7 +349,7 @@ TOLERATED = re.compile(
     r"|ldconfig|which"
     r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
     r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
-    r"|: going to /tmp instead$| NCCL INFO |(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
+    r"|: going to /tmp instead$|(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
 )
 """What is tried and may fail: git asked for a version, tools that look for hardware, a display that is not there."""
 STOPPED = re.compile(

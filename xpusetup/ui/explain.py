@@ -61,6 +61,11 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _show_beside(console, data)
         _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
         _row(console, 1, "Source", source_of(best.source))
+    elif data.ended:
+        _row(console, 1, "Cause", f"none: the last command went well, as line {data.ended.line} says")
+        _row(console, 1, "By", data.ended.text[:LONGEST])
+        if data.first_error_line:
+            _row(console, 1, "Line", f"{data.first_error_line} complains before that: {data.first_error[:LONGEST]}")
     elif data.first_error_line:
         _show_unknown(console, data, data.first_error_line)
     else:
