@@ -23,7 +23,8 @@ PROMPT = re.compile(
 ASKED = re.compile(r"^echo (?:\$\?|%errorlevel%|\$LASTEXITCODE)$", re.IGNORECASE)
 SURE = re.compile(
     r"^=+ (?:.*, )?\d+ passed\b(?!.*\b(?:failed|errors?)\b).* =+$"
-    r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+))* in [\d.]+s"
+    r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+|deselected|rerun|subtests passed))* in [\d.]+s"
+    r"|\ball (?:\d+ )?(?:tests|checks|cases|samples) (?:have )?(?:passed|succeeded|ok)\b"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
     r"|^ *Passed +: +\d+|^Finished: SUCCESS$|^Job succeeded$|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
     r"|^(?!.*\bfail).*\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[:= ]+0(?::0)?\b(?!\.)|\b(?:rc|RC)[=:] ?0$"
@@ -53,14 +54,18 @@ LIKELY = re.compile(
     r"|\b(?:Init|Destroy) COMPLETE$|^# Avg bus bandwidth"
     r"|^-- (?:Build files have been written to|Generating done|Installing: |Up-to-date: )|^\[100%\] Built target "
     r"|^Status: (?:Downloaded newer image|Image is up to date)|^(?:Installed|Upgraded|Complete)[:!]"
-    r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b",
+    r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b|^PASS(?:ED)?\b"
+    r"|^Processing triggers for |^Setting up \S+ \(|^ [+~-] \S+==\S+$|\btransaction: (?:\.\.\. )?done\b"
+    r"|\binstall(?:ation)? completed?\b|^Finished processing dependencies|^ninja: no work to do|^\{.*[\d.]+\}$"
+    r"|^Submodule path .*: checked out|^Already up to date|\bready to (?:roll|use|serve)\b"
+    r"|\[done\b[^\]]*\]$",
     re.IGNORECASE,
 )
 """Results, as the last thing that a program printed."""
 SERVES = re.compile(
     r"\bUvicorn running on\b|\b(?:server|service) (?:is )?(?:listening|ready|started|running)\b"
     r"|\blistening (?:on|at) \S+:\d+|\b(?:GET|POST|PUT|HEAD) /\S*(?: HTTP/[\d.]+\"?)? (?:\S+ )?(?:200|201|204)\b"
-    r"|\b(\d)/\1 +Running\b",
+    r"|\b(\d)/\1 +Running\b|\bactive \((?:running|exited)\)",
     re.IGNORECASE,
 )
 """A server at work: it says the same beside a request that failed."""
@@ -69,7 +74,8 @@ TOTAL = re.compile(r"^\[(\d+)/\1\] ")
 ILL = re.compile(
     r"\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^(?:fatal|panic): "
-    r"|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)",
+    r"|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
+    r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered",
 )
 """What says that something failed after all."""
 DIED = re.compile(
