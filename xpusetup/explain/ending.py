@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.explain.window import HINT, STRONG, WEAK
+from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
 
 if TYPE_CHECKING:
     from xpusetup.explain.evidence import Lines
@@ -26,16 +26,21 @@ SURE = re.compile(
     r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+|deselected|rerun|subtests passed))* in [\d.]+s"
     r"|\ball (?:\d+ )?(?:tests|checks|cases|samples) (?:have )?(?:passed|succeeded|ok)\b"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
-    r"|^ *Passed +: +\d+|^Finished: SUCCESS$|^Job succeeded$|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
+    r"|^ *Passed +: +\d+|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
     r"|^(?!.*\bfail).*\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[:= ]+0(?::0)?\b(?!\.)|\b(?:rc|RC)[=:] ?0$"
-    r"|\bstate[:= ]+COMPLETED\b|\b(?:succeeded|success)[:= ]+True\b"
-    r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
+    r"|\b(?:succeeded|success)[:= ]+True\b"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
-    r"|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
     r"|^Successfully installed \S+-\d|^All repositories have been refreshed"
     r"|tests:\d+ passed:\d+ .*\bfailed:0\b"
 )
-"""A verdict over all that was done."""
+"""A verdict over what was done last."""
+JOB = re.compile(
+    r"^Finished: SUCCESS$|^Job succeeded$|\bstate[:= ]+COMPLETED\b|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
+    r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
+)
+"""A verdict over a whole job, whatever failed in it on the way."""
+OVER = re.compile(r"^(?:Cleaning up orphan processes|Terminate orphan process: |Finishing: )")
+"""The end of a CI system's job, which marks an error where one ended a step."""
 LIKELY = re.compile(
     r"^\|(?: *[^|\n]+ *\|)+ *[\d.]+(?: ± [\d.]+)? *\|$|^[^\n]*(?:(?<=\s)-?[\d.]+\s+){3,}-?[\d.]+$"
     r"|\b(?:tokens?|tok|t|it|iters?|images?|samples?|steps?|img|seq|req(?:uests)?)(?:/s(?:ec)?| per second)\b|\bs/it\b"
@@ -49,13 +54,13 @@ LIKELY = re.compile(
     r"|\bcheckpoint saved\b|^(?:model )?(?:saved|wrote|written)\b|\b(?:saved|written|exported) (?:to|in|as) \S"
     r"|^results? (?:->|in|are in|written)|\b100%\|[^|\n]*\|"
     r"|\b(?:epoch|step|iter(?:ation)?)\b.{0,60}\b\w*(?:loss|acc|accuracy|val|train|lr)\b.{0,4}\d"
-    r"|\b(?:train_|test_|eval_|val_)?(?:loss|acc|accuracy)'?[:=] ?\d[\d.]+|^tensor\("
+    r"|\b(?:train_|test_|eval_|val_)?(?:loss|acc|accuracy|runtime)'? *[:=] *\d[\d.]+|^tensor\("
     r"|^device\(type='(?!cpu|meta)|\bdevice='(?:xpu|hpu|npu|cuda)(?::\d+)?'\)"
     r"|\b(?:Init|Destroy) COMPLETE$|^# Avg bus bandwidth"
     r"|^-- (?:Build files have been written to|Generating done|Installing: |Up-to-date: )|^\[100%\] Built target "
     r"|^Status: (?:Downloaded newer image|Image is up to date)|^(?:Installed|Upgraded|Complete)[:!]"
     r"|^Predicted |^Generated |^Result(?:s)?: |^ *Test passed|^Success\b|^PASS(?:ED)?\b"
-    r"|^Processing triggers for |^Setting up \S+ \(|^ [+~-] \S+==\S+$|\btransaction: (?:\.\.\. )?done\b"
+    r"|^Processing triggers for |^Setting up \S+ \(|^[+~-] \S+==\S+$|\btransaction: (?:\.\.\. )?done\b"
     r"|\binstall(?:ation)? completed?\b|^Finished processing dependencies|^ninja: no work to do|^\{.*[\d.]+\}$"
     r"|^Submodule path .*: checked out|^Already up to date|\bready to (?:roll|use|serve)\b"
     r"|\[done\b[^\]]*\]$",
@@ -73,14 +78,14 @@ TOTAL = re.compile(r"^\[(\d+)/\1\] ")
 """Ninja's progress: the last of all that there was to do."""
 ILL = re.compile(
     r"\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
-    r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^(?:fatal|panic): "
+    r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^panic: "
     r"|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
     r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered",
 )
 """What says that something failed after all."""
 DIED = re.compile(
     r"Traceback \(most recent|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped"
-    r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT"
+    r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: "
 )
 """What says that something ended; where much comes after it, something else went on."""
 NUMBERS = re.compile(r"[\d.:,%-]+")
@@ -117,6 +122,9 @@ class Ending:
 def find_endings(log: Lines) -> list[Ending]:
     """Find the commands of a log that went well: by a verdict, by their status or by the results at their end."""
     said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r")]
+    if (job := _judge_job(log, said)) is not None:
+        return [job]
+    said = _without_last_words(log, said)
     asked = _asked(log, said)
     if asked is not None:
         said = said[:asked]
@@ -130,6 +138,27 @@ def find_endings(log: Lines) -> list[Ending]:
     return found
 
 
+def _judge_job(log: Lines, said: list[int]) -> Ending | None:
+    """Find a verdict over the whole at the end of a log."""
+    last = [index for index in said[-LAST:] if JOB.search(log.texts[index].strip())]
+    if not last and said and OVER.match(log.texts[said[-1]]) and not log.marked:
+        last = said[-1:]
+    if not last:
+        return None
+    at = last[-1]
+    return Ending("well", 0, log.numbers[said[-1]], log.numbers[at], log.texts[at].strip(), 0, last=True)
+
+
+def _without_last_words(log: Lines, said: list[int]) -> list[int]:
+    """Leave out what Python ignores while it goes down."""
+    ignored = next((at for at in range(len(said)) if log.texts[said[at]].startswith("Exception ignored in")), None)
+    if ignored is None:
+        return said
+    rest = [log.texts[index] for index in said[ignored + 1 :]]
+    quiet = all(text.startswith((" ", "Traceback", "Exception ignored in")) or RAISED.match(text) for text in rest)
+    return said[:ignored] if quiet else said
+
+
 def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending | None:
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
@@ -138,7 +167,8 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         return None
     verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if SURE.search(texts[at])), None)
     verdict = len(texts) - 1 if verdict is None and known else verdict
-    results = next((at for at in reversed(range(len(texts))[-3:]) if _is_result(texts[at], served=died < 0)), None)
+    last = [at for at, text in enumerate(texts) if not text.startswith("#") or LIKELY.search(text)][-3:]
+    results = next((at for at in reversed(last) if _is_result(texts[at], served=died < 0)), None)
     if results is None and died < 0 and _goes_on(texts):
         results = len(texts) - 1
     at = results if verdict is None else verdict

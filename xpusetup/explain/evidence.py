@@ -31,10 +31,11 @@ NAME = re.compile(r"<([a-z_]+)>")
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines of a log with their numbers."""
+    """Some lines of a log with their numbers; `marked`: whether a CI system marks one of them as an error."""
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
+    marked: bool = False
 
     @cached_property
     def whole(self) -> str:
@@ -79,7 +80,8 @@ class Kept:
             last.pop()
         begin = count - len(last) + 1
         numbers = (*range(1, len(first) + 1), *range(begin, count + 1))
-        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in (*first, *last)), numbers)
+        marked = any(b"##[error]" in raw for raw in (*first, *last))
+        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in (*first, *last)), numbers, marked)
 
 
 @dataclass(frozen=True)
