@@ -26,13 +26,14 @@ from xpusetup.doctor.question import (
 )
 from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
-from xpusetup.machine.gpus import age_of
+from xpusetup.machine.gpus import ONLY_XE, age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.machine.facts import Gpu, Kernel
+    from xpusetup.machine.gpus import Family
 
 
 # Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
@@ -288,6 +289,8 @@ def check_known(question: Question) -> Answer | None:
 def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | None:
     """Say why no driver has a GPU: the kernel refuses it, has no driver for it, or is older than it."""
     refused = messages(question, REFUSED)
+    if refused and _barred(question, kernel, lost):
+        return None  # the driver that would take it by itself may not load, and the other one says that it will not
     if refused:
         return Answer("fail", refused[-1], _words(kernel, lost))
     unclaimed = [gpu for gpu in lost if kernel.claims is not None and kernel.claims.get(gpu.device) == []]
@@ -331,13 +334,33 @@ def check_blacklist(question: Question) -> Answer | None:
     kernel, lost = _kernel(question), unbound(question)
     if _dark(question):
         return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
-    if kernel is None or not lost:
+    if kernel is None or not (lost or _without_node(question)):
         return None
-    if kernel.blacklisted:
-        return Answer("fail", f"{', '.join(kernel.blacklisted)} may not load", {"module": kernel.blacklisted[0]})
+    if barred := _barred(question, kernel, lost or intel_gpus(question)):
+        return Answer("fail", f"{', '.join(barred)} may not load", {"module": barred[0]})
     if "nomodeset" in kernel.cmdline.split():
         return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
+
+
+def _barred(question: Question, kernel: Kernel, those: list[Gpu]) -> list[str]:
+    """Give the drivers that may not load and that would take one of these GPUs: many keep i915 from what xe drives."""
+    takers = {name for gpu in those for name in _takers(family(question, gpu), gpu, kernel)}
+    return [name for name in kernel.blacklisted if name in takers]
+
+
+def _takers(kind: Family | None, gpu: Gpu, kernel: Kernel) -> tuple[str, ...]:
+    """Give the driver that takes a GPU by itself, or where the command line forces another, that one."""
+    forced = gpu.device and re.search(rf"\bxe\.force_probe=\S*{re.escape(gpu.device)}", kernel.cmdline)
+    if kind is None:
+        return DRIVERS
+    return ("xe",) if forced or kind.id.startswith(ONLY_XE) else ("i915",)
+
+
+def _without_node(question: Question) -> bool:
+    """Say whether there is a GPU of which the driver was not told, and that there is no node."""
+    told = question.facts.is_told("hardware.nodes") and not nodes(question)
+    return told and all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question)) and fails(question.facts)
 
 
 def _dark(question: Question) -> bool:

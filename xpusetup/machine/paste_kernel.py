@@ -12,9 +12,17 @@ from xpusetup.machine.paste_places import PlaceReader
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
-BARRED = re.compile(r"^\s{0,8}(?:blacklist (i915|xe)\b|install (i915|xe) /(?:usr/)?s?bin/(?:true|false)\b)")
-"""Lines of modprobe.d that keep a driver from loading."""
+BARRED = re.compile(
+    r"^(?:[\w./~+-]{1,120}:(?:\d{1,5}[:-])?|\d{1,5}[:-])?\s{0,8}(?:blacklist\s{1,8}(i915|xe)\b"
+    r"|install\s{1,8}(i915|xe)\s{1,8}/(?:usr/)?s?bin/(?:true|false)\b"
+    r"|options\s{1,8}(i915|xe)\b.*\b(?:modeset=0|disable=1))"
+)
+"""Lines of modprobe.d that keep a driver from loading, with the file and number that grep puts before them."""
+ECHOED = re.compile(r"(?:echo|printf) .{0,4}\b(?:blacklist|install) (i915|xe)\b[^|>]{0,40}[|>].*/etc/modprobe\.d/")
+"""A command that writes such a line."""
 DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
+UNMAPPED = ("nogroup", "nobody", "65534")
+"""The group of a node in a container that has none of its number; the host's own listing of the node says less."""
 VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
 
 
@@ -163,8 +171,10 @@ class KernelReader(PlaceReader):
             self.got.told.add("hardware.nodes")
             if found[6].startswith("renderD"):
                 path = f"/dev/dri/{found[6]}"
-                self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
-                self.got.by_lxc = self.got.by_lxc or found[4] == "nogroup"
+                group = "nogroup" if found[4] in UNMAPPED else found[4]
+                self.got.by_lxc = self.got.by_lxc or group == "nogroup"
+                if path not in self.got.nodes or self.got.nodes[path].group != "nogroup":
+                    self.got.nodes[path] = PastedNode(path, found[1] + found[2], group)
             return "/dev/dri"
         if found := lines.FAKE.match(line) or lines.BY_PATH.search(line):
             self._note_named(found)
@@ -247,7 +257,7 @@ class KernelReader(PlaceReader):
             self._keep(self.got.lost, found[1])
             return "files"
         if found := BARRED.match(line):
-            self._keep(self.got.blacklisted, found[1] or found[2])
+            self._keep(self.got.blacklisted, next(filter(None, found.groups())))
             return "modprobe.d"
         found = lines.LOADED.match(line)
         if found is None:
