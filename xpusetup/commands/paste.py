@@ -194,7 +194,7 @@ def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
         return True
     if cause.id in JUDGED and amiss & set(BARRED):
         return True
-    return cause.id in JUDGED and any(each.id == cause.id and each.level in ("ok", "unknown") for each in findings)
+    return cause.id in JUDGED and any(each.id == cause.id and each.level != "skip" for each in findings)
 
 
 def _read(name: str) -> bytes:

@@ -193,6 +193,8 @@ AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
 which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
+OF_LATER = r"\.el\d|-oem\b"
+"""Kernels that have drivers of later ones."""
 XE_ON_ALCHEMIST = (6, 9)
 FLEX = ("56c0", "56c1", "56c2")
 """Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
@@ -266,6 +268,8 @@ def check_max_driver(question: Question) -> Answer | None:
     lost = [gpu for gpu in cards if gpu.driver not in DRIVERS and (gpu.driver != SEEN_ELSEWHERE or dark)]
     if kernel is None or not cards or (not lost and cards[0].driver == SEEN_ELSEWHERE):
         return None
+    if lost and "i915" in kernel.blacklisted:
+        return None
     if lost:
         built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
         return Answer("fail", f"{named(question, lost)} has no driver; i915 is {built}", _words(kernel, lost))
@@ -298,7 +302,7 @@ def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | No
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
         return Answer("fail", seen, _words(kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
-    if late and kernel.claims is None:
+    if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
         seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
         return Answer("fail", seen, _words(kernel, late))
     return None
@@ -316,7 +320,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
     if own or torch_works(question.facts) or not (gone or fails(question.facts)):
         return []
-    if re.search(r"\.el\d|-oem\b", kernel.release):
+    if re.search(OF_LATER, kernel.release):
         return []
     early = [gpu for gpu in intel_gpus(question) if _is_before(question, kernel, gpu)]
     forced = [gpu for gpu in early if gpu.device and re.search(rf"force_probe=\S*(?:{gpu.device}|\*)", kernel.cmdline)]

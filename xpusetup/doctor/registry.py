@@ -153,6 +153,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("npu.release"),
     _by_lines("vpu.driver"),
     _by_lines("npu.access"),
+    _by_lines("npu.no_node"),
     _by_lines("env.hidden_cards"),
     _by_lines("sys.glibc"),
     _by_lines("env.elsewhere"),

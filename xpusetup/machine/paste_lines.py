@@ -368,7 +368,7 @@ class Pasted:
     `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
-    lines, `windows`: prompts of Windows stand in it.
+    lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -415,6 +415,7 @@ class Pasted:
     fakes: list[str] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)
     windows: bool = False
+    described: bool = False
     displays: str = ""
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)

@@ -178,6 +178,7 @@ def _share(got: Pasted, other: Pasted, wanted: Place, place: Place) -> None:
         return
     got.everything = [*other.everything, *got.everything]
     got.windows = got.windows or other.windows
+    got.described = got.described or other.described
     for name in OF_THE_KERNEL:
         setattr(got, name, [*getattr(got, name), *(e for e in getattr(other, name) if e not in getattr(got, name))])
     for name in SCALARS:

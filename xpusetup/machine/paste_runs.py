@@ -81,6 +81,14 @@ WITH: tuple[Difference, ...] = (
         " setsebool -P container_use_dri_devices on.",
     ),
     Difference(
+        "perm.policy",
+        r"--(?:gres|gpus(?:-per-\w+)?|exclusive)(?:[= ]\S+)?",
+        "With <found> the same job works: the queue gives a job only the devices that it asks for, and closes the nodes"
+        " of all others, whatever the groups are.",
+        "Ask for the GPU in the job: srun <found> ..., or #SBATCH <found>",
+        only_container=False,
+    ),
+    Difference(
         "umd.variable_needed",
         r"\b(?:LD_LIBRARY_PATH|ZE_ENABLE_ALT_DRIVERS|OCL_ICD_FILENAMES|OCL_ICD_VENDORS|LD_PRELOAD|NEOReadDebugKeys"
         r"|OverrideGpuAddressSpace|ZE_FLAT_DEVICE_HIERARCHY|SYCL_UR_USE_LEVEL_ZERO_V2)=\S*",

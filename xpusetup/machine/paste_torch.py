@@ -39,6 +39,8 @@ MOVED = re.compile(
 """A package that conda, poetry or pixi puts in the place of another version of it."""
 MENDED = re.compile(r"(?:env )?(?:-u [A-Z_]+ |[A-Z][A-Za-z0-9_]{2,40}=\S* )")
 """How a command begins that runs with other variables than the one before it."""
+OF_TORCH = re.compile(r"(?:Import|OS)Error: .*(?:libsycl|libur_|libtorch|c10_xpu|torch/lib/|torch\\lib\\)")
+"""How an import of torch itself ends."""
 OF_CONDA = re.compile(r"::(pytorch|libtorch)-(\d[\d.]*)-(\w*)")
 
 

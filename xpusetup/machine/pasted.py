@@ -30,7 +30,7 @@ from xpusetup.machine.paste_kernel import ECHOED, plain_slot
 from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
-from xpusetup.machine.paste_torch import LISTED, TorchReader
+from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -50,6 +50,7 @@ class Reader(TorchReader):
         self.after = ""
         self.shown: set[str] = set()
         self.places: dict[str, str] = {}
+        self.in_list = False
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -67,6 +68,7 @@ class Reader(TorchReader):
                 self.got.everything.append(line)
             kind = self._read_line(line) or self._mentioned(line)
             self.shown_lines += kind != "commands"
+            self.rows += kind == "packages"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
                 self.got.prose.append(line if is_prose(line) else "")
             if kind:
@@ -108,8 +110,9 @@ class Reader(TorchReader):
             self._note_names(line)
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
-            *(self._release, self._opencl, self._smi, self._vulkan, self._torch, self._variable, self._library),
-            *(self._loaded, self._composed, self._field, self._missing, self._changed, self._package, self._error),
+            *(self._release, self._opencl, self._smi, self._vulkan, self._changed, self._torch),
+            *(self._variable, self._library),
+            *(self._loaded, self._composed, self._field, self._missing, self._package, self._error),
         )
         return next((kind for reader in readers if (kind := reader(line))), "")
 
@@ -161,7 +164,7 @@ class Reader(TorchReader):
             self.got.told.add("environment")
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
-        self.expected, self.before = level_zero_shown(command), self.got.listed
+        self.expected, self.rows = level_zero_shown(command), 0
         for name, value in variables_of(command).items():
             if name in self.watched:
                 self.got.variables.setdefault(name, value)
@@ -199,6 +202,7 @@ class Reader(TorchReader):
         if found is None:
             return ""
         if (found[3] or "gpu") == "gpu":
+            self.got.described = True
             device = re.search(r"device_id=(0x[0-9A-Fa-f]{1,4})\b", line)
             if line not in self.shown:
                 self.shown.add(line)
@@ -392,6 +396,7 @@ class Reader(TorchReader):
         if line.startswith("[pip") or lines.LISTS.match(self.command):
             self.got.told.add("torch.distributions")
         text = line.strip()
+        self.in_list = line.startswith("[") or len(text.split()) <= 2 or "list" in self.command  # noqa: PLR2004 - both
         if found := lines.BUILT.match(line):
             self.got.collected.setdefault("conda", found[1])
         found = lines.NEWEST.match(text) or lines.PINNED.match(line)
@@ -413,7 +418,7 @@ class Reader(TorchReader):
         if not DISTRIBUTIONS.fullmatch(name.lower()):
             return False
         if name.lower() == "torch":
-            self._torch_is(version, LISTED)
+            self._torch_is(version, LISTED if self.in_list else NAMED)
         else:
             self.got.distributions.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
         return True
@@ -423,6 +428,8 @@ class Reader(TorchReader):
             self.got.lacking_cxx.append((found[1], found[2], found[3]))
         if lines.ERROR.match(line):
             self._keep(self.got.errors, line.strip(), 60)
+            if self.got.available and OF_TORCH.search(line):
+                self.got.available = None  # it had a device, and since then does not import any more
         return "errors" if found or lines.ERROR.match(line) else ""
 
 

@@ -290,6 +290,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     shown = any(WSL.search(line) for line in got.everything)
     wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost or shown
     wanted = "/dev/dxg" if wsl else "/dev/dri"
+    if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
+        return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
@@ -346,9 +348,10 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
     rules: tuple[tuple[bool, str, str], ...] = (
-        (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.seen and version), xpu, ""),
-        (bool(cuda) or local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
+        (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
+        (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
+        (bool(cuda), "", cuda),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
