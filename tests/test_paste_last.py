@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from test_paste_shown import causes, read
+from test_paste_shown import causes, findings, read
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.paste_runs import built_elsewhere, hidden_cards
 
@@ -33,6 +33,7 @@ CANN = "package_name=Ascend-cann-toolkit\nversion=8.3.RC1\n"
 NPU = "$ python -c 'import torch_npu; print(torch.npu.is_available())'\nFalse\n"
 REFUSED = "[    4.5] xe 0000:06:00.0: Your graphics device 56a5 is not officially supported\n"
 ACCEL = "$ ls /dev/accel\naccel0  accel1\nRuntimeError: synStatus=8 [Device not found] Device acquire failed.\n"
+NODE = "crw-rw---- 1 nobody nogroup 226, 128 Oct  1 07:00 renderD128\n"
 DAVINCI = "crw-rw---- 1 HwHiAiUser HwHiAiUser 236, 0 Nov 3 08:30 /dev/davinci0\n"
 
 
@@ -175,6 +176,29 @@ POSTS: tuple[tuple[str, str, str], ...] = (
         "perm.container_gid",
     ),
     (
+        "a container of which the group has another's name",
+        (
+            "$ ls -l /dev/dri\ncrw-rw---- 1 root kvm 226, 128 Nov 10 10:01 renderD128\n"
+            f"$ id\nuid=1000(ai) gid=1000(ai) groups=1000(ai),44(video),993(render)\n{BLIND}"
+        ),
+        "perm.container_gid",
+    ),
+    (
+        "a module with another version",
+        "B580\nxe: version magic '6.14.0-29-generic SMP' should be '6.17.0-5-generic SMP'\n",
+        "kmd.other_kernel",
+    ),
+    (
+        "a kernel of clouds",
+        f"{A380}modprobe: FATAL: Module i915 not found in directory /lib/modules/6.8.0-1021-kvm\n{BLIND}",
+        "kmd.other_kernel",
+    ),
+    (
+        "an extension that says it itself",
+        "A770\nERROR! Intel Extension for PyTorch* needs to work with PyTorch 2.3.*, but PyTorch 2.5.1 is found.\n",
+        "torch.ipex",
+    ),
+    (
         "a card given up, in a log of another language",
         f"[Sa 18. Okt 14:02:40 2025] xe 0000:04:00.0: [drm] *ERROR* CRITICAL: Xe has declared it wedged.\n{BLIND}",
         "fw.gpu_wedged",
@@ -190,6 +214,20 @@ def test_what_is_named_first(text: str, first: str) -> None:
 def test_a_driver_that_serves_another_gpu_may_be_barred() -> None:
     text = f"$ lspci -nnk\n{B580}\tKernel modules: xe\nblacklist i915\n"
     assert causes(text) == ["kmd.bound"]
+
+
+def test_a_window_of_a_device_that_the_command_names() -> None:
+    asked = "$ lspci -vvs 06:00.0 | grep Region\n\tRegion 2: Memory at 90000000 (64-bit, prefetchable) [size=256M]\n"
+    for text in (f"{asked}$ lspci -nn\n{A380}", f"$ lspci -nn\n{A380}{asked}"):
+        hardware = read(text).hardware
+        assert hardware is not None
+        assert [gpu.bar for gpu in hardware.gpus] == [256 << 20]
+
+
+def test_podman_keeps_groups() -> None:
+    asked = f"$ podman run --device /dev/dri a/b:1 ls -l /dev/dri\n{NODE}"
+    text = f"{asked}$ podman run a/b:1 id\nuid=1000 gid=1000 groups=1000\n{BLIND}"
+    assert "keep-groups" in str(findings(text)["perm.container_gid"].fix.commands)
 
 
 def test_a_module_is_held_against_the_kernel_that_runs() -> None:

@@ -116,6 +116,8 @@ def check_container_group(question: Question) -> Answer | None:
         if mapped
         else f"docker run --device /dev/dri --group-add {gid} ..."
     )
+    if container.kind == "podman" and mapped:
+        start = "podman run --device /dev/dri --group-add keep-groups ..."
     words = {"gid": gid, "container": container.kind, "start": start}
     return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 

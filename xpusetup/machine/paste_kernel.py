@@ -23,6 +23,11 @@ ECHOED = re.compile(r"(?:echo|printf) .{0,4}\b(?:blacklist|install) (i915|xe)\b[
 DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
 UNMAPPED = ("nogroup", "nobody", "65534")
 """The group of a node in a container that has none of its number; the host's own listing of the node says less."""
+STRANGE = re.compile(
+    r"kvm|input|sgx|crontab|messagebus|dbus|syslog|_?ssh|systemd-\S+|netdev|uuidd|tss|postfix|postdrop|docker|lxd|rdma"
+    r"|polkitd|tcpdump|ssl-cert"
+)
+"""Groups of which a container has one by the number that the host's render has: no system gives them the node."""
 VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
 
 
@@ -70,6 +75,7 @@ class KernelReader(PlaceReader):
         self.block: dict[str, str] | None = None
         self.shelf: PastedGpu | None = None
         self.composed = False
+        self.bars: dict[str, int] = {}
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
         if len(those) < most and value not in those:
@@ -92,9 +98,26 @@ class KernelReader(PlaceReader):
                 self.got.told.add("hardware.gpus")
             self.gpu = self._make_gpu(found) if self._is_display(found) else None
             return "lspci"
+        if self.gpu is None and (kind := self._of_slot(line)):
+            return kind
         if self.gpu is None:
             return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
         return self._detail(self.gpu, line)
+
+    def _of_slot(self, line: str) -> str:
+        """Read the window of a device of which the command alone says which it is."""
+        asked = re.match(r"lspci\b.* -\w*s ?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", self.command)
+        found = lines.WINDOW.search(line) if asked else None
+        if asked is None or found is None:
+            return ""
+        address, size = (
+            asked[1] if asked[1].count(":") > 1 else f"0000:{asked[1]}",
+            int(found[1]) * lines.UNITS[found[2]],
+        )
+        self.bars[address] = max(self.bars.get(address, 0), size)
+        for gpu in self.got.gpus:
+            gpu.bar = self.bars[address] if gpu.address == address else gpu.bar
+        return "lspci"
 
     def _lshw(self, line: str) -> str:
         """Read a display device as lshw has it: which it is is told by its place on the bus alone."""
@@ -138,7 +161,7 @@ class KernelReader(PlaceReader):
         vendor, device = ids[-1] if ids else (_vendor(found[5]), said[1] if said else "")
         kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
         address = f"{found[1] or '0000'}:{found[2]}"
-        gpu = PastedGpu(address, vendor, device, found[5], kind)
+        gpu = PastedGpu(address, vendor, device, found[5], kind, bar=self.bars.get(address))
         if all(each.address != address for each in self.got.gpus) and len(self.got.gpus) < lines.MOST:
             self.got.gpus.append(gpu)
         return next((each for each in self.got.gpus if each.address == address), gpu)
@@ -172,7 +195,7 @@ class KernelReader(PlaceReader):
             if found[6].startswith("renderD"):
                 path = f"/dev/dri/{found[6]}"
                 group = "nogroup" if found[4] in UNMAPPED else found[4]
-                self.got.by_lxc = self.got.by_lxc or group == "nogroup"
+                self.got.by_lxc = self.got.by_lxc or group == "nogroup" or bool(STRANGE.fullmatch(group))
                 if path not in self.got.nodes or self.got.nodes[path].group != "nogroup":
                     self.got.nodes[path] = PastedNode(path, found[1] + found[2], group)
             return "/dev/dri"

@@ -173,7 +173,8 @@ def _read_collected(got: Pasted) -> None:
 
 def _system(got: Pasted) -> dict[str, Any] | None:
     said = got.release
-    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows:
+    owned = any(node.group for node in got.nodes.values())
+    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:
         return None
     name = said.get("NAME", "") or ("Windows" if got.windows and not got.kernel else "")
     ids = [said["ID"], *said.get("ID_LIKE", "").split()] if said.get("ID") else FAMILIES.get(name, [])
