@@ -149,6 +149,19 @@ POSTS: tuple[tuple[str, str, str], ...] = (
     ),
     ("a card in no group of the user's", f"{NPU}{DAVINCI}$ id\nuid=7(wei) gid=7(wei) groups=7(wei)\n", "npu.access"),
     ("no node of an NPU", f"{NPU}$ ls /dev/davinci*\n/dev/davinci_manager\n$ npu-smi info\n", "npu.no_node"),
+    (
+        "no variable of CANN",
+        "$ env | grep ASCEND\n$ python -c 'import torch_npu'\nImportError: libhccl.so: cannot open shared object\n",
+        "npu.cann_env",
+    ),
+    (
+        "another Python under Windows",
+        (
+            "PS C:\\ai> where python\nC:\\Users\\p\\Python\\Python313\\python.exe\nC:\\ai\\.venv\\Scripts\\python.exe\n"
+            "ModuleNotFoundError: No module named 'torch'\n2.8.0+xpu\n"
+        ),
+        "env.other_python",
+    ),
     ("an NPU's driver of before", f"Version=24.1.rc2\n{CANN}EZ9999: Inner Error!\n{NPU}", "npu.release"),
     ("cards of Gaudi that are not there", f"HABANA_VISIBLE_MODULES=4,5\n{ACCEL}", "env.hidden_cards"),
     (

@@ -167,16 +167,20 @@ class Silence:
     displays: str = ""
 
 
+SHOWS_ASCEND = re.compile(r"(?:env|printenv)\b.*\bgrep\b.*ASCEND|echo \"?\$\{?ASCEND_\w+")
+"""Commands that show Ascend's variables."""
+
+
 def by_silence(command: str) -> Silence:
     """Give what follows where a command, with its filters, shows nothing at all."""
     if re.match(r"clinfo(?: -l| --list)?(?: *2>\S+)?$", command):
         return Silence(("userland.clinfo", "userland.opencl"), no_platform=True)
-    if re.match(r"ls(?: -\w+)* /dev/dri/?(?:\*|render\S*)?$", command):
-        return Silence(("hardware.nodes",))
     if displays := lists_displays(command):
         return Silence(("hardware.gpus",), displays=displays)
-    if _lists_modules(command):
-        return Silence(("kernel.modules",))
-    if _lists_libraries(command):
-        return Silence(lacks=LIBRARIES[:1])
-    return Silence(lacks=level_zero_shown(command))
+    rows = (
+        ("hardware.nodes", bool(re.match(r"ls(?: -\w+)* /dev/dri/?(?:\*|render\S*)?$", command))),
+        ("environment", bool(SHOWS_ASCEND.match(command))),
+        ("kernel.modules", _lists_modules(command)),
+    )
+    lacks = LIBRARIES[:1] if _lists_libraries(command) else level_zero_shown(command)
+    return Silence(tuple(part for part, shown in rows if shown), lacks=lacks)

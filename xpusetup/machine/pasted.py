@@ -393,6 +393,7 @@ class Reader(TorchReader):
     def _package(self, line: str) -> str:
         of_rpm = self.command.startswith(("rpm ", "pacman ")) and lines.OF_RPM.match(line)
         self.got.listed += bool(of_rpm or lines.LISTED.match(line))
+        self.rows += bool(of_rpm)
         if line.startswith("[pip") or lines.LISTS.match(self.command):
             self.got.told.add("torch.distributions")
         text = line.strip()
