@@ -76,7 +76,9 @@ def test_what_an_image_holds(image: str, build: int | None) -> None:
     assert (found.build if found else None) == build
 
 
-@pytest.mark.parametrize(("build", "compiler"), [(31739, None), (31740, "2.1"), (33578, "2.10"), (39122, "2.20")])
+@pytest.mark.parametrize(
+    ("build", "compiler"), [(30871, None), (31739, "1.0.17791"), (31740, "2.1"), (33578, "2.10"), (39122, "2.20")]
+)
 def test_the_compiler_that_a_driver_wants(build: int, compiler: str | None) -> None:
     found = TABLE.compiler_for(build)
     assert (found.compiler if found else None) == compiler

@@ -414,7 +414,9 @@ def test_one_print_answers_several_questions() -> None:
     assert facts.torch is not None
     assert facts.torch.report is not None
     assert (facts.torch.version, facts.torch.report.available) == ("2.9.1+xpu", False)
-    assert read(f"$ {ask}\n2.9.1+xpu it works\n").torch is None
+    other = read(f"$ {ask}\n2.9.1+xpu it works\n").torch
+    assert other is not None
+    assert (other.version, other.report) == ("2.9.1+xpu", None)
 
 
 def test_nomodeset_where_no_gpu_was_told_of() -> None:

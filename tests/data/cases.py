@@ -273,6 +273,8 @@ DEVICES: list[Case] = [
     ("kmd.force_probe", gpu(LOST), "", ""),
     ("kmd.blacklisted", {}, "", ""),
     ("kmd.blacklisted", {**gpu(LOST), "kernel": {"blacklisted": ["xe"]}}, "", "fail: xe may not load"),
+    ("kmd.blacklisted", {**gpu(LOST), "kernel": {"blacklisted": ["i915"]}}, "", ""),
+    ("kmd.blacklisted", {**gpu({**LOST, "device": "0000"}), "kernel": {"blacklisted": ["i915"]}}, "", "fail: i915 may"),
     ("kmd.blacklisted", {**gpu(LOST), "kernel": {"cmdline": "ro nomodeset"}}, "", "fail: the kernel was started with"),
     ("kmd.blacklisted", gpu(LOST), "", ""),
     ("kmd.bound", {}, "", "ok: 0000:03:00.0: xe"),
@@ -884,7 +886,8 @@ BY_LINES = (
     *("hw.bar_space", "vm.passthrough", "kmd.virtual_functions", "hpu.container_runtime", "wsl.windows_too_old"),
     *("win.driver", "wsl.no_dri", "perm.policy", "umd.unregistered", "umd.variable_needed", "umd.device_choice"),
     *("npu.busy", "npu.release", "vpu.driver", "env.elsewhere", "env.other_python", "env.code_device"),
-    *("kmd.reserved", "kmd.key", "kmd.other_kernel"),
+    *("kmd.reserved", "kmd.key", "kmd.other_kernel", "umd.opencl_elsewhere", "sys.glibc", "npu.access"),
+    *("env.hidden_cards", "npu.no_node"),
 )
 SHOWN: list[Case] = [
     *((name, {}, "", "") for name in (*BY_LINES, "tool.contradicted")),

@@ -64,6 +64,8 @@ IN_WINDOWS = {
 """What to paste from Windows in place of what Linux has; what is not here has no use there."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
+BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
+"""Checks that say why a driver of another kind speaks up: the one that is meant for the GPU is kept from it."""
 
 
 @dataclass(frozen=True)
@@ -130,7 +132,8 @@ def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:
     """Give what the catalogue of failures says of the line with which the import of torch ended."""
     if finding.id != "torch.import" or finding.level != "fail":
         return None
-    return next((each for each in causes if finding.seen.strip()[:100] in each.text), None)
+    seen = finding.seen.strip().replace("`", "")[:100]
+    return next((each for each in causes if seen in each.text.replace("`", "")), None)
 
 
 def _reason(finding: Finding, causes: Sequence[Cause]) -> Cause | None:
@@ -189,7 +192,9 @@ def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:
         return True
     if cause.id in DENIED and amiss & set(BY_RIGHTS):
         return True
-    return cause.id in JUDGED and any(each.id == cause.id and each.level in ("ok", "unknown") for each in findings)
+    if cause.id in JUDGED and amiss & set(BARRED):
+        return True
+    return cause.id in JUDGED and any(each.id == cause.id and each.level != "skip" for each in findings)
 
 
 def _read(name: str) -> bytes:

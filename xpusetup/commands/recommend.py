@@ -35,6 +35,8 @@ INTEL = (
     "torch.is_xpu_build",
 )
 """Areas, and one check, that are about Intel GPUs alone."""
+OF_ANY = ("kmd.key", "kmd.other_kernel", "perm.policy", "vm.passthrough", "sys.glibc")
+"""Checks of these areas that are about any accelerator."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,7 +134,7 @@ def _without_hardware(way: Way, asked: str) -> Way:
 def about_intel() -> tuple[str, ...]:
     """Give the checks that are about Intel GPUs alone."""
     texts = check_texts()
-    return tuple(name for name in all_checks() if texts[name].area in INTEL or name in INTEL)
+    return tuple(name for name in all_checks() if name not in OF_ANY and (texts[name].area in INTEL or name in INTEL))
 
 
 def accelerator_names(facts: Facts) -> list[str]:

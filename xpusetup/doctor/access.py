@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.doctor.hardware import weight
 from xpusetup.doctor.question import DRIVERS, Answer, Question, gpus, intel_gpus, is_xpu, nodes, variable
-from xpusetup.machine.facts import NOT_HANDED
+from xpusetup.machine.facts import NOT_HANDED, SEEN_ELSEWHERE
 from xpusetup.machine.works import fails
 
 if TYPE_CHECKING:
@@ -30,7 +30,9 @@ def check_container_device(question: Question) -> Answer | None:
         seen = f"{container.kind} starts it without /dev/dri"
         return Answer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None
     driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
-    if not driven:
+    elsewhere = all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question))
+    blind = elsewhere and is_xpu(question) and fails(question.facts)
+    if not driven and not blind:
         return None
     if not nodes(question) and not question.facts.is_told("hardware.nodes"):
         return None
@@ -114,6 +116,8 @@ def check_container_group(question: Question) -> Answer | None:
         if mapped
         else f"docker run --device /dev/dri --group-add {gid} ..."
     )
+    if container.kind == "podman" and mapped:
+        start = "podman run --device /dev/dri --group-add keep-groups ..."
     words = {"gid": gid, "container": container.kind, "start": start}
     return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 
@@ -126,7 +130,7 @@ def check_session(question: Question) -> Answer | None:
     late = [node for node in closed if node.gid in system.joined and node.gid not in system.groups]
     if not late:
         return None
-    return Answer(weight(question), f"{system.user} is in group {late[0].gid}; this session began before")
+    return Answer(weight(question), f"{system.user} is in group {_group(question, late[0])}; this session began before")
 
 
 def check_render_group(question: Question) -> Answer | None:

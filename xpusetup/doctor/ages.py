@@ -152,6 +152,6 @@ def older_compiler(question: Question) -> str:
     table, build = _table(question), level_zero_build(question.facts)
     there = first_package(question.facts, COMPILERS)
     pair = table.compiler_for(build) if table and build else None
-    if pair is None or not numbers(there) or numbers(there) >= numbers(pair.compiler):
+    if pair is None or not numbers(there) or numbers(there, 3) >= numbers(pair.compiler, 3):
         return ""
     return f"the graphics compiler {there} is older than the driver (build {build}): it wants {pair.compiler} or newer"

@@ -77,12 +77,13 @@ def check_autoload_builds(question: Question) -> Answer | None:
 def _cards(question: Question, vendor: str, ids: tuple[str, ...] = ()) -> list[Gpu]:
     hardware = question.facts.hardware
     found = hardware.gpus if hardware else []
-    return [gpu for gpu in found if gpu.vendor == vendor and (not ids or gpu.device in ids)]
+    named = {"" for gpu in found if gpu.name}  # a card of which only the maker's programs tell has no id
+    return [gpu for gpu in found if gpu.vendor == vendor and (not ids or gpu.device in {*ids, *named})]
 
 
 def _title(question: Question, gpu: Gpu) -> str:
     product = question.gpus.find(gpu.vendor, gpu.device) if question.gpus else None
-    return product.title() if product else f"{gpu.vendor}:{gpu.device}"
+    return product.title() if product else gpu.name or f"{gpu.vendor}:{gpu.device}"
 
 
 def check_gaudi(question: Question) -> Answer | None:

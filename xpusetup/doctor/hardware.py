@@ -26,13 +26,14 @@ from xpusetup.doctor.question import (
 )
 from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
-from xpusetup.machine.gpus import age_of
+from xpusetup.machine.gpus import ONLY_XE, age_of
 from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Level
     from xpusetup.machine.facts import Gpu, Kernel
+    from xpusetup.machine.gpus import Family
 
 
 # Hardware: whether there is a GPU, one that the driver knows, with what it can and cannot do.
@@ -192,6 +193,8 @@ AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
 which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
+OF_LATER = r"\.el\d|-oem\b"
+"""Kernels that have drivers of later ones."""
 XE_ON_ALCHEMIST = (6, 9)
 FLEX = ("56c0", "56c1", "56c2")
 """Data Center GPU Flex: Alchemist by its chip, and Intel's own i915 is the only driver that is meant for it."""
@@ -265,6 +268,8 @@ def check_max_driver(question: Question) -> Answer | None:
     lost = [gpu for gpu in cards if gpu.driver not in DRIVERS and (gpu.driver != SEEN_ELSEWHERE or dark)]
     if kernel is None or not cards or (not lost and cards[0].driver == SEEN_ELSEWHERE):
         return None
+    if lost and "i915" in kernel.blacklisted:
+        return None
     if lost:
         built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
         return Answer("fail", f"{named(question, lost)} has no driver; i915 is {built}", _words(kernel, lost))
@@ -288,6 +293,8 @@ def check_known(question: Question) -> Answer | None:
 def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | None:
     """Say why no driver has a GPU: the kernel refuses it, has no driver for it, or is older than it."""
     refused = messages(question, REFUSED)
+    if refused and _barred(question, kernel, lost):
+        return None  # the driver that would take it by itself may not load, and the other one says that it will not
     if refused:
         return Answer("fail", refused[-1], _words(kernel, lost))
     unclaimed = [gpu for gpu in lost if kernel.claims is not None and kernel.claims.get(gpu.device) == []]
@@ -295,7 +302,7 @@ def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | No
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
         return Answer("fail", seen, _words(kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
-    if late and kernel.claims is None:
+    if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
         seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
         return Answer("fail", seen, _words(kernel, late))
     return None
@@ -313,7 +320,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     gone = question.facts.is_told("hardware.nodes") and not nodes(question)
     if own or torch_works(question.facts) or not (gone or fails(question.facts)):
         return []
-    if re.search(r"\.el\d|-oem\b", kernel.release):
+    if re.search(OF_LATER, kernel.release):
         return []
     early = [gpu for gpu in intel_gpus(question) if _is_before(question, kernel, gpu)]
     forced = [gpu for gpu in early if gpu.device and re.search(rf"force_probe=\S*(?:{gpu.device}|\*)", kernel.cmdline)]
@@ -331,13 +338,33 @@ def check_blacklist(question: Question) -> Answer | None:
     kernel, lost = _kernel(question), unbound(question)
     if _dark(question):
         return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
-    if kernel is None or not lost:
+    if kernel is None or not (lost or _without_node(question)):
         return None
-    if kernel.blacklisted:
-        return Answer("fail", f"{', '.join(kernel.blacklisted)} may not load", {"module": kernel.blacklisted[0]})
+    if barred := _barred(question, kernel, lost or intel_gpus(question)):
+        return Answer("fail", f"{', '.join(barred)} may not load", {"module": barred[0]})
     if "nomodeset" in kernel.cmdline.split():
         return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
+
+
+def _barred(question: Question, kernel: Kernel, those: list[Gpu]) -> list[str]:
+    """Give the drivers that may not load and that would take one of these GPUs: many keep i915 from what xe drives."""
+    takers = {name for gpu in those for name in _takers(family(question, gpu), gpu, kernel)}
+    return [name for name in kernel.blacklisted if name in takers]
+
+
+def _takers(kind: Family | None, gpu: Gpu, kernel: Kernel) -> tuple[str, ...]:
+    """Give the driver that takes a GPU by itself, or where the command line forces another, that one."""
+    forced = gpu.device and re.search(rf"\bxe\.force_probe=\S*{re.escape(gpu.device)}", kernel.cmdline)
+    if kind is None:
+        return DRIVERS
+    return ("xe",) if forced or kind.id.startswith(ONLY_XE) else ("i915",)
+
+
+def _without_node(question: Question) -> bool:
+    """Say whether there is a GPU of which the driver was not told, and that there is no node."""
+    told = question.facts.is_told("hardware.nodes") and not nodes(question)
+    return told and all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question)) and fails(question.facts)
 
 
 def _dark(question: Question) -> bool:

@@ -12,7 +12,9 @@ from xpusetup.doctor.question import (
     intel_gpus,
     is_discrete,
     is_xpu,
+    name,
     named,
+    nodes,
     of_family,
     package,
     variable,
@@ -130,8 +132,9 @@ def check_graphics_compiler(question: Question) -> Answer | None:
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):
         return Answer("fail", f"the driver could not load its compiler: {ended[0]}")
-    if (older := older_compiler(question)) and not torch_works(question.facts):
-        return Answer("fail" if fails(question.facts) else "warn", older)
+    amiss = fails(question.facts) or "fails" in question.facts.said
+    if (older := older_compiler(question)) and (amiss or not torch_works(question.facts)):
+        return Answer("fail" if amiss else "warn", older)
     if userland is None or userland.libraries is None or DRIVER not in userland.libraries:
         return None
     found = [name for name in ("libigc.so.2", "libigc.so.1") if name in userland.libraries]
@@ -259,13 +262,19 @@ def check_loader_version(question: Question) -> Answer | None:
     return Answer("info", version) if version and is_xpu(question) else None
 
 
+def _saw_none(question: Question) -> bool:
+    """Say whether a run of torch found no device, though another one did."""
+    seen = question.facts.torch.report if question.facts.torch else None
+    return seen is not None and any("count is zero" in line for line in seen.messages)
+
+
 def check_filters(question: Question) -> Answer | None:
     """Look for variables that hide devices from SYCL or Level Zero."""
     if not is_xpu(question) or question.facts.environment is None:
         return None
     selector, mask = variable(question, "ONEAPI_DEVICE_SELECTOR"), variable(question, "ZE_AFFINITY_MASK")
     old, ladder = variable(question, "SYCL_DEVICE_FILTER"), _ladder(question)
-    beyond = fails(question.facts) and _is_beyond(question, selector, mask)
+    beyond = (fails(question.facts) or _saw_none(question)) and _is_beyond(question, selector, mask)
     hides = [
         *([f"{beyond}, and there are fewer GPUs"] if beyond else []),
         *([f"ONEAPI_DEVICE_SELECTOR={selector}{_faulty(selector)}"] if selector and _shuts(selector) else []),
@@ -285,22 +294,34 @@ def check_filters(question: Question) -> Answer | None:
 
 TILES = 2
 """The stacks that a card may have, each of them a device."""
+NUMBERS = r"\d+(?:\.(?:\d+|\*)){0,2}"
+"""A device by its number, with that of a part of it."""
 
 
 def _is_beyond(question: Question, selector: str, mask: str) -> str:
     """Give the variable that names by number only GPUs that are not there; empty where that cannot be said.
 
-    A mask is held against the bus alone: what programs list, they list under the mask.
+    A mask is held against the bus, the nodes and a list of cards: what else programs list, they list under the mask.
     """
-    cards, ladder = [gpu for gpu in intel_gpus(question) if ":" in gpu.address], _ladder(question)
-    count = len(cards) * (TILES if of_family(question, "pvc") else 1) if question.facts.is_told("hardware.gpus") else 0
+    count, ladder = _count_cards(question), _ladder(question)
     listed = max(count, len(ladder.devices) if ladder else 0)
-    wanted = re.fullmatch(r"(?i)level_zero:(\d+(?:,\d+)*)", selector.strip())
-    if wanted and listed and min(map(int, wanted[1].split(","))) >= listed:
-        return f"ONEAPI_DEVICE_SELECTOR={selector}"
-    if count and re.fullmatch(r"\d+(?:,\d+)*", mask) and min(map(int, mask.split(","))) >= count:
-        return f"ZE_AFFINITY_MASK={mask}"
+    for variable_name, text, most in (("ONEAPI_DEVICE_SELECTOR", selector, listed), ("ZE_AFFINITY_MASK", mask, count)):
+        backend = r"(?:level_zero|\*):" if text is selector else ""
+        wanted = re.fullmatch(rf"(?i){backend}({NUMBERS}(?:, ?{NUMBERS})*)", text.strip())
+        if wanted and most and min(int(part.split(".")[0]) for part in wanted[1].split(",")) >= most:
+            return f"{variable_name}={text}"
     return ""
+
+
+def _count_cards(question: Question) -> int:
+    """Give how many devices there can be: by the bus, the nodes, or what is listed by place; 0 where nothing tells."""
+    facts, cards = question.facts, intel_gpus(question)
+    placed = len([gpu for gpu in cards if ":" in gpu.address]) if facts.is_told("hardware.gpus") else 0
+    there = len(nodes(question)) if facts.is_told("hardware.nodes") else 0
+    told = facts.torch.report.count or 0 if facts.torch and facts.torch.report else 0
+    seen = max(placed, there, told if told > 1 else 0)
+    single = all("1100" in name(question, gpu) for gpu in of_family(question, "pvc"))
+    return seen if single else seen * TILES
 
 
 BACKENDS = ("level_zero", "opencl", "cuda", "hip", "native_cpu", "offload", "*")

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # Words: a *target* is such a word; the *ocloc* of a release is the newest of its toolkit, as far as known.
 
 
+ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
+"""Families that i915 never drove."""
 NONE = "none"
 """The word that asks torch-xpu-ops for generic code alone."""
 

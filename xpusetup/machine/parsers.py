@@ -276,7 +276,7 @@ def parse_blacklist(texts: Iterable[str], cmdline: str, modules: Iterable[str]) 
     for text in texts:
         named.update(re.findall(r"^\s*blacklist\s+(\S+)", text, re.MULTILINE))
         named.update(re.findall(r"^\s*install\s+(\S+)\s+/(?:usr/)?s?bin/(?:true|false)\b", text, re.MULTILINE))
-    for words in re.findall(r"(?:^|\s)(?:modprobe\.blacklist|module_blacklist)=(\S+)", cmdline):
+    for words in re.findall(r"(?:^|\s)(?:modprobe\.blacklist|module_blacklist|rd\.driver\.blacklist)=(\S+)", cmdline):
         named.update(words.split(","))
     return sorted(named & set(modules))
 

@@ -13,8 +13,10 @@ if TYPE_CHECKING:
 
 SIMPLE = re.compile(r"\^?(?:[\w :/-]|\.[*?+]?)+\$?")
 """A part of a pattern that can be tried: letters that stand for themselves, and dots for any."""
-HARMLESS = ("cat", "sort", "uniq", "less", "more", "tee")
+HARMLESS = ("cat", "sort", "uniq", "less", "more", "tee", "cut", "column", "tr")
 """Programs in a pipe that drop no kind of line."""
+SHORTENS = re.compile(r"\s*\{\s*print\b[^}]*\}\s*")
+"""A program of awk that takes columns of every line."""
 DISPLAYS = (
     "00:02.0 VGA compatible controller [0300]: Intel Corporation",
     "00:02.0 Display controller [0380]: Intel Corporation",
@@ -60,6 +62,8 @@ def _lets_through(words: Sequence[str], lines: Iterable[str]) -> bool:
     """Say whether one program of a pipe keeps all of these lines, as far as its pattern is plain words."""
     if not words or words[0] in HARMLESS:
         return bool(words)
+    if words[0] in ("awk", "gawk", "mawk"):
+        return any(map(SHORTENS.fullmatch, words[1:]))
     flags = [word for word in words[1:] if re.match(r"-[A-Za-z]", word)]
     if words[0] not in ("grep", "egrep") or any("v" in flag for flag in flags if not flag.startswith("-e")):
         return False
@@ -88,6 +92,22 @@ def level_zero_shown(command: str) -> tuple[str, ...]:
     """Give the packages of Level Zero's driver, of which one has to be in what a command lists if it is installed."""
     names = LEVEL_ZERO_DRIVERS.get(command.partition(" ")[0], ()) if LISTS.match(command) else ()
     return names if names and "|" in command and shows(command, (f"ii  {name} " for name in names)) else ()
+
+
+LIBRARIES = ("libze_intel_gpu.so", "libze_loader.so")
+"""Level Zero's driver and its loader."""
+
+
+def _lists_libraries(command: str) -> bool:
+    """Say whether a command lists the libraries of the system, of which Level Zero's driver would be one."""
+    if re.match(r"ldconfig -p\b.*\||ls(?: -\w+)* /usr/lib(?:64|/x86_64-linux-gnu)?/? *\|", command):
+        return shows(command, (f"\t{LIBRARIES[0]}.1 (libc6,x86-64) => /usr/lib/{LIBRARIES[0]}.1",))
+    return bool(re.match(r"find /(?:usr\S*)? .*-i?name ['\"]?\*?libze_intel\S*", command))
+
+
+def _lists_modules(command: str) -> bool:
+    """Say whether a command lists the drivers of Intel's GPUs among the modules that are loaded."""
+    return bool(re.match(r"lsmod\b", command)) and shows(command, ("i915  1 0", "xe  1 0"))
 
 
 def whole_commands(text: Iterable[str]) -> Iterator[str]:
@@ -147,12 +167,20 @@ class Silence:
     displays: str = ""
 
 
+SHOWS_ASCEND = re.compile(r"(?:env|printenv)\b.*\bgrep\b.*ASCEND|echo \"?\$\{?ASCEND_\w+")
+"""Commands that show Ascend's variables."""
+
+
 def by_silence(command: str) -> Silence:
     """Give what follows where a command, with its filters, shows nothing at all."""
     if re.match(r"clinfo(?: -l| --list)?(?: *2>\S+)?$", command):
         return Silence(("userland.clinfo", "userland.opencl"), no_platform=True)
-    if re.match(r"ls(?: -\w+)* /dev/dri/?(?:\*|render\S*)?$", command):
-        return Silence(("hardware.nodes",))
     if displays := lists_displays(command):
         return Silence(("hardware.gpus",), displays=displays)
-    return Silence(lacks=level_zero_shown(command))
+    rows = (
+        ("hardware.nodes", bool(re.match(r"ls(?: -\w+)* /dev/dri/?(?:\*|render\S*)?$", command))),
+        ("environment", bool(SHOWS_ASCEND.match(command))),
+        ("kernel.modules", _lists_modules(command)),
+    )
+    lacks = LIBRARIES[:1] if _lists_libraries(command) else level_zero_shown(command)
+    return Silence(tuple(part for part, shown in rows if shown), lacks=lacks)

@@ -14,8 +14,8 @@ ZE_DRIVER = "libze_intel_gpu.so"
 class EndReader(KernelReader):
     """Takes what follows from what was not shown.
 
-    `by_root`: root typed the command, `expected`: packages of which one would be listed, `before`: how many were listed
-    when it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
+    `by_root`: root typed the command, `expected`: packages of which one would be listed, `rows`: how many
+    were listed since it was typed, `listing`: it lists libraries, `shown_lines`: how many lines it has shown.
     """
 
     def __init__(self) -> None:
@@ -23,7 +23,7 @@ class EndReader(KernelReader):
         super().__init__()
         self.by_root, self.listing = False, False
         self.expected: tuple[str, ...] = ()
-        self.before, self.shown_lines = 0, 0
+        self.rows, self.shown_lines = 0, 0
 
     def _end(self) -> None:
         """Take over what is only known once all lines are read, of each place."""
@@ -71,8 +71,7 @@ class EndReader(KernelReader):
         """
         if closed and self.command and not self.shown_lines:
             self._take_silence()
-        listed = self.expected and self.got.listed > self.before
-        if listed and not any(name in self.got.packages for name in self.expected):
+        if self.expected and self.rows and not any(name in self.got.packages for name in self.expected):
             self.got.lacks.extend(self.expected)
         if self.listing and not any(name.startswith(ZE_DRIVER) for name in self.got.libraries):
             self.got.lacks.append(ZE_DRIVER)

@@ -12,9 +12,22 @@ from xpusetup.machine.paste_places import PlaceReader
 
 SMALL = 256 << 20
 """Bytes of the window that cards have without Resizable BAR."""
-BARRED = re.compile(r"^\s{0,8}(?:blacklist (i915|xe)\b|install (i915|xe) /(?:usr/)?s?bin/(?:true|false)\b)")
-"""Lines of modprobe.d that keep a driver from loading."""
+BARRED = re.compile(
+    r"^(?:[\w./~+-]{1,120}:(?:\d{1,5}[:-])?|\d{1,5}[:-])?\s{0,8}(?:blacklist\s{1,8}(i915|xe)\b"
+    r"|install\s{1,8}(i915|xe)\s{1,8}/(?:usr/)?s?bin/(?:true|false)\b"
+    r"|options\s{1,8}(i915|xe)\b.*\b(?:modeset=0|disable=1))"
+)
+"""Lines of modprobe.d that keep a driver from loading, with the file and number that grep puts before them."""
+ECHOED = re.compile(r"(?:echo|printf) .{0,4}\b(?:blacklist|install) (i915|xe)\b[^|>]{0,40}[|>].*/etc/modprobe\.d/")
+"""A command that writes such a line."""
 DRIVERS = ("i915", "xe", "nvidia", "nouveau", "amdgpu", "radeon", "vfio-pci")
+UNMAPPED = ("nogroup", "nobody", "65534")
+"""The group of a node in a container that has none of its number; the host's own listing of the node says less."""
+STRANGE = re.compile(
+    r"kvm|input|sgx|crontab|messagebus|dbus|syslog|_?ssh|systemd-\S+|netdev|uuidd|tss|postfix|postdrop|docker|lxd|rdma"
+    r"|polkitd|tcpdump|ssl-cert"
+)
+"""Groups of which a container has one by the number that the host's render has: no system gives them the node."""
 VENDORS = {"Intel": "8086", "NVIDIA": "10de", "Advanced Micro Devices": "1002", "AMD": "1002"}
 
 
@@ -62,6 +75,7 @@ class KernelReader(PlaceReader):
         self.block: dict[str, str] | None = None
         self.shelf: PastedGpu | None = None
         self.composed = False
+        self.bars: dict[str, int] = {}
 
     def _keep(self, those: list[str], value: str, most: int = lines.MOST) -> None:
         if len(those) < most and value not in those:
@@ -84,9 +98,26 @@ class KernelReader(PlaceReader):
                 self.got.told.add("hardware.gpus")
             self.gpu = self._make_gpu(found) if self._is_display(found) else None
             return "lspci"
+        if self.gpu is None and (kind := self._of_slot(line)):
+            return kind
         if self.gpu is None:
             return "lspci" if lines.DRIVES.match(line) or lines.MODULES.match(line) else ""
         return self._detail(self.gpu, line)
+
+    def _of_slot(self, line: str) -> str:
+        """Read the window of a device of which the command alone says which it is."""
+        asked = re.match(r"lspci\b.* -\w*s ?((?:[0-9a-f]{4}:)?[0-9a-f]{2}:[0-9a-f]{2}\.[0-7])", self.command)
+        found = lines.WINDOW.search(line) if asked else None
+        if asked is None or found is None:
+            return ""
+        address, size = (
+            asked[1] if asked[1].count(":") > 1 else f"0000:{asked[1]}",
+            int(found[1]) * lines.UNITS[found[2]],
+        )
+        self.bars[address] = max(self.bars.get(address, 0), size)
+        for gpu in self.got.gpus:
+            gpu.bar = self.bars[address] if gpu.address == address else gpu.bar
+        return "lspci"
 
     def _lshw(self, line: str) -> str:
         """Read a display device as lshw has it: which it is is told by its place on the bus alone."""
@@ -130,7 +161,7 @@ class KernelReader(PlaceReader):
         vendor, device = ids[-1] if ids else (_vendor(found[5]), said[1] if said else "")
         kind = {"VGA": "030000", "3D ": "030200", "Dis": "038000", "Pro": "120000"}[found[3][:3]]
         address = f"{found[1] or '0000'}:{found[2]}"
-        gpu = PastedGpu(address, vendor, device, found[5], kind)
+        gpu = PastedGpu(address, vendor, device, found[5], kind, bar=self.bars.get(address))
         if all(each.address != address for each in self.got.gpus) and len(self.got.gpus) < lines.MOST:
             self.got.gpus.append(gpu)
         return next((each for each in self.got.gpus if each.address == address), gpu)
@@ -163,8 +194,10 @@ class KernelReader(PlaceReader):
             self.got.told.add("hardware.nodes")
             if found[6].startswith("renderD"):
                 path = f"/dev/dri/{found[6]}"
-                self.got.nodes[path] = PastedNode(path, found[1] + found[2], found[4])
-                self.got.by_lxc = self.got.by_lxc or found[4] == "nogroup"
+                group = "nogroup" if found[4] in UNMAPPED else found[4]
+                self.got.by_lxc = self.got.by_lxc or group == "nogroup" or bool(STRANGE.fullmatch(group))
+                if path not in self.got.nodes or self.got.nodes[path].group != "nogroup":
+                    self.got.nodes[path] = PastedNode(path, found[1] + found[2], group)
             return "/dev/dri"
         if found := lines.FAKE.match(line) or lines.BY_PATH.search(line):
             self._note_named(found)
@@ -247,7 +280,7 @@ class KernelReader(PlaceReader):
             self._keep(self.got.lost, found[1])
             return "files"
         if found := BARRED.match(line):
-            self._keep(self.got.blacklisted, found[1] or found[2])
+            self._keep(self.got.blacklisted, next(filter(None, found.groups())))
             return "modprobe.d"
         found = lines.LOADED.match(line)
         if found is None:

@@ -116,13 +116,17 @@ NO_NODES = re.compile(
 LOST = re.compile(r"^(?:ls|stat|cat|file): .{0,60}?'?(/(?:dev|usr|lib|opt|etc)/[^\s':\u2019]{2,200})")
 """A file that is not there, in whatever language; what may not be read is told of as denied."""
 SAID = re.compile(
-    r"^(?:<\d+>)?(?:\[\s*\d+\.\d+\]|\[\w{3} \w{3}\s.{10,20}\]|\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:)"
+    r"^(?:<\d+>)?(?:\[\s*\d+\.\d+\]|\[[^\]\d]{2,6}[^\]]{2,12} \d\d:\d\d:\d\d[^\]]{0,8}\]"
+    r"|\w{3} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:"
+    r"|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* (?:\S+ kernel:|(?=i915 |xe ))?)"
 )
 DRIVER_SAID = re.compile(
     r"^\s*(?:kernel: )?(?:(?:i915|xe) [0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d: |(?:i915|xe): probe of \d"
     r"|\[drm\] Initialized (?:i915|xe) )"
 )
-TIMED = re.compile(r"^\w{3} \d\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:\s*")
+TIMED = re.compile(
+    r"^(?:\w{3} [ \d]\d \d\d:\d\d:\d\d(?:\.\d+)? \S+ kernel:|\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\S* (?:\S+ kernel:)?)\s*"
+)
 FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
 NARROW = re.compile(
     r"Small BAR device|Failed to resize BAR|Using a reduced BAR size of 256MiB"
@@ -202,7 +206,7 @@ INSTALLED = re.compile(r"^\s+Install\w{1,6}\s?: ?(\(\S+\)|\d\S*)$")
 RPM = re.compile(
     r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
 )
-LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*\s+\S+\s|\S+/\S+ \S+ \w+ \[installed)")
+LISTED = re.compile(r"^(?:[uirph][cnuHFWtTi ]R?\s+\S+\s+\d\S*(?:\s+\S+\s|$)|\S+/\S+ \S+ \w+ \[installed)")
 OF_RPM = re.compile(r"^[A-Za-z][\w.+-]{1,80}[- ]\d[\w.+~:^-]{0,60}$")
 """A line of rpm -qa or pacman -Q."""
 VARIABLE = re.compile(
@@ -232,7 +236,7 @@ SETVARS = re.compile(
 )
 ERROR = re.compile(
     r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning): \S"
-    r"|^\S{0,200}: UserWarning: \S|^OSError: "
+    r"|^\S{0,200}: UserWarning: \S|^OSError: |^XPU device count is zero"
 )
 TRUTH = re.compile(r"^\(?(True|False)(?:, \d{1,3}\))?$")
 WHEEL = re.compile(r"^(\d+\.\d+\.\d+[\w.]*\+(?:xpu|cpu|cu\d+|rocm[\w.]*|git\w+|cxx11\.abi))$")
@@ -240,14 +244,16 @@ ON_XPU = re.compile(r"\btensor\(.{0,200}device='xpu(?::\d+)?'")
 """A tensor that is on the device."""
 PRINTED = re.compile(r"^\W{0,2}(\d+\.\d+\.\d+[\w.]*\+xpu[\w.]*)['\"]?[, ]+(True|False)\b")
 """A version of torch, and whether it has a device, as one print says them."""
-ASKED = re.compile(r"torch\.(__version__|xpu\.is_available\(\)|xpu\.device_count\(\))")
 ANSWERED = re.compile(
     r"(?:torch\.)?xpu(?:\.is_available(?:\(\))?|[ _]is[ _]available| available)"
     r"(?:\W{1,6}|\W{0,3}\s(?:(?:is|says?|returns?|returned|gives?|gave|me|still|always|just|prints?|printed|now|stays?|shows?|equals)"
     r"\s\W{0,3}){1,4})(True|False)\b",
     re.IGNORECASE,
 )
-COUNTED = re.compile(r"(?:torch\.)?xpu\.device_count(?:\(\))?\W{1,6}(\d+)")
+COUNTED = re.compile(
+    r"(?:torch\.)?xpu\.device_count(?:\(\))?(?:\W{1,6}"
+    r"|\W{0,3}\s(?:(?:is|says?|returns?|returned|gives?|gave|me|still|always|just|prints?|now|shows?|reports?)\s){1,3})(\d+)\b"
+)
 DISTRIBUTION = re.compile(
     r"\b(Ubuntu|Debian GNU/Linux|Debian|Fedora(?: Linux)?|Arch Linux|openSUSE \w+"
     r"|Red Hat Enterprise Linux|Rocky Linux|AlmaLinux|Linux Mint|Pop!_OS|Proxmox VE|NixOS|Unraid|TrueNAS SCALE"
@@ -362,7 +368,7 @@ class Pasted:
     `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
-    lines, `windows`: prompts of Windows stand in it.
+    lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -409,6 +415,7 @@ class Pasted:
     fakes: list[str] = field(default_factory=list)
     everything: list[str] = field(default_factory=list)
     windows: bool = False
+    described: bool = False
     displays: str = ""
     seen: list[str] = field(default_factory=list)
     onboard: list[str] = field(default_factory=list)

@@ -28,7 +28,7 @@ NAMES: tuple[tuple[Place, str], ...] = (
     ("other", rf"(?:working|other|second|good|healthy|different) {MACHINE}"),
     ("host", r"(?:\w+ )?host(?: (?:machine|system|os|side|info|os info))?|bare[- ]?metal|hypervisor|pve host"),
     ("host", r"outside(?: of)?(?: the)? (?:container|docker)"),
-    ("container", r"(?:\w+ )?(?:container|docker|podman|pod|lxc|ct|image)(?: container)?|inside"),
+    ("container", r"(?:\w+ )?(?:container|docker|podman|pod|lxc|ct|image)(?: container)?|inside(?=\W*$)"),
     ("guest", r"(?:\w+ )?(?:vm|guest|virtual machine)"),
 )
 HEADINGS = tuple(
@@ -46,7 +46,10 @@ HOSTS = re.compile(r"(?i)^(?:pve\d*|proxmox\w*|unraid|tower|truenas|nas)$")
 
 @dataclass
 class Heard:
-    """What of one place is only judged in the end: to whom programs listed what, and who typed."""
+    """What of one place is only judged in the end: to whom programs listed what, and who typed.
+
+    `weight`: how sure the version of torch is.
+    """
 
     shown_to: dict[bool, list[str]] = field(default_factory=lambda: {False: [], True: []})
     sycl_of_root: list[str] = field(default_factory=list)
@@ -56,6 +59,7 @@ class Heard:
     root_sees: bool = False
     bus: int = 0
     said: int = 0
+    weight: int = 0
 
 
 def heading(line: str) -> Place | None:
@@ -174,6 +178,7 @@ def _share(got: Pasted, other: Pasted, wanted: Place, place: Place) -> None:
         return
     got.everything = [*other.everything, *got.everything]
     got.windows = got.windows or other.windows
+    got.described = got.described or other.described
     for name in OF_THE_KERNEL:
         setattr(got, name, [*getattr(got, name), *(e for e in getattr(other, name) if e not in getattr(got, name))])
     for name in SCALARS:

@@ -81,6 +81,14 @@ WITH: tuple[Difference, ...] = (
         " setsebool -P container_use_dri_devices on.",
     ),
     Difference(
+        "perm.policy",
+        r"--(?:gres|gpus(?:-per-\w+)?|exclusive)(?:[= ]\S+)?",
+        "With <found> the same job works: the queue gives a job only the devices that it asks for, and closes the nodes"
+        " of all others, whatever the groups are.",
+        "Ask for the GPU in the job: srun <found> ..., or #SBATCH <found>",
+        only_container=False,
+    ),
+    Difference(
         "umd.variable_needed",
         r"\b(?:LD_LIBRARY_PATH|ZE_ENABLE_ALT_DRIVERS|OCL_ICD_FILENAMES|OCL_ICD_VENDORS|LD_PRELOAD|NEOReadDebugKeys"
         r"|OverrideGpuAddressSpace|ZE_FLAT_DEVICE_HIERARCHY|SYCL_UR_USE_LEVEL_ZERO_V2)=\S*",
@@ -190,4 +198,65 @@ def found_elsewhere(text: Sequence[str]) -> dict[str, Shown]:
             seen = f"{old} is not there, and {here} is"
             same = ["sys.no_file", "sys.no_command", "import.generic_so"]
             return {"env.elsewhere": Shown(line=seen, means=ELSEWHERE, mend=mend, firm=True, same=same)}
+    return {}
+
+
+# A module that was built for another kernel, and cards that a variable names and that are not there.
+
+
+BUILT = re.compile(r"^[\w.-]*(?:i915|habana|\bxe\b|drm)[\w.-]*[/,] ?[\w.+:~-]+, (\d[\w.+-]+), \w+: (?:installed|built)")
+TAKEN = re.compile(r"Kernel driver in use: (?:i915|xe|habanalabs)")
+
+
+def built_elsewhere(text: Sequence[str], running: str) -> dict[str, Shown]:
+    """Give a module that DKMS has built, and for other kernels than the one that runs."""
+    built = [(found[1], line.strip()) for line in text if (found := BUILT.match(line.strip()))]
+    if not running or not built or any(TAKEN.search(line) for line in text):
+        return {}
+    if any(kernel == running or kernel.startswith(f"{running}.") for kernel, _ in built):
+        return {}
+    means = (
+        f"The driver that DKMS built is for Linux {built[0][0]}, and Linux {running} runs: an update brought a new"
+        " kernel and the module was not built for it (mostly its headers are missing)."
+    )
+    mend = (
+        "sudo apt-get install linux-headers-$(uname -r) && sudo dkms autoinstall (RHEL: kernel-devel-$(uname -r)), then"
+        " restart; so that it stays: install the headers' meta package (linux-headers-generic) too. Or boot the kernel"
+        " that it was built for."
+    )
+    same = ["kmd.no_module", "hpu.driver", "dkms.headers"]
+    return {"kmd.other_kernel": Shown(line=built[0][1], means=means, mend=mend, firm=True, same=same)}
+
+
+CHOOSES: tuple[tuple[str, str], ...] = (
+    (
+        r"HABANA_VISIBLE_(?:MODULES|DEVICES)",
+        r"/dev/accel/accel(\d+)|(?<![\w/])accel(\d+)\b|/dev/hl(\d+)\b|^\|\s+(\d+)\s+HL-\d",
+    ),
+    (r"ASCEND_(?:RT_)?VISIBLE_DEVICES", r"/dev/davinci(\d+)|(?<![\w/])davinci(\d+)\b|^\|\s+(\d+)\s+(?:910|310|Ascend)"),
+)
+"""Variables that choose cards by number, and what lists a card with its number."""
+NONE_SEEN = re.compile(
+    r"(?i)\bFalse\b|^0$|acquire failed|no (?:\w+ )?devices?\b|invalid device|device not found"
+    r"|10700[12]|50703\d|not available"
+)
+
+
+def hidden_cards(text: Sequence[str]) -> dict[str, Shown]:
+    """Give a variable that names by number only cards that are not there, where a program finds none."""
+    if not any(NONE_SEEN.search(line) for line in text):
+        return {}
+    for variable, cards in CHOOSES:
+        chosen = [found for line in text if (found := re.search(rf"({variable})[=:] ?[\"']?(\d+(?:,\d+)*)\b", line))]
+        there = {int(number) for line in text for each in re.findall(cards, line) for number in each if number}
+        names = [found for found in chosen if there and min(map(int, found[2].split(","))) >= len(there)]
+        if names and not any(int(each) in there for each in names[0][2].split(",")):
+            seen = f"{names[0][1]}={names[0][2]}, and {len(there)} card(s) are there"
+            means = (
+                f"{names[0][1]} leaves the program cards that are not there: they are numbered from 0, in a container"
+                " from 0 again whatever their number on the host is."
+            )
+            mend = f"unset {names[0][1]}, or name cards from 0 to {len(there) - 1}."
+            same = ["hpu.acquire", "ascend.device", "ascend.init", "ascend.code"]
+            return {"env.hidden_cards": Shown(line=seen, means=means, mend=mend, firm=True, same=same)}
     return {}

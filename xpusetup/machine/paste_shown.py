@@ -90,7 +90,7 @@ def _fill(text: str, words: dict[str, str]) -> str:
 
 
 REFUSED = re.compile(
-    r"\b0xC0000005\b|\bSegmentation fault\b"
+    r"\b0xC0000005\b|\bSegmentation fault\b|\bLLVM ERROR\b|\bAborted \(core dumped\)"
     r"|\b(?:ZE|UR|PI)_(?:RESULT_)?ERROR_(?!UNSUPPORTED_FEATURE)\w+|\bNative API failed\b"
 )
 

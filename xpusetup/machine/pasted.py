@@ -25,11 +25,12 @@ from xpusetup.machine.paste_commands import (
     variables_of,
     whole_commands,
 )
-from xpusetup.machine.paste_ends import ZE_DRIVER, EndReader
-from xpusetup.machine.paste_kernel import plain_slot
+from xpusetup.machine.paste_ends import ZE_DRIVER
+from xpusetup.machine.paste_kernel import ECHOED, plain_slot
 from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
+from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -39,7 +40,7 @@ MOST_SHOWN = 4000
 """As many lines are held against data/shown.toml."""
 
 
-class Reader(EndReader):
+class Reader(TorchReader):
     """Reads lines one after the other; what it has read is in `got`."""
 
     def __init__(self, watched: Collection[str]) -> None:
@@ -48,6 +49,8 @@ class Reader(EndReader):
         self.watched = frozenset(watched)
         self.after = ""
         self.shown: set[str] = set()
+        self.places: dict[str, str] = {}
+        self.in_list = False
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -65,6 +68,7 @@ class Reader(EndReader):
                 self.got.everything.append(line)
             kind = self._read_line(line) or self._mentioned(line)
             self.shown_lines += kind != "commands"
+            self.rows += kind == "packages"
             if kind in WORDY and len(self.got.prose) < MOST_PROSE:
                 self.got.prose.append(line if is_prose(line) else "")
             if kind:
@@ -100,21 +104,14 @@ class Reader(EndReader):
         if found := lines.NEO.search(line):
             self.got.said_driver = self.got.said_driver or found[1]
 
-    def _note_releases(self, line: str) -> None:
-        """Take the releases of torch and of Intel's extension that are named in passing."""
-        if found := lines.OF_WHEEL.search(line):
-            self.got.distributions.setdefault("torch", found[1])
-        for name, version in lines.OF_RELEASE.findall(line):
-            package = "torch" if name.lower().endswith("torch") else "intel-extension-for-pytorch"
-            self.got.distributions.setdefault(package, version)
-
     def _read_line(self, line: str) -> str:
         slot = lines.SLOT.match(plain_slot(line))
         if len(line) < lines.PROSE and (slot is None or self._is_display(slot)):
             self._note_names(line)
         readers = (
             *(self._typed, self._sycl, self._device, self._kernel_said, self._pci, self._node, self._identity),
-            *(self._release, self._opencl, self._smi, self._vulkan, self._torch, self._variable, self._library),
+            *(self._release, self._opencl, self._smi, self._vulkan, self._changed, self._torch),
+            *(self._variable, self._library),
             *(self._loaded, self._composed, self._field, self._missing, self._package, self._error),
         )
         return next((kind for reader in readers if (kind := reader(line))), "")
@@ -162,15 +159,17 @@ class Reader(EndReader):
 
     def _begin(self, command: str) -> None:
         """Begin the output of a command: some of them tell by what they do not show."""
-        self.command, self.gpu, self.after, self.shown_lines = command, None, "", 0
+        self.command, self.gpu, self.after, self.shown_lines, self.by_uv = command, None, "", 0, False
         if command in ("env", "printenv"):
             self.got.told.add("environment")
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
-        self.expected, self.before = level_zero_shown(command), self.got.listed
+        self.expected, self.rows = level_zero_shown(command), 0
         for name, value in variables_of(command).items():
             if name in self.watched:
                 self.got.variables.setdefault(name, value)
+        if found := ECHOED.search(command):
+            self._keep(self.got.blacklisted, found[1])
         if which := installs_torch(command):
             self.got.installed = command if which == "other" else ""
 
@@ -203,6 +202,7 @@ class Reader(EndReader):
         if found is None:
             return ""
         if (found[3] or "gpu") == "gpu":
+            self.got.described = True
             device = re.search(r"device_id=(0x[0-9A-Fa-f]{1,4})\b", line)
             if line not in self.shown:
                 self.shown.add(line)
@@ -236,7 +236,16 @@ class Reader(EndReader):
         elif found[1] == "Device Name":
             self.gpu = PastedGpu(name=found[2])
             self._keep(self.got.seen, found[2])
+        elif found[1] == "PCI BDF Address" and self.gpu is not None and not self.by_root:
+            self._note_card(found[2], self.gpu.name)
         return "xpu-smi"
+
+    def _note_card(self, address: str, name: str) -> None:
+        """Take a card that xpu-smi lists by its place, each once; of those of one name each counts."""
+        if self.places.setdefault(address, name) != name:
+            return
+        missing = list(self.places.values()).count(name) - self.got.seen.count(name)
+        self.got.seen.extend([name] * max(0, missing))
 
     def _vulkan(self, line: str) -> str:
         found = lines.VULKAN.match(line)
@@ -308,54 +317,7 @@ class Reader(EndReader):
         self.got.release.setdefault("VERSION_ID", (found[2] or "").rstrip("."))
         return "system"
 
-    # PyTorch and Python.
-
-    def _torch(self, line: str) -> str:
-        asked = lines.ASKED.findall(self.command)
-        if self.by_root and "True" in line and (asked or lines.ANSWERED.search(line)):
-            self.heard.root_sees = True
-            return "torch.xpu"
-        if lines.BY_OTHERS.search(line):
-            return ""
-        return "torch.xpu" if self._answer(line) or self._answers_to(asked, line) or lines.COLLECTED in line else ""
-
-    def _answer(self, line: str) -> bool:
-        """Take an answer that says itself to what."""
-        if found := lines.ANSWERED.search(line):
-            self.got.available = found[1].lower() == "true"
-        elif found := lines.COUNTED.search(line):
-            self.got.count = int(found[1])
-        elif lines.ON_XPU.search(line):
-            self.got.available, found = True, lines.ON_XPU.search(line)
-        elif found := lines.PRINTED.match(line):
-            self.got.available = found[2] == "True"
-            self.got.distributions.setdefault("torch", found[1])
-        elif found := lines.WHEEL.match(line.strip(" '")):
-            self.got.distributions.setdefault("torch", found[1])
-        return found is not None
-
-    def _answers_to(self, asked: list[str], line: str) -> bool:
-        """Take answers to what was asked before."""
-        if asked and self._answers(asked, line.strip(" '()").replace(",", "").split()):
-            return True
-        truth = lines.TRUTH.match(line.strip()) if "xpu.is_available()" in asked else None
-        if truth is not None:
-            self.got.available = truth[1] == "True"
-        return truth is not None
-
-    def _answers(self, asked: list[str], words: list[str]) -> bool:
-        """Take what one print says of several things that were asked for, in their order."""
-        forms = {"__version__": r"\d+\.\d+\S*", "xpu.is_available()": "True|False", "xpu.device_count()": r"\d{1,3}"}
-        if len(asked) != len(words) or not all(re.fullmatch(forms[a], w) for a, w in zip(asked, words, strict=True)):
-            return False
-        said = dict(zip(asked, words, strict=True))
-        if version := said.get("__version__"):
-            self.got.distributions.setdefault("torch", version)
-        if truth := said.get("xpu.is_available()"):
-            self.got.available = truth == "True"
-        if count := said.get("xpu.device_count()"):
-            self.got.count = int(count)
-        return True
+    # Variables, libraries, reports and packages.
 
     def _variable(self, line: str) -> str:
         if lines.SETVARS.search(line):
@@ -431,9 +393,11 @@ class Reader(EndReader):
     def _package(self, line: str) -> str:
         of_rpm = self.command.startswith(("rpm ", "pacman ")) and lines.OF_RPM.match(line)
         self.got.listed += bool(of_rpm or lines.LISTED.match(line))
+        self.rows += bool(of_rpm)
         if line.startswith("[pip") or lines.LISTS.match(self.command):
             self.got.told.add("torch.distributions")
         text = line.strip()
+        self.in_list = line.startswith("[") or len(text.split()) <= 2 or "list" in self.command  # noqa: PLR2004 - both
         if found := lines.BUILT.match(line):
             self.got.collected.setdefault("conda", found[1])
         found = lines.NEWEST.match(text) or lines.PINNED.match(line)
@@ -452,16 +416,21 @@ class Reader(EndReader):
             elif state[:1] in ("i", "h", ""):
                 self.got.packages.setdefault(name, version)
             return True
-        if DISTRIBUTIONS.fullmatch(name.lower()):
+        if not DISTRIBUTIONS.fullmatch(name.lower()):
+            return False
+        if name.lower() == "torch":
+            self._torch_is(version, LISTED if self.in_list else NAMED)
+        else:
             self.got.distributions.setdefault(re.sub(r"[-_.]+", "-", name).lower(), version)
-            return True
-        return False
+        return True
 
     def _error(self, line: str) -> str:
         if found := lines.OLDER_CXX.search(line):
             self.got.lacking_cxx.append((found[1], found[2], found[3]))
         if lines.ERROR.match(line):
             self._keep(self.got.errors, line.strip(), 60)
+            if self.got.available and OF_TORCH.search(line):
+                self.got.available = None  # it had a device, and since then does not import any more
         return "errors" if found or lines.ERROR.match(line) else ""
 
 

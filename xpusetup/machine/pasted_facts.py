@@ -7,21 +7,21 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
-from xpusetup.machine.gpus import age_of, find_device, find_devices
 from xpusetup.machine.parsers import parse_blacklist
+from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
 from xpusetup.machine.paste_lines import CONTAINER, FAMILIES
-from xpusetup.machine.paste_others import gaudi_of, other_accelerators
+from xpusetup.machine.paste_others import gaudi_of
 from xpusetup.machine.paste_prose import take_words, what_is_said
-from xpusetup.machine.paste_runs import compare_runs, found_elsewhere
+from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
 from xpusetup.machine.pasted import read_pasted
-from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES
+from xpusetup.machine.versions import DRIVER_PACKAGES
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
     from xpusetup.machine.gpus import GpuTable
-    from xpusetup.machine.paste_lines import Pasted, PastedGpu, PastedNode
+    from xpusetup.machine.paste_lines import Pasted
     from xpusetup.machine.paste_prose import Saying
     from xpusetup.machine.paste_shown import Showing
 
@@ -67,17 +67,16 @@ PARTS: dict[str, str] = {
 """The parts of facts that can be told or not, and what to paste so that they are."""
 ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
 """Packages of Level Zero's driver alone; others bring OpenCL's with it."""
-ONLY_XE = ("bmg", "lnl", "ptl", "wcl", "nvl", "cri")
-"""Families that i915 never drove."""
 NOT_BUILT = "not compiled with XPU"
 PLAIN = re.compile(r"\d+\.\d+\.\d+")
 """The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
 NOT_NAMED = "of a version that was not told"
-WITHOUT_OLD = 30872
-"""The build of 24.35: drivers from it on have nothing for graphics before Gen12."""
-UNKNOWN_GROUP = 1 << 31
-"""Stands for the number of a group of which only the name was told, and so on upwards."""
 ZE = {"ZE_RESULT_ERROR_UNINITIALIZED": 0x78000001, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE": 0x70020000}
+OWN_BUILD = re.compile(
+    r"\bi915-dkms\b|\bi915[/,]\S* .*: installed|\bi915\b.{0,40}\bback-?port|\bback-?port.{0,40}\bi915\b"
+)
+"""Words that tell of Intel's own i915, which serves GPUs that are newer than the kernel."""
+DENIED = re.compile(r"(?i)\b(?:no|not|without|missing|should|need\w*|install|remov\w+|uninstall\w*|un)\b|n't\b|\?")
 WHEREVER = "the environment that was told of"
 LOADING = re.compile(
     r"(?:Import|OS|ModuleNotFound)Error: .*(?:\.so\b|torch|undefined symbol|GLIBC|LIBUR|version `|\.dll)"
@@ -116,12 +115,14 @@ def facts_from_paste(
     shown = {
         **found_elsewhere(got.everything),
         **compare_runs(got.everything),
+        **built_elsewhere(got.everything, got.kernel),
+        **hidden_cards(got.everything),
         **what_is_shown(got.everything, showings),
     }
     take_failure(got)
     sections = {
         "system": _system(got),
-        "hardware": _hardware(got, table),
+        "hardware": hardware_of(got, table),
         "kernel": _kernel(got),
         "userland": _userland(got),
         "container": _container(got),
@@ -172,7 +173,8 @@ def _read_collected(got: Pasted) -> None:
 
 def _system(got: Pasted) -> dict[str, Any] | None:
     said = got.release
-    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows:
+    owned = any(node.group for node in got.nodes.values())
+    if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:
         return None
     name = said.get("NAME", "") or ("Windows" if got.windows and not got.kernel else "")
     ids = [said["ID"], *said.get("ID_LIKE", "").split()] if said.get("ID") else FAMILIES.get(name, [])
@@ -198,100 +200,6 @@ def _late(got: Pasted) -> list[str]:
     return [name for name, users in got.members.items() if name not in got.groups and got.user in users]
 
 
-# Devices: from the bus, from the kernel's messages, or by the names under which other programs list them.
-
-
-def _hardware(got: Pasted, table: GpuTable) -> dict[str, Any] | None:
-    named = list(dict.fromkeys(find_devices(got.named, table)))
-    placed = {each.vendor for each in got.gpus if ":" in each.address}
-    gpus = [_gpu(each, got, table) for each in got.gpus if ":" in each.address or each.vendor not in placed]
-    if len(named) == 1 and len(gpus) == 1 and not gpus[0]["device"]:
-        gpus[0]["device"] = named[0]
-    names = [*got.seen, *got.onboard, *(_of_sycl(line) for line in got.sycl if ":gpu]" in line)]
-    if not any(gpu["vendor"] == "8086" for gpu in gpus):
-        seen = got.seen or [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line]
-        ids = find_devices(seen, table) or find_devices(got.onboard or names[:1], table)
-        ids = ids or ([] if got.displays == "all" else named[:1])
-        old = [] if ids else _old_by_name(got)
-        ids = ids or ([] if old or "hardware.gpus" in got.told else find_devices(got.chips[:1], table))
-        module = got.said_module or SEEN_ELSEWHERE
-        gpus += [_plain_gpu(device, place, module) for place, device in enumerate(ids)]
-        gpus += [{**_plain_gpu("", place, module), "name": name} for place, name in enumerate(old[:1])]
-    if not any(gpu["vendor"] == "8086" for gpu in gpus):
-        gpus += other_accelerators(got.everything)
-    if not gpus and not got.nodes and not got.fakes and not got.told & {"hardware.nodes", "hardware.gpus"}:
-        return None
-    return {"gpus": gpus, "nodes": [_node(each, got, gpus) for each in got.nodes.values()], "fakes": got.fakes}
-
-
-def _old_by_name(got: Pasted) -> list[str]:
-    """Give graphics before Xe that words name, where these speak of PyTorch and no list tells what is there."""
-    builds = (BUILD.match(got.packages.get(name, "")) for name in DRIVER_PACKAGES)
-    served = any(found and int(found[1]) < WITHOUT_OLD for found in builds)
-    compute = got.no_platform or "userland.sycl" in got.told
-    torch = any("torch" in line.lower() for line in got.prose)
-    about = got.available is not None or torch or (compute and not served)
-    return [name for name in got.named if age_of("", name)] if about and "hardware.gpus" not in got.told else []
-
-
-def _of_sycl(line: str) -> str:
-    return line.partition("Level-Zero")[2] or line.rpartition("]")[2] or line
-
-
-def _gpu(each: PastedGpu, got: Pasted, table: GpuTable) -> dict[str, Any]:
-    device = each.device or find_device(each.name, table)
-    return {
-        "address": each.address,
-        "vendor": each.vendor,
-        "device": device,
-        "pci_class": each.kind,
-        "driver": each.driver or (None if _is_free(each, device, got, table) else SEEN_ELSEWHERE),
-        "bar": each.bar,
-        "name": "" if device else each.name,
-    }
-
-
-def _is_free(each: PastedGpu, device: str, got: Pasted, table: GpuTable) -> bool:
-    """Say whether it was told that no driver has a GPU.
-
-    That xe does not take by itself what i915 drives is usual, and says nothing of i915.
-    """
-    if each.detailed or each.refused != "xe":
-        return each.detailed or bool(each.refused)
-    product = table.find("8086", device)
-    asked = re.search(rf"\bxe\.force_probe=\S*{re.escape(device)}", got.cmdline)
-    return bool(asked) or (product is not None and product.family.id.startswith(ONLY_XE))
-
-
-def _plain_gpu(device: str, place: int, module: str) -> dict[str, Any]:
-    return {
-        "address": f"GPU {place}",
-        "vendor": "8086",
-        "device": device,
-        "pci_class": "030000",
-        "driver": module,
-    }
-
-
-def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str, Any]:
-    vendor = next((gpu["vendor"] for gpu in gpus if gpu["address"] == each.address), None)
-    others = list(dict.fromkeys(n.group for n in got.nodes.values() if n.group and n.group not in got.groups))
-    unknown = others.index(each.group) if each.group in others else len(others)
-    gid = int(each.group) if each.group.isdecimal() else got.groups.get(each.group, UNKNOWN_GROUP + unknown)
-    return {"path": each.path, "vendor": vendor, "gid": gid, "openable": opens(each, got), "address": each.address}
-
-
-def opens(node: PastedNode, got: Pasted) -> bool:
-    """Say whether who asks may open a node; who is not known is taken for one who may."""
-    if node.closed or node.group == "nogroup":
-        return False
-    if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
-        return True
-    listed = got.available or got.seen or any("level_zero:gpu" in line for line in got.sycl)
-    own = node.group in got.groups or node.group in map(str, got.groups.values())
-    return own or not node.group or (node.mode.endswith("+") and bool(listed))
-
-
 # The kernel, the driver in user space, where this runs, and PyTorch.
 
 
@@ -303,6 +211,7 @@ def _kernel(got: Pasted) -> dict[str, Any] | None:
         "cmdline": got.cmdline,
         "modules": got.modules,
         "blacklisted": _barred(got),
+        "dkms": ["i915"] if any(OWN_BUILD.search(line) and not DENIED.search(line) for line in got.everything) else [],
         "messages": got.messages or ([] if "kernel.messages" in got.told else None),
         "firmware": None,
         "claims": None,
@@ -351,7 +260,7 @@ def _loader_error(got: Pasted) -> str:
 
 def _ladder(got: Pasted) -> dict[str, Any] | None:
     """Give how far Level Zero gets: what lists a device by it has climbed all of it."""
-    listed = [_of_sycl(line) for line in got.sycl if "level_zero:gpu" in line] or (
+    listed = [of_sycl(line) for line in got.sycl if "level_zero:gpu" in line] or (
         got.seen if got.available is not False else []
     )
     if listed:
@@ -382,6 +291,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     shown = any(WSL.search(line) for line in got.everything)
     wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost or shown
     wanted = "/dev/dxg" if wsl else "/dev/dri"
+    if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
+        return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
@@ -438,9 +349,10 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
     rules: tuple[tuple[bool, str, str], ...] = (
-        (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.seen and version), xpu, ""),
-        (bool(cuda) or local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
+        (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
+        (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
+        (bool(cuda), "", cuda),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
         (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
