@@ -27,7 +27,7 @@ def test_every_example_is_found(signature: Signature) -> None:
 
 @pytest.mark.parametrize("wording", wordings(), ids=lambda wording: f"{wording['id']}-{wording['source'][-40:]}")
 def test_real_wordings(wording: dict[str, Any]) -> None:
-    found = explained("\n".join(noise(40)) + "\n" + wording["lines"] + "\n" + "\n".join(noise(40, 2)))
+    found = explained("\n".join(noise(40)) + "\n" + wording["lines"] + "\n" + "\n".join(noise(40, 2)), failed=True)
     assert ids(found)[:1] == [wording["id"]], found.causes
     assert 40 < found.causes[0].line <= 40 + wording["lines"].count("\n") + 1
 

@@ -81,6 +81,7 @@ RESULTS: list[tuple[str, Any, bool]] = [
     ("explain-verbose", screens.EXPLAINED, True),
     ("explain-unknown", screens.UNEXPLAINED, False),
     ("explain-well", screens.WELL, False),
+    ("explain-went-on", screens.WENT_ON, False),
     ("explain-unsure", screens.UNSURE, False),
     ("explain-nothing", replace(screens.UNEXPLAINED, first_error_line=None), True),
     ("build-failed-full", replace(screens.FAILED, failure=screens.FULL_FAILURE), False),

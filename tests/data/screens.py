@@ -148,11 +148,13 @@ EXPLAINED = ExplainResult(
     last=[LogLine(line=203877, text="ninja: build stopped: subcommand failed.")],
     beside=[],
     ended=None,
+    went_on=[],
     lines=203877,
 )
 BESIDE = [LogLine(line=48190, text="ld.lld: warning: this may take [much] memory and cannot be taken back")]
 UNEXPLAINED = replace(EXPLAINED, causes=[], later_errors=1, beside=BESIDE)
 WELL = replace(EXPLAINED, causes=[], later_errors=0, ended=LogLine(203877, "3 passed in 0.12s"))
+WENT_ON = replace(EXPLAINED, causes=[], went_on=CAUSES)
 UNSURE = replace(EXPLAINED, causes=[replace(CAUSES[0], likely=True, confidence="medium")], beside=BESIDE)
 assert FAILED.failure
 FULL_FAILURE = replace(

@@ -33,10 +33,10 @@ def wordings() -> list[dict[str, Any]]:
     return found
 
 
-def explained(log: str | bytes, chunk: int = CHUNK) -> Explanation:
-    """Explain a log in chunks."""
+def explained(log: str | bytes, chunk: int = CHUNK, *, failed: bool = False) -> Explanation:
+    """Explain a log in chunks; `failed`: it is known that what wrote it failed."""
     data = log if isinstance(log, bytes) else log.encode()
-    return explain((data[start : start + chunk] for start in range(0, len(data), chunk)), signatures())
+    return explain((data[start : start + chunk] for start in range(0, len(data), chunk)), signatures(), failed=failed)
 
 
 def ids(explanation: Explanation) -> list[str]:

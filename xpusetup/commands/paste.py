@@ -205,7 +205,7 @@ def _read(name: str) -> bytes:
 def _causes(texts: Iterable[str], facts: Facts) -> tuple[Cause, ...]:
     """Give what the catalogue of failures says of the error lines among what was pasted."""
     families = tuple(facts.system.families) if facts.system else ()
-    found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures())
+    found = explain_chunks(iter(["\n".join(texts).encode()]), known_signatures(), failed=True)
     causes = (each for each in found.describe(families=families).causes if not each.caused_by)
     return tuple(each for each in causes if each.id != "sys.no_command" or not LOOKING.search(each.text))
 

@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from xpusetup.explain.evidence import Lines
 
 
@@ -26,7 +28,7 @@ SURE = re.compile(
     r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+|deselected|rerun|subtests passed))* in [\d.]+s"
     r"|\ball (?:\d+ )?(?:tests|checks|cases|samples) (?:have )?(?:passed|succeeded|ok)\b"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
-    r"|^ *Passed +: +\d+|^\s*Exit_status = 0$|\(exit code 0\)\s*$"
+    r"|^ *Passed +: +\d+|\bExit_status ?= ?0\b|\(exit code 0\)\s*$"
     r"|^(?!.*\bfail).*\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[:= ]+0(?::0)?\b(?!\.)|\b(?:rc|RC)[=:] ?0$"
     r"|\b(?:succeeded|success)[:= ]+True\b"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
@@ -94,6 +96,9 @@ FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
 AGAIN, OF_THE_LAST = 4, 6
 """So many of the last lines are said again and again but for their numbers, where a program is at work."""
 OFTEN = 3
+ENDS = re.compile(r"\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
+QUIET_AFTER, QUIET_LAST = 8, 10
+"""What so many lines come after did not end it, where none of so many last ones tells of a failure."""
 LAST = 8
 """Of so many lines at the end one is a verdict."""
 GOES_ON = 3
@@ -124,7 +129,7 @@ def find_endings(log: Lines) -> list[Ending]:
     said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r")]
     if (job := _judge_job(log, said)) is not None:
         return [job]
-    said = _without_last_words(log, said)
+    said = _without_ignored(log, said)
     asked = _asked(log, said)
     if asked is not None:
         said = said[:asked]
@@ -149,14 +154,15 @@ def _judge_job(log: Lines, said: list[int]) -> Ending | None:
     return Ending("well", 0, log.numbers[said[-1]], log.numbers[at], log.texts[at].strip(), 0, last=True)
 
 
-def _without_last_words(log: Lines, said: list[int]) -> list[int]:
-    """Leave out what Python ignores while it goes down."""
-    ignored = next((at for at in range(len(said)) if log.texts[said[at]].startswith("Exception ignored in")), None)
-    if ignored is None:
-        return said
-    rest = [log.texts[index] for index in said[ignored + 1 :]]
-    quiet = all(text.startswith((" ", "Traceback", "Exception ignored in")) or RAISED.match(text) for text in rest)
-    return said[:ignored] if quiet else said
+def _without_ignored(log: Lines, said: list[int]) -> list[int]:
+    """Leave out what Python ignores, mostly while it goes down, with its traceback."""
+    kept, ignored = [], False
+    for index in said:
+        text = log.texts[index]
+        told = text.startswith((" ", "Traceback", "Exception ignored in")) or RAISED.match(text)
+        ignored = text.startswith("Exception ignored in") or (ignored and bool(told))
+        kept += [] if ignored else [index]
+    return kept
 
 
 def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending | None:
@@ -182,6 +188,23 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
         text=texts[at],
         goes_on=log.numbers[output[-GOES_ON - 1]] if len(output) > GOES_ON else 0,
     )
+
+
+def find_quiet(log: Lines) -> Callable[[int], bool]:
+    """Give what says whether a command went on after a line of it, and ended without a word of a failure."""
+    said = [index for index, text in enumerate(log.texts) if text.strip()]
+    commands = [log.numbers[index] for index in said if _is_command(log.texts[index])]
+
+    def went_on(line: int) -> bool:
+        end = next((number for number in commands if number > line), log.numbers[-1] + 1)
+        after = [log.texts[index].strip() for index in said if line < log.numbers[index] < end]
+        return len(after) >= QUIET_AFTER and not any(_is_ill(text) for text in after[-QUIET_LAST:])
+
+    return went_on
+
+
+def _is_ill(text: str) -> bool:
+    return any(pattern.search(text) for pattern in (STRONG, WEAK, ILL, DIED, ENDS))
 
 
 def _goes_on(texts: list[str]) -> bool:

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import find_endings
+from xpusetup.explain.ending import find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
@@ -76,7 +76,8 @@ class ExplainedLog:
     """What a log says: causes, best first; the first line that tells of an error, and whether it surely does.
 
     `beside`: other lines near by that complain, where the first cause is not sure or none is known; `ended`: the line
-    by which the last command went well, null where none says so.
+    by which the last command went well, null where none says so; `went_on`: what would be a likely cause, had the log
+    not gone on after it to an end that tells of no failure.
     """
 
     causes: list[Cause]
@@ -90,6 +91,7 @@ class ExplainedLog:
     last: list[LogLine]
     beside: list[LogLine]
     ended: LogLine | None
+    went_on: list[Cause]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -104,6 +106,7 @@ class Explanation:
     log: str = ""
     complaints: tuple[tuple[int, str], ...] = ()
     ended: Ending | None = None
+    went_on: tuple[Match, ...] = ()
 
     def _above(self, match: Match) -> str | None:
         """Give the cause of which this one is a consequence, the first in their order."""
@@ -131,6 +134,7 @@ class Explanation:
             lines=self.lines,
             last=[LogLine(line, text) for line, text in self.tail],
             beside=[] if causes and not causes[0].likely else self._beside(),
+            went_on=[describe_cause(match, None, build, systems) for match in self.went_on],
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
         )
 
@@ -197,11 +201,13 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
-    endings = [] if failed else find_endings(log)
+    endings, quiet = [] if failed else find_endings(log), find_quiet(log)
     forgive(seen, endings)
     first = find_first(seen)
     _decide(seen, log)
-    causes = rank(seen)
+    ranked = rank(seen)
+    went_on = tuple(match for match in ranked if not failed and not _is_sure(match) and quiet(match.line))
+    causes = tuple(match for match in ranked if match not in went_on)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0
     return Explanation(
@@ -211,9 +217,16 @@ def explain(
         lines=seen.lines,
         tail=seen.tail,
         log=log.whole,
+        went_on=() if causes else went_on,
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
+
+
+def _is_sure(match: Match) -> bool:
+    """Say whether a failure is one, however its log goes on: its words mean one thing, or going on is a waste."""
+    sure = match.level == "error" and match.signature.confidence == "high" and not match.general
+    return sure or match.signature.abort
 
 
 def _decide(seen: ScanResult, log: Lines) -> None:

@@ -61,6 +61,8 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
         _show_beside(console, data)
         _show_also(console, [cause for cause in others if not cause.caused_by], _more(data))
         _row(console, 1, "Source", source_of(best.source))
+    elif data.went_on:
+        _show_went_on(console, data.went_on[0], data)
     elif data.ended:
         _row(console, 1, "Cause", f"none: the last command went well, as line {data.ended.line} says")
         _row(console, 1, "By", data.ended.text[:LONGEST])
@@ -76,6 +78,16 @@ def show_explained(console: Console, data: ExplainResult, *, verbose: bool) -> N
     _show_new(console, data)
     if verbose and data.first_error_line:
         _show_context(console, data)
+
+
+def _show_went_on(console: Console, cause: Cause, data: ExplainResult) -> None:
+    """Print what complains where the log went on after it: what it would mean, if something failed all the same."""
+    _show_line(console, cause.line, data.lines, cause.text)
+    _row(console, 1, "Cause", "none that ended it: the log goes on after this line, and its end tells of no failure")
+    _row(console, 1, "Else", f"if something failed all the same: {cause.cause} ({cause.id})")
+    _row(console, 1, "Fix", cause.fix)
+    for command in cause.commands:
+        console.print(" " * (1 + COLUMN) + escape(command))
 
 
 def _show_beside(console: Console, data: ExplainResult) -> None:
