@@ -5,7 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import pytest
+from packaging.specifiers import SpecifierSet
 
+from data.profiles import shipped
 from test_paste_shown import causes, findings, read
 from xpusetup.commands.paste import read_paste
 from xpusetup.machine.paste_runs import built_elsewhere, hidden_cards
@@ -34,7 +36,22 @@ NPU = "$ python -c 'import torch_npu; print(torch.npu.is_available())'\nFalse\n"
 REFUSED = "[    4.5] xe 0000:06:00.0: Your graphics device 56a5 is not officially supported\n"
 ACCEL = "$ ls /dev/accel\naccel0  accel1\nRuntimeError: synStatus=8 [Device not found] Device acquire failed.\n"
 NODE = "crw-rw---- 1 nobody nogroup 226, 128 Oct  1 07:00 renderD128\n"
+A770 = "0000:03:00.0"
+BY_XE = f"[    2.9] xe {A770}: Your graphics device 56a0 is not officially supported\n"
+BLOCKED = f"[    2.7] i915 {A770}: I915 probe blocked for Device ID 56a0.\n"
+ARC = f"[    0.3] pci {A770}: [8086:56a0] type 00 class 0x030000 PCIe Endpoint\n"
+CMDLINE = "$ cat /proc/cmdline\nBOOT_IMAGE=/vmlinuz-6.15.9 root=UUID=0f7e rw quiet i915.force_probe=!56a0{}\n$ dmesg\n"
+SEAT = "$ getfacl /dev/dri/renderD128\n# file: dev/dri/renderD128\n# owner: root\n# group: render\nuser::rw-\n"
+MINE = "$ id\nuid=1000(ann) gid=1000(ann) groups=1000(ann),27(sudo){}\n"
+NO_MATCH = "ERROR: Could not find a version that satisfies the requirement {} (from versions: 2.5.0, 2.9.0)\n"
+NPU_LIST = "$ pip list\ntorch      2.{}.0\ntorch_npu  2.8.0.post2\n"
+C10 = "ImportError: /usr/lib/python3/torch_npu/lib/libtorch_npu.so: undefined symbol: _ZNK3c1010TensorImpl1aEv\n"
+NO_LOADER = "ImportError: libze_loader.so.1: cannot open shared object file: No such file or directory\n"
+IPEX = "$ pip list\ntorch  2.9.0+xpu\nintel_extension_for_pytorch  2.8.10+xpu\n>>> torch.xpu.is_available()\nTrue\n"
+DRI = 'Error response from daemon: error gathering device information while adding custom device "/dev/dri"\n'
 DAVINCI = "crw-rw---- 1 HwHiAiUser HwHiAiUser 236, 0 Nov 3 08:30 /dev/davinci0\n"
+
+RELEASES = ("torch-2.4", "torch-2.5", "torch-2.6", "torch-2.7", "torch-2.8")
 
 
 def torch_of(text: str) -> Torch:
@@ -217,6 +234,123 @@ POSTS: tuple[tuple[str, str, str], ...] = (
         "fw.gpu_wedged",
     ),
 )
+
+
+CAUSES: tuple[tuple[str, str, str], ...] = (
+    ("torch_npu of another torch", f"{NPU_LIST.format(12)}{C10}", "npu.torch"),
+    (
+        "torch replaced by an installer",
+        f"torch_npu  2.8.0.post2\nSuccessfully installed torch-2.12.0 torchvision-0.27.0\n{C10}",
+        "npu.torch",
+    ),
+    ("torch_npu and its torch", f"{NPU_LIST.format(8)}{C10}", "torch.import"),
+    (
+        "an extension that ends the program",
+        (
+            f"{IPEX}>>> import intel_extension_for_pytorch\nERROR! Intel Extension for PyTorch* needs to work with"
+            " PyTorch 2.8.*, but PyTorch 2.9.0+xpu is found. Please switch.\n"
+        ),
+        "torch.ipex",
+    ),
+    (
+        "an extension that does not load",
+        f"{IPEX}ImportError: /a/intel_extension_for_pytorch/lib/libintel-ext-pt-gpu.so: undefined symbol: _ZN3c104a\n",
+        "torch.ipex",
+    ),
+    (
+        "a seat's access, by its ACL",
+        f"Over ssh there is no XPU:\n{SEAT}user:gdm:rw-\n{MINE.format('')}B580\n{BLIND}At the screen it works.\n",
+        "perm.render_group",
+    ),
+    (
+        "a seat's access, and a service",
+        (
+            f"As a systemd service it is False, on the desktop True.\n$ ls -l /dev/dri\ncrw-rw----+ 1 root render 226,"
+            f" 128 Oct 1 07:00 renderD128\n$ groups\nann adm video\n{LISTED}{BLIND}"
+        ),
+        "perm.render_group",
+    ),
+    ("i915 told to leave it, as it says", f"A770\n{ARC}{BLOCKED}{BY_XE}{BLIND}", "kmd.blacklisted"),
+    ("i915 told to leave it, by the command line", f"{CMDLINE.format('')}{ARC}{BY_XE}{BLIND}", "kmd.blacklisted"),
+    ("i915 told to leave all", f"{CMDLINE.format('').replace('!56a0', '!*')}{ARC}{BLIND}", "kmd.blacklisted"),
+    (
+        "i915 told to leave it, in the file of GRUB",
+        f'GRUB_CMDLINE_LINUX="quiet i915.force_probe=!56a0"\n{ARC}{BLIND}',
+        "kmd.blacklisted",
+    ),
+    (
+        "a module that the command line bars",
+        f'GRUB_CMDLINE_LINUX="quiet module_blacklist=i915"\n$ lspci -nnk\n{A380}{MODULES}{BLIND}',
+        "kmd.blacklisted",
+    ),
+    (
+        "xe told to leave it",
+        f"$ cat /proc/cmdline\nroot=/dev/sda xe.force_probe=!e20b\n$ lspci -nnk\n{B580}{MODULES}{BLIND}",
+        "kmd.blacklisted",
+    ),
+    ("no loader in a container", f"A770\n$ docker run --device /dev/dri a/b:1\n{NO_LOADER}", "umd.ze_loader"),
+    ("no loader", f"torch 2.5.1+xpu, A770\n$ python -c 'import torch'\n{NO_LOADER}", "umd.ze_loader"),
+    (
+        "a Python after the release",
+        f"{NO_MATCH.format('torch==2.5.1+cxx11.abi')}$ pip --version\npip 25.0 from /v/pip (python 3.13)\nA580\n",
+        "py.version",
+    ),
+    (
+        "a Python after a newer release",
+        f"{NO_MATCH.format('torch==2.8.0+xpu')}$ python --version\nPython 3.14.0\nA580\n",
+        "py.version",
+    ),
+    (
+        "a wheel of an older Python",
+        (
+            "ERROR: torch-2.5.1+cxx11.abi-cp312-cp312-linux_x86_64.whl is not a supported wheel on this platform.\n"
+            "$ python --version\nPython 3.13.1\nA580\n"
+        ),
+        "py.version",
+    ),
+    (
+        "a compose file in WSL",
+        f"{WSL}{DRI}services:\n  sd:\n    devices:\n      - /dev/dri:/dev/dri\nNo XPU devices are available\n",
+        "wsl.dxg",
+    ),
+    ("a container in WSL", f"{WSL}$ docker run --device /dev/dri a/b:1 sycl-ls\n{DRI}A770\n{BLIND}", "wsl.dxg"),
+)
+
+
+@pytest.mark.parametrize(("text", "first"), [each[1:] for each in CAUSES], ids=[each[0] for each in CAUSES])
+def test_what_does_not_belong_together_or_is_kept_away(text: str, first: str) -> None:
+    assert next(iter(causes(text)), "") == first
+    assert "container.no_device" not in causes(text)
+    assert "kmd.force_probe" not in causes(text)
+
+
+def test_a_driver_that_leaves_a_gpu_to_the_other_is_no_cause() -> None:
+    both = CMDLINE.format(" xe.force_probe=56a0")
+    taken = f"[    3.0] [drm] Initialized xe 1.1.0 for {A770} on minor 0\n"
+    assert causes(f"{both}{ARC}{BLOCKED}{taken}{BLIND}") != ["kmd.blacklisted"]
+    assert "kmd.blacklisted" not in causes(f"{CMDLINE.format('').replace('!56a0', '!7d55')}{ARC}{BY_XE}{BLIND}")
+
+
+def test_who_is_in_the_group_needs_no_seat() -> None:
+    assert causes(f"Over ssh there is no XPU:\n{SEAT}user:gdm:rw-\n{MINE.format(',992(render)')}B580\n{BLIND}") != [
+        "perm.render_group"
+    ]
+
+
+@pytest.mark.parametrize("asked", ["torch==2.5.1+cxx11.abi", "torch==2.8.0+xpu"])
+def test_a_python_that_the_release_is_for(asked: str) -> None:
+    told = f"{NO_MATCH.format(asked)}$ python --version\nPython 3.12.3\nA580\n"
+    assert "py.version" not in causes(told)
+
+
+@pytest.mark.parametrize(
+    ("release", "minor"), [(each.name.partition("-2.")[2], each.python) for each in map(shipped, RELEASES)]
+)
+def test_the_pythons_of_releases_are_those_of_their_profiles(release: str, minor: str) -> None:
+    pythons = SpecifierSet(minor)
+    for each in range(11, 16):
+        told = f"{NO_MATCH.format(f'torch==2.{release}.0')}$ python --version\nPython 3.{each}.0\nA580\n"
+        assert ("py.version" in causes(told)) == (f"3.{each}.0" not in pythons), each
 
 
 @pytest.mark.parametrize(("text", "first"), [each[1:] for each in POSTS], ids=[each[0] for each in POSTS])

@@ -781,6 +781,9 @@ ENVIRONMENTS: list[Case] = [
     ("npu.cann_env", {}, "", ""),
     ("npu.cann_env", gpu(ASCEND), "", "fail: ASCEND_HOME_PATH is not set"),
     ("npu.cann_env", {**gpu(ASCEND), **shell(ASCEND_HOME_PATH="/a")}, "", "ok: /a"),
+    ("npu.torch", {}, "", ""),
+    ("npu.torch", installed(torch_npu="2.14.0.post1"), "", "ok: torch-npu 2.14.0.post1 beside torch 2.14.1+xpu"),
+    ("npu.torch", installed(torch_npu="2.8.0.post2"), "", "fail: torch-npu 2.8.0.post2 beside torch 2.14.1+xpu"),
     ("npu.two_accelerators", {}, "", ""),
     ("npu.two_accelerators", installed(torch_npu="2.14.0"), "", "fail: torch-npu 2.14.0 beside torch 2.14.1+xpu"),
     (

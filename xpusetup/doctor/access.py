@@ -24,8 +24,8 @@ FREE_MEMORY = "doesn't support querying the available free memory"
 def check_container_device(question: Question) -> Answer | None:
     """Look for a container that sees the GPU on the bus and has no node of it."""
     container = question.facts.container
-    if container is None or container.kind in ("", "wsl2"):
-        return None
+    if container is None or container.kind in ("", "wsl2") or question.facts.in_wsl:
+        return None  # WSL has no /dev/dri: wsl.dxg looks for what it has
     if container.details.get("/dev/dri") == NOT_HANDED:
         seen = f"{container.kind} starts it without /dev/dri"
         return Answer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None

@@ -182,6 +182,17 @@ def check_cann(question: Question) -> Answer | None:
     return Answer(weight(question), "ASCEND_HOME_PATH is not set", {"script": script})
 
 
+def check_npu_torch(question: Question) -> Answer | None:
+    """Hold torch_npu against torch: each is compiled against one release of it."""
+    torch, npu = question.facts.torch, distribution(question, "torch-npu")
+    if torch is None or not numbers(torch.version or "") or not npu:
+        return None
+    wanted = ".".join(map(str, numbers(npu, 3)))
+    words = {"python": torch.python, "wanted": wanted}
+    level: Level = "ok" if numbers(npu) == numbers(torch.version or "") else "fail"
+    return Answer(level, f"torch-npu {npu} beside torch {torch.version}", words)
+
+
 def check_two_accelerators(question: Question) -> Answer | None:
     """Look for torch_npu beside a torch that was built for another accelerator."""
     torch, npu = question.facts.torch, distribution(question, "torch-npu")

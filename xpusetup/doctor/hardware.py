@@ -323,7 +323,7 @@ def _too_early(question: Question, kernel: Kernel) -> list[Gpu]:
     if re.search(OF_LATER, kernel.release):
         return []
     early = [gpu for gpu in intel_gpus(question) if _is_before(question, kernel, gpu)]
-    forced = [gpu for gpu in early if gpu.device and re.search(rf"force_probe=\S*(?:{gpu.device}|\*)", kernel.cmdline)]
+    forced = [gpu for gpu in early if any(_probes(kernel, name, gpu) for name in DRIVERS)]
     blind = not listed and not lists_gpu(question.facts)
     return [gpu for gpu in early if gpu in forced or (blind and gpu.driver == SEEN_ELSEWHERE)]
 
@@ -338,33 +338,58 @@ def check_blacklist(question: Question) -> Answer | None:
     kernel, lost = _kernel(question), unbound(question)
     if _dark(question):
         return Answer("fail", "the kernel was started with nomodeset, and there is no node", {"module": "nomodeset"})
-    if kernel is None or not (lost or _without_node(question)):
+    waits = bool(lost) or _without_node(question)
+    if kernel is None or not (waits or _untold_and_fails(question)):
         return None
-    if barred := _barred(question, kernel, lost or intel_gpus(question)):
-        return Answer("fail", f"{', '.join(barred)} may not load", {"module": barred[0]})
-    if "nomodeset" in kernel.cmdline.split():
+    those = lost or intel_gpus(question)
+    barred = _barred(question, kernel, those)
+    left = bool(barred) and "=!" in barred[0]
+    if left or (barred and waits):
+        seen = f"{barred[0]} keeps its driver from {named(question, those)}, and no other takes it"
+        return Answer("fail", seen if left else f"{', '.join(barred)} may not load", {"module": barred[0]})
+    if waits and "nomodeset" in kernel.cmdline.split():
         return Answer("fail", "the kernel was started with nomodeset", {"module": "nomodeset"})
     return None
 
 
 def _barred(question: Question, kernel: Kernel, those: list[Gpu]) -> list[str]:
-    """Give the drivers that may not load and that would take one of these GPUs: many keep i915 from what xe drives."""
-    takers = {name for gpu in those for name in _takers(family(question, gpu), gpu, kernel)}
-    return [name for name in kernel.blacklisted if name in takers]
+    """Give the drivers that may not load and that would take one of these GPUs: many keep i915 from what xe drives.
+
+    One that only leaves a GPU alone (i915.force_probe=!56a0) is given by what tells it to.
+    """
+    takers = [(name, gpu) for gpu in those for name in _takers(family(question, gpu), gpu, kernel)]
+    left = [
+        f"{name}.force_probe=!{gpu.device}"
+        for name, gpu in takers
+        if _probes(kernel, name, gpu) is False
+        or messages(question, rf"(?i)\b{name} probe blocked for device id {gpu.device or '-'}\b")
+    ]
+    return [*(name for name in kernel.blacklisted if name in dict(takers)), *left]
+
+
+def _probes(kernel: Kernel, name: str, gpu: Gpu) -> bool | None:
+    """Say whether a driver was told to take a GPU (force_probe=56a0), or to leave it (!56a0); None where neither."""
+    found = re.findall(rf"\b{name}\.force_probe=['\"]?([^\s'\"]+)", kernel.cmdline)
+    value = kernel.force_probe.get(name) or (found[-1] if found else "")
+    named = [each for each in value.lower().split(",") if gpu.device and each.lstrip("!") in (gpu.device, "*")]
+    return not named[-1].startswith("!") if named else None
 
 
 def _takers(kind: Family | None, gpu: Gpu, kernel: Kernel) -> tuple[str, ...]:
     """Give the driver that takes a GPU by itself, or where the command line forces another, that one."""
-    forced = gpu.device and re.search(rf"\bxe\.force_probe=\S*{re.escape(gpu.device)}", kernel.cmdline)
-    if kind is None:
-        return DRIVERS
-    return ("xe",) if forced or kind.id.startswith(ONLY_XE) else ("i915",)
+    if _probes(kernel, "xe", gpu) or (kind is not None and kind.id.startswith(ONLY_XE)):
+        return ("xe",)
+    return ("i915",) if kind is not None else DRIVERS
 
 
 def _without_node(question: Question) -> bool:
     """Say whether there is a GPU of which the driver was not told, and that there is no node."""
-    told = question.facts.is_told("hardware.nodes") and not nodes(question)
-    return told and all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question)) and fails(question.facts)
+    return question.facts.is_told("hardware.nodes") and not nodes(question) and _untold_and_fails(question)
+
+
+def _untold_and_fails(question: Question) -> bool:
+    """Say whether nothing works, and of no GPU the driver was told."""
+    return all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question)) and fails(question.facts)
 
 
 def _dark(question: Question) -> bool:

@@ -57,11 +57,11 @@ CHECKS: tuple[Check, ...] = (
     Check(
         "kmd.compute_runtime_vs_kernel", hardware.check_driver_age, ("hardware", "kernel", "container", "userland"), RUN
     ),
+    Check("wsl.dxg", access.check_wsl, ("container",), RUN),
     Check("container.no_device", access.check_container_device, ("hardware", "container"), RUN),
     Check("container.older_than_gpu", ages.check_image, ("hardware", "container", "userland", "torch"), RUN),
     _by_lines("wsl.windows_too_old"),
     _by_lines("win.driver"),
-    Check("wsl.dxg", access.check_wsl, ("container",), RUN),
     _by_lines("wsl.no_dri"),
     Check("wsl.neo_old", access.check_wsl_driver, ("container", "userland"), RUN),
     Check("wsl.alloc_limit", access.check_wsl_limit, ("container",), RUN),
@@ -161,6 +161,7 @@ CHECKS: tuple[Check, ...] = (
     _by_lines("env.code_device"),
     Check("npu.present", extensions.check_ascend, ("hardware",)),
     Check("npu.cann_env", extensions.check_cann, ("hardware", "ascend", "environment"), RUN),
+    Check("npu.torch", extensions.check_npu_torch, ("torch",), RUN),
     Check("npu.two_accelerators", extensions.check_two_accelerators, ("torch", "environment"), RUN),
     Check("autoload.entry_points", extensions.check_entries, ("torch", "hardware", "environment"), RUN),
     Check("autoload.build_time", extensions.check_autoload_builds, ("torch",), RUN),

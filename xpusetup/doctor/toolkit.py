@@ -166,7 +166,11 @@ def check_python(question: Question) -> Answer | None:
     fits = SpecifierSet(wanted).contains(python.version) and not python.free_threaded
     what = f"{python.version}, free-threaded," if python.free_threaded else python.version
     seen = f"{what} at {python.executable} (needed: {wanted})"
-    return Answer("ok" if fits else "fail", seen, {"python": wanted})
+    words = {
+        "means": f"This release supports Python {wanted}",
+        "mend": "Name one that fits: --python 3.11 (or a path).",
+    }
+    return Answer("ok" if fits else "fail", seen, words)
 
 
 def _minor(version: str) -> str:

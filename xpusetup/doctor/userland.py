@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 
 LOADER, DRIVER = "libze_loader.so.1", "libze_intel_gpu.so.1"
+UNLOADED = re.compile(rf"{re.escape(LOADER)}\S*: cannot open shared object")
 CODES = {
     0x70000001: "DEVICE_LOST",
     0x70000002: "OUT_OF_HOST_MEMORY",
@@ -69,7 +70,9 @@ def _ladder(question: Question) -> LevelZero | None:
 
 def check_loader(question: Question) -> Answer | None:
     """Look for the loader, which the driver package does not always bring."""
-    userland = _userland(question)
+    userland, ladder = _userland(question), _ladder(question)
+    if userland is not None and ladder is not None and UNLOADED.search(ladder.error):
+        return Answer("fail", ladder.error)
     if userland is None or userland.libraries is None:
         return None
     path = userland.libraries.get(LOADER)

@@ -83,10 +83,10 @@ def _is_free(each: PastedGpu, device: str, got: Pasted, table: GpuTable) -> bool
 
     That xe does not take by itself what i915 drives is usual, and says nothing of i915.
     """
-    if each.detailed or each.refused != "xe":
+    if each.detailed or each.refused != "xe" or each.blocked == "i915":
         return each.detailed or bool(each.refused)
     product = table.find("8086", device)
-    asked = re.search(rf"\bxe\.force_probe=\S*{re.escape(device)}", got.cmdline)
+    asked = re.search(rf"\b(?:xe\.force_probe=[^\s!]*|i915\.force_probe=\S*!){re.escape(device)}\b", got.cmdline)
     return bool(asked) or (product is not None and product.family.id.startswith(ONLY_XE))
 
 

@@ -249,6 +249,8 @@ class KernelReader(PlaceReader):
         """Take what drivers say of a GPU: a small window to its memory, or that they do not take it."""
         gpu = next((each for each in self.got.gpus if each.address == address), PastedGpu())
         gpu.bar = SMALL if lines.NARROW.search(line) else gpu.bar
+        if blocked := lines.BLOCKED.search(line):
+            gpu.device, gpu.blocked = gpu.device or blocked[2].lower(), blocked[1].lower()
         if refused := lines.REFUSED.search(line):
             gpu.device = gpu.device or refused[1]
             gpu.refused = gpu.refused or ("xe" if re.search(rf"\bxe {re.escape(address)}", line) else "i915")

@@ -136,6 +136,7 @@ RENDER = r"/dev/dri/(?:by-path/\S{7,20}-render\b|renderD\d{1,4})"
 DENIED = r"(?:permission denied|EACCES\b|errno[ =:]{1,3}13\b)"
 CLOSED = re.compile(rf"(?i)({RENDER})\b.{{0,60}}{DENIED}|{DENIED}.{{0,60}}?({RENDER})\b")
 REFUSED = re.compile(r"Your graphics device ([0-9a-f]{4}) is not (?:properly|officially) supported")
+BLOCKED = re.compile(r"(?i)\b(i915|xe) probe blocked for device id ([0-9a-f]{4})")
 TAKEN = re.compile(r"Initialized (xe|i915) \S+(?: \d{8})? for ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d) on minor")
 """What a driver says that has a GPU."""
 SPEAKS = re.compile(r"\b(?:i915|xe) ([0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d): ")
@@ -346,6 +347,7 @@ class PastedGpu:
     bar: int | None = None
     detailed: bool = False
     refused: str = ""
+    blocked: str = ""
 
 
 @dataclass
