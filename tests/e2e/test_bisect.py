@@ -146,7 +146,8 @@ def test_where_no_build_can_tell(tiny: Tiny, tmp_path: Path) -> None:
     ],
 )
 def test_refused(tiny: Tiny, tmp_path: Path, words: tuple[str, ...], code: int, text: str) -> None:
-    names = {"HEAD_": git(tiny, "rev-parse", "HEAD"), "FIRST": git(tiny, "rev-parse", "HEAD~3")}
+    revs = write_history(tiny, CULPRIT, set())
+    names = {"HEAD_": revs[-1], "FIRST": revs[-4]}
     asked = ["--component", "tiny", *(names.get(word, word) for word in words)]
     said = xpusetup("bisect", *tiny.options(tmp_path / "root"), *asked, env=tiny.env)
     assert (said.code, text in said.err) == (code, True), said.err
