@@ -33,14 +33,22 @@ SURE = re.compile(
     r"|\b(?:succeeded|success)[:= ]+True\b"
     r"|^Process finished with exit code 0|^(?:BUILD SUCCESSFUL|Build succeeded)\b"
     r"|^Successfully installed \S+-\d|^All repositories have been refreshed"
-    r"|tests:\d+ passed:\d+ .*\bfailed:0\b"
+    r"|tests:\d+ passed:\d+ .*\bfailed:0\b|^Tests: +(?:\d+ (?:skipped|todo), )?\d+ passed, \d+ total|^\d+ passing \("
+    r"|^Executed \d+ out of \d+ tests?: \d+ tests? pass|\bBuild completed successfully, \d+ total|^\[INFO\] BUILD SUCCESS\b"
+    r"|^Finished `?[\w-]+`? .*target\(s\) in [\d.]+|^ok\s+\S+\s+[\d.]+s\b|^congratulations :\)|^nox > Session \S+ was successful"
+    r"|^Installed \S+-\d\S* to /|^== COMPLETED: Installation ended successfully|^All requested installations completed"
+    r"|^added \d+ packages?\b.* in \d|^\W*Done in [\d.]+ ?m?s\b|^(?:Installed|Audited) \d+ packages? in [\d.]+"
+    r"|^Apply complete! |^STATUS: deployed$|^Successfully completed\.$|^total size is [\d.,]+\w* +speedup is"
 )
 """A verdict over what was done last."""
 JOB = re.compile(
     r"^Finished: SUCCESS$|^Job succeeded$|\bstate[:= ]+COMPLETED\b|^\S+ +(?:\S+ +)?COMPLETED +0:0$"
+    r"|^\S+ +: ok=\d+ +.*\bunreachable=0 +failed=0\b"
     r"|^(?:#\d+ )?(?:naming to \S+ (?:[\d.]+s )?done|Successfully tagged \S+:\S+)$"
 )
 """A verdict over a whole job, whatever failed in it on the way."""
+PLAY_FAILED = re.compile(r"^\S+ +: ok=\d+ +.*\b(?:unreachable|failed)=[1-9]")
+"""What Ansible says in the end of a host on which something failed."""
 OVER = re.compile(r"^(?:Cleaning up orphan processes|Terminate orphan process: |Finishing: )")
 """The end of a CI system's job, which marks an error where one ended a step."""
 LIKELY = re.compile(
@@ -148,7 +156,7 @@ def _judge_job(log: Lines, said: list[int]) -> Ending | None:
     last = [index for index in said[-LAST:] if JOB.search(log.texts[index].strip())]
     if not last and said and OVER.match(log.texts[said[-1]]) and not log.marked:
         last = said[-1:]
-    if not last:
+    if not last or any(PLAY_FAILED.match(log.texts[index].strip()) for index in said[-LAST:]):
         return None
     at = last[-1]
     return Ending("well", 0, log.numbers[said[-1]], log.numbers[at], log.texts[at].strip(), 0, last=True)
@@ -169,7 +177,7 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
     died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
-    if any(ILL.search(text) for text in texts) or len(texts) - died <= ANEW:
+    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not SURE.search(texts[-1])):
         return None
     verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if SURE.search(texts[at])), None)
     verdict = len(texts) - 1 if verdict is None and known else verdict
@@ -190,13 +198,17 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     )
 
 
-def find_quiet(log: Lines) -> Callable[[int], bool]:
-    """Give what says whether a command went on after a line of it, and ended without a word of a failure."""
+def find_quiet(log: Lines) -> Callable[[int, str], bool]:
+    """Give what says whether a command went on after a line of it, and ended without a word of a failure.
+
+    After a warning other commands count too: what it warned of did not end them.
+    """
     said = [index for index, text in enumerate(log.texts) if text.strip()]
     commands = [log.numbers[index] for index in said if _is_command(log.texts[index])]
 
-    def went_on(line: int) -> bool:
-        end = next((number for number in commands if number > line), log.numbers[-1] + 1)
+    def went_on(line: int, level: str) -> bool:
+        later = commands if level != "warning" else []
+        end = next((number for number in later if number > line), log.numbers[-1] + 1)
         after = [log.texts[index].strip() for index in said if line < log.numbers[index] < end]
         return len(after) >= QUIET_AFTER and not any(_is_ill(text) for text in after[-QUIET_LAST:])
 

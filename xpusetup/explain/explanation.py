@@ -206,7 +206,9 @@ def explain(
     first = find_first(seen)
     _decide(seen, log)
     ranked = rank(seen)
-    went_on = tuple(match for match in ranked if not failed and not _is_sure(match) and quiet(match.line))
+    went_on = tuple(
+        match for match in ranked if not failed and not _is_sure(match) and quiet(match.line, match.signature.level)
+    )
     causes = tuple(match for match in ranked if match not in went_on)
     start = causes[0].line if causes else first.line if first else 0
     later = len(seen.errors) - bisect_right(seen.errors, start) if start else 0

@@ -360,7 +360,7 @@ BY_HAND = re.compile(rb"(?:^|\n)\^C")
 """A person's interrupt: what had gone wrong stands before it."""
 PASSED = re.compile(
     r"^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
-    r"|\b(?:SKIPPED|XFAIL)\s*\(.*\)\s*(?:\[\s*\d+%\])?$"
+    r"|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[[\d.]+m?s\]\s*)?(?:\(.*\))?\s*(?:\[\s*\d+%\])?$"
     r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
     r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
 )
