@@ -33,6 +33,7 @@ BLIND = "[opencl:cpu][opencl:0] Intel(R) OpenCL, Intel(R) Core(TM) i5 OpenCL 3.0
 BY_OPENCL = "[opencl:gpu][opencl:1] Intel(R) OpenCL Graphics, Intel(R) Arc(TM) A380 Graphics OpenCL 3.0 NEO\n"
 NONE = "Number of platforms                               0\n"
 ONE = "Number of platforms                               1\n  Device Name           Intel(R) Arc(TM) A380 Graphics\n"
+NOT_LINKED = "$ python a.py\nRuntimeError: PyTorch is not linked with support for xpu devices\n"
 WSL = "$ uname -r\n5.15.90.1-microsoft-standard-WSL2\n"
 
 
@@ -574,3 +575,32 @@ def test_a_list_with_a_cpu_torch_is_aside_where_nobody_asked_torch() -> None:
 )
 def test_the_image_of_a_container(command: str, image: str) -> None:
     assert image_of(command) == image
+
+
+@pytest.mark.parametrize(
+    ("post", "surer"),
+    [
+        pytest.param(
+            "$ sycl-ls\n" + BLIND + NOT_LINKED,
+            True,
+            id="a symptom and an error that is known",
+        ),
+        pytest.param(
+            "$ id\nuid=1000(r) gid=1000(r) groups=1000(r)\n$ ls -l /dev/dri\n"
+            "crw-rw---- 1 root render 226, 128 Sep  3 18:22 renderD128\n" + NOT_LINKED,
+            False,
+            id="a cause that was seen and an error",
+        ),
+    ],
+)
+def test_an_error_that_is_known_stands_before_symptoms(tmp_path: Path, post: str, surer: bool) -> None:
+    file = tmp_path / "post.txt"
+    file.write_text(post)
+    assert read_paste([str(file)]).describe(tuple(findings(post).values()), causes(post)).surer is surer
+
+
+def test_a_torch_without_a_version_is_named_in_no_command() -> None:
+    post = "$ python a.py\nAssertionError: Torch not compiled with XPU enabled\n"
+    told = findings(post)["torch.is_xpu_build"]
+    assert told.level == "fail"
+    assert "was not told" not in f"{told.seen}{told.fix.commands}"

@@ -75,6 +75,7 @@ def test_a_sentence_and_what_follows(text: str, check: str) -> None:
         "I did not use pip install torch, I built it.",
         "I ran pip install torch --index-url https://download.pytorch.org/whl/xpu here.",
         "You should never run it as root only.",
+        "Why does Level Zero not work when the compute-runtime package is installed?",
     ],
 )
 def test_a_sentence_that_tells_nothing(text: str) -> None:

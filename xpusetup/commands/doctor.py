@@ -175,7 +175,7 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     matters = wanted_goals(tuple(by_goal), told.way.route)
     if paste and told.way.route == "none" and not facts.is_told("hardware.gpus"):
         told = replace(told, way=replace(told.way, why="which accelerator is there was not told"))
-    told = replace(told, saved=asked.save or None, pasted=paste.describe(findings) if paste else None)
+    told = replace(told, saved=asked.save or None, pasted=paste.describe(findings, told.root_causes) if paste else None)
     return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
-from xpusetup.doctor.known import untold_parts
+from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
@@ -21,7 +21,7 @@ from xpusetup.run.tables import gpu_table, sayings, showings
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Iterable, Sequence
 
     from xpusetup.base.model import Finding
     from xpusetup.explain.explanation import Cause
@@ -62,6 +62,8 @@ IN_WINDOWS = {
     ),
 }
 """What to paste from Windows in place of what Linux has; what is not here has no use there."""
+UNSURE = ("umd.ze_init", "umd.only_opencl_gpu")
+"""Checks that say that it fails and not why."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
@@ -81,7 +83,8 @@ class PasteSummary:
     """From what was judged: how many outputs of which kind, how many lines and how many of no known kind, and some.
 
     `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
-    and not why; `unknown`: what to paste to know more.
+    and not why; `unknown`: what to paste to know more; `surer`: what its errors mean tells more than the causes that the
+    checks found, as those are symptoms or were only said.
     """
 
     kinds: dict[str, int]
@@ -92,6 +95,7 @@ class PasteSummary:
     causes: list[Cause]
     symptoms: list[str]
     unknown: list[Untold]
+    surer: bool
 
 
 @dataclass(frozen=True)
@@ -103,22 +107,25 @@ class Paste:
     causes: tuple[Cause, ...]
     cut: bool
 
-    def describe(self, findings: Sequence[Finding]) -> PasteSummary:
+    def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
         report = self.report
         wrong = [
             same.id for each in findings if (same := _same(each, self.causes)) not in (None, _reason(each, self.causes))
         ]
         told = [each for each in self.causes if each.id not in wrong and not _refuted(each, findings, self.facts)]
+        meant = [cause for cause in told if not _is_symptom(cause, self.facts)]
         return PasteSummary(
             kinds=dict(report.kinds),
             lines=report.lines,
             unread=report.unread,
             unread_lines=list(report.examples),
             cut=self.cut,
-            causes=[cause for cause in told if not _is_symptom(cause, self.facts)],
+            causes=meant,
             symptoms=_symptoms([cause for cause in told if _is_symptom(cause, self.facts)], self.facts, findings),
             unknown=_unknown(self.facts, findings),
+            surer=any(cause.level == "error" for cause in meant)
+            and all(each.seen.startswith(SAID) or each.id in UNSURE for each in findings if each.id in causes),
         )
 
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:

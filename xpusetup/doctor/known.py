@@ -92,6 +92,7 @@ WORDS = {
     "user": "$USER",
     "python": "python",
     "container": "docker",
+    "torch": "torch",
     "version": "",
     "mend": "",
     "names": "",
@@ -100,12 +101,15 @@ WORDS = {
 """What stands in the gaps of a text where nothing but a sentence is known."""
 
 
+SAID = "as was said, not seen"
+
+
 def judge_said(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
     """Give what people said in words of what a check looks at, where it saw nothing itself and torch has no device."""
     sentence = facts.said.get(name)
     if not sentence or torch_works(facts) or (answer is not None and answer.level in ("ok", "warn", "fail", "crash")):
         return answer
-    return Answer("fail", f'as was said, not seen: "{sentence}"', {**WORDS, **(answer.words if answer else {})})
+    return Answer("fail", f'{SAID}: "{sentence}"', {**WORDS, **(answer.words if answer else {})})
 
 
 def untold_parts(name: str, facts: Facts) -> tuple[str, ...]:

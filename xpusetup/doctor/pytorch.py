@@ -221,9 +221,11 @@ def check_build(question: Question) -> Answer | None:
     if torch.xpu or (torch.report is not None and torch.report.compiled):
         return Answer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
     other = f"a CUDA {torch.cuda} build" if torch.cuda else "a CPU build"
-    words = {"python": torch.python, "version": torch.version.partition("+")[0]}
+    release = torch.version.partition("+")[0]
+    words = {"python": torch.python, "torch": f"torch=={release}" if numbers(release) else "torch"}
+    named = torch.version if numbers(release) else "the torch"
     aside = torch.report is None and _lists_none(question)
-    return Answer("warn" if aside else "fail", f"{torch.version} in {torch.prefix} is {other}", words)
+    return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
 
 
 def _lists_none(question: Question) -> bool:

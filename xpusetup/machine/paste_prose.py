@@ -59,7 +59,7 @@ OF_A_TOOL = re.compile(
 """How a row of a program's table begins, and what a tool that only looks says of itself."""
 LEAST_WORDS = 4
 SENTENCE = re.compile(r"(?<=[.!?;])\s+|\s+[-\u2013\u2014]{1,2}\s+")
-CLAUSE = re.compile(r"[,:(]\s|\s(?:but|however|though|although|whereas|while|and)\s", re.IGNORECASE)
+CLAUSE = re.compile(r"[,:(]\s|\s(?:but|however|though|although|whereas|while|when|since|because|and)\s", re.IGNORECASE)
 NOT = re.compile(
     r"\b(?:not|no|never|nor|neither|none|nothing|without|cannot|nobody|isnt|doesnt|dont|wont|cant|havent)\b|n['\u2019]t\b",
     re.IGNORECASE,

@@ -278,12 +278,15 @@ def _show_causes(console: Console, data: Diagnosis) -> None:
     for goal, stops in data.stops.items():
         spare = "; the way below needs no build" if goal == "build" and _spares_build(data) else ""
         console.print(f"\n {goal.capitalize()} here?   {f'no{spare}' if stops else _yes(data)}")
+        if data.pasted and data.pasted.surer:
+            _show_errors(console, data.pasted, ())
         for finding in causes:
             if finding.id in stops and finding.id not in shown:
                 shown.add(finding.id)
                 _show_cause(console, len(shown), finding)
     if data.pasted:
-        _show_errors(console, data.pasted, {finding.fix.say for finding in causes if finding.id in shown})
+        if not data.pasted.surer:
+            _show_errors(console, data.pasted, {finding.fix.say for finding in causes if finding.id in shown})
         _show_symptoms(console, data.pasted)
     warnings = [finding for finding in data.findings if finding.level == "warn"]
     if warnings:
@@ -305,7 +308,13 @@ def _yes(data: Diagnosis) -> str:
     unknown = data.pasted and data.pasted.unknown
     if data.pasted and data.pasted.symptoms and not data.pasted.causes:
         return "not by what was told, which does not say why"
+    if _is_told_by_errors(data):
+        return "nothing that was told of the machine speaks against it; its errors say what is wrong"
     return "nothing that was told speaks against it; see what is not known" if unknown else "yes"
+
+
+def _is_told_by_errors(data: Diagnosis) -> bool:
+    return data.pasted is not None and any(cause.level == "error" for cause in data.pasted.causes)
 
 
 def _spares_build(data: Diagnosis) -> bool:
@@ -317,6 +326,8 @@ def _verdict(data: Diagnosis, causes: list[DoctorFinding], *, warned: bool) -> s
     if not causes:
         if data.pasted and data.pasted.symptoms and not data.pasted.causes:
             return "it fails, and no cause was told"
+        if _is_told_by_errors(data):
+            return "its errors tell of a cause"
         if data.pasted and data.pasted.unknown:
             return "nothing fails of what was told"
         return "nothing fails" if warned else "nothing is wrong"
