@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 LONG = int(os.environ.get("XPUSETUP_TEST_FUZZ", "0"))
-settings.register_profile("here", max_examples=LONG or 50, deadline=None, derandomize=not LONG, database=None)
+settings.register_profile("here", max_examples=50, deadline=None, derandomize=not LONG, database=None)
 settings.load_profile("here")
 
 pytest_plugins = ("in_process", "standins.fixtures", "e2e.fixtures", "e2e.fetching", "e2e.images", "e2e.roots")

@@ -15,7 +15,8 @@ import sys
 import time
 from collections import Counter
 from contextlib import contextmanager, redirect_stderr, redirect_stdout
-from typing import TYPE_CHECKING, Any, NoReturn
+from functools import wraps
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, cast
 
 import pytest
 from hypothesis import settings
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+Test = TypeVar("Test", bound="Callable[..., None]")
 LONG = int(os.environ.get("XPUSETUP_TEST_FUZZ", "0"))
 """How many examples of each kind are tried; 0: the few of every run."""
 SECONDS = float(os.environ.get("XPUSETUP_TEST_FUZZ_SECONDS", "0") or 0)
@@ -42,17 +44,31 @@ BEGUN: dict[str, float] = {}
 TRIED: Counter[str] = Counter()
 
 
-def examples(few: int) -> settings:
-    """Give how many examples a test tries: a few, or as many as the long form is told to."""
-    return settings(max_examples=LONG or few)
+def examples(few: int, **more: Any) -> Callable[[Test], Test]:
+    """Let a test try a few examples, or as many as the long form is told to, until the time of its kind is over.
+
+    The time is looked at after an example has held: a test that draws while it runs has drawn all by then.
+    """
+
+    def limit(test: Test) -> Test:
+        handle = cast("Any", test).hypothesis
+        handle.inner_test = _until_time_is_over(handle.inner_test)
+        return settings(max_examples=LONG or few, **more)(test)
+
+    return limit
 
 
-def heed_time(kind: str) -> None:
-    """Count an input; end the test, with the count, where the time of its kind is over. A failure ended it before."""
-    begun = BEGUN.setdefault(kind, time.monotonic())
-    if SECONDS and time.monotonic() - begun > SECONDS:
-        pytest.skip(f"{kind}: {TRIED[kind]} were tried in {SECONDS:g} s, and all of them held")
-    TRIED[kind] += 1
+def _until_time_is_over(test: Callable[..., None]) -> Callable[..., None]:
+    @wraps(test)
+    def timed(*args: Any, **kwargs: Any) -> None:
+        kind = os.environ["PYTEST_CURRENT_TEST"].partition("::")[2].rpartition(" ")[0]
+        begun = BEGUN.setdefault(kind, time.monotonic())
+        test(*args, **kwargs)
+        TRIED[kind] += 1
+        if SECONDS and time.monotonic() - begun > SECONDS:
+            pytest.skip(f"{kind}: {TRIED[kind]} were tried in {SECONDS:g} s, and all of them held")
+
+    return timed
 
 
 leaves = st.none() | st.booleans() | st.sampled_from(NUMBERS) | st.integers() | any_text

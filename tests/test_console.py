@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from fuzzing import examples
 from nasty import any_text
 from test_screens import RESULTS
 from xpusetup.base.errors import UsageError
@@ -78,6 +79,7 @@ def test_no_text_of_a_result_reaches_the_terminal_raw(
     assert tried > 0
 
 
+@examples(100)
 @given(any_text)
 def test_a_text_is_plain_and_keeps_its_letters(text: str) -> None:
     found = plain(text)
@@ -87,6 +89,7 @@ def test_a_text_is_plain_and_keeps_its_letters(text: str) -> None:
         assert found == text
 
 
+@examples(100)
 @given(st.text(alphabet="\x1b[]0;m\x07\\a"))
 def test_sequences_go_whole_where_they_are_whole(text: str) -> None:
     assert not CONTROL.search(plain(text))

@@ -12,6 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from data.profiles import small
+from fuzzing import examples
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Event
 from xpusetup.base.text import Redactor, hide, hide_all
@@ -147,6 +148,7 @@ def test_logs_are_for_their_owner_alone(tmp_path: Path) -> None:
     assert stat.S_IMODE((root / "wheels").stat().st_mode) & 0o055 == 0o055
 
 
+@examples(100)
 @given(st.text(alphabet="ab:/@.?&=token ", max_size=80))
 def test_hidden_once_is_hidden(text: str) -> None:
     assert hide(hide(text)) == hide(text)

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from data.profiles import SMALL, TOP
 from data.well import WELL
-from fuzzing import anything, as_bytes, as_json, broken, cut, examples, heed_time, hold, patience
+from fuzzing import anything, as_bytes, as_json, broken, cut, examples, hold, patience
 from nasty import any_text
 from test_bundles import document as bundle_document
 from test_commands import make_root
@@ -80,7 +80,6 @@ def _dump(document: Any) -> str:
 @examples(8)
 @given(text=st.sampled_from((SMALL, *PROFILES)).flatmap(toml))
 def test_profiles(place: Path, text: bytes) -> None:
-    heed_time("profiles")
     (place / "p.toml").write_bytes(text)
     hold(place, "profiles", "check", "p.toml", "--json")
     hold(place, "profiles", "show", "p.toml", "-v")
@@ -89,7 +88,6 @@ def test_profiles(place: Path, text: bytes) -> None:
 @examples(6)
 @given(text=toml(DEVICE))
 def test_device_files(place: Path, text: bytes) -> None:
-    heed_time("devices")
     (place / "device.toml").write_bytes(text)
     (place / "p.toml").write_text(OWN)
     hold(place, "profiles", "check", "p.toml")
@@ -102,7 +100,6 @@ def test_device_files(place: Path, text: bytes) -> None:
     ).flatmap(toml)
 )
 def test_settings_files(place: Path, text: bytes) -> None:
-    heed_time("settings")
     (place / "xpusetup.toml").write_bytes(text)
     try:
         hold(place, "cache", "size")
@@ -113,7 +110,6 @@ def test_settings_files(place: Path, text: bytes) -> None:
 @examples(3)
 @given(text=broken({"schema": 1, **WELL}).map(as_json) | cut(json.dumps({"schema": 1, **WELL})).map(as_bytes))
 def test_facts(place: Path, text: bytes) -> None:
-    heed_time("facts")
     (place / "facts.json").write_bytes(text)
     hold(place, "doctor", "--facts", "facts.json", "-p", "torch-2.14", "-v")
     hold(place, "setup", "--facts", "facts.json", "--json")
@@ -123,7 +119,6 @@ def test_facts(place: Path, text: bytes) -> None:
 @examples(4)
 @given(data=st.data())
 def test_what_lies_in_a_root(place: Path, name: str, data: st.DataObject) -> None:
-    heed_time(name)
     path = place / "roots/sim" / name
     before = path.read_bytes()
     whole = json.loads(before) | ({} if name != "manifest.json" else MANIFEST)
@@ -150,7 +145,6 @@ MANIFEST = {
 @examples(4)
 @given(text=cut(NINJA), events=broken([{"step": "simxpu.build", "state": "ran", "time": 5.0, "seconds": 2.0}]))
 def test_ninja_logs_and_journals(place: Path, text: str, events: Any) -> None:
-    heed_time("ninja")
     root = place / "roots/sim"
     (root / "src/simxpu/.ninja_log").write_bytes(as_bytes(text))
     rows = events if isinstance(events, list) else [events]
@@ -165,7 +159,6 @@ def test_ninja_logs_and_journals(place: Path, text: str, events: Any) -> None:
 @given(text=broken(bundle_document()).map(as_json) | cut(json.dumps(bundle_document())).map(as_bytes))
 def test_heads_of_bundles(text: bytes) -> None:
     """The head alone: what git and tar make of the rest is not tried here."""
-    heed_time("bundles")
     with patience():
         try:
             parse_bundle(text, "b.tar")
@@ -186,7 +179,6 @@ def wheels(draw: Any) -> tuple[dict[str, bytes], bytes | None]:
 @given(made=wheels(), at=st.integers(0, 1 << 20))
 def test_wheels(place: Path, made: tuple[dict[str, bytes], bytes | None], at: int) -> None:
     """In this process, by the helper that verify-wheel starts."""
-    heed_time("wheels")
     changed, spoiled = made
     try:
         path = make_wheel(place / "wheels", changed={name: text for name, text in changed.items() if _storable(name)})
@@ -214,7 +206,6 @@ def _hold_inspector(place: Path, path: Path) -> None:
 @examples(6)
 @given(text=cut(LOG) | cut("\n".join(PASTES.splitlines()[:80])) | any_text)
 def test_logs(place: Path, text: str) -> None:
-    heed_time("logs")
     (place / "build.log").write_bytes(as_bytes(text))
     hold(place, "explain", "build.log", "--json")
     hold(place, "explain", "build.log")
@@ -223,7 +214,6 @@ def test_logs(place: Path, text: str) -> None:
 @examples(4)
 @given(text=cut(PASTES) | any_text)
 def test_pastes(place: Path, text: str) -> None:
-    heed_time("pastes")
     (place / "post.txt").write_bytes(as_bytes(text))
     hold(place, "doctor", "--paste", "post.txt", "-p", "torch-2.14")
 
@@ -232,7 +222,6 @@ def test_pastes(place: Path, text: str) -> None:
 @given(dump=st.binary(max_size=60) | st.lists(any_text, max_size=6).map("\0".join).map(as_bytes))
 def test_dumps_of_an_environment(dump: bytes) -> None:
     """What a toolkit set reaches the shell of whoever evaluates it as it is, and runs nothing there."""
-    heed_time("dumps")
     said = io.StringIO()
     with patience(), redirect_stdout(said):
         sets = parse_dump(dump)
@@ -244,7 +233,6 @@ def test_dumps_of_an_environment(dump: bytes) -> None:
 @examples(4)
 @given(document=anything)
 def test_facts_that_are_anything(place: Path, document: Any) -> None:
-    heed_time("anything")
     (place / "facts.json").write_bytes(as_json(document))
     hold(place, "doctor", "--facts", "facts.json", "-p", "sim")
     (place / f"demo-1-{TAG}.whl").write_bytes(as_json(document))

@@ -56,17 +56,20 @@ def with_texts(text: str) -> Image:
     return replace(IMAGE, profile=profile)
 
 
+@examples(50)
 @given(any_text)
 def test_a_comment_is_one_line_without_escapes(text: str) -> None:
     assert comment(text).isprintable()
 
 
+@examples(50)
 @given(encodable)
 def test_bash_reads_back_words_and_sentences(text: str) -> None:
     assert shlex.split(render_word(text)) == [text.replace("@ROOT@", "$ROOT")]
     assert shlex.split(bash_sentence(text)) == [text]
 
 
+@examples(50)
 @given(any_text)
 def test_yaml_reads_back_a_text(text: str) -> None:
     read = YAML(typ="safe").load(f"- cell: {yaml_string(text)}\n  next: 1\n")
@@ -75,6 +78,7 @@ def test_yaml_reads_back_a_text(text: str) -> None:
     assert read[0]["cell"].encode("utf-16", "surrogatepass").decode("utf-16", "replace") == whole
 
 
+@examples(50)
 @given(any_text)
 def test_a_dockerfile_reads_back_a_label(text: str) -> None:
     assert read_labels(f"a.b={docker_string(text)}") == {"a.b": comment(text)}
@@ -137,6 +141,7 @@ def test_no_word_changes_what_a_workflow_does(word: str, name: str) -> None:
     assert after["jobs"]["build"]["strategy"]["matrix"]["include"][0]["cell"] == name
 
 
+@examples(50)
 @given(encodable)
 def test_a_word_of_a_workflow_is_one_line_and_no_expression(text: str) -> None:
     found = workflow_command([text])
@@ -146,6 +151,7 @@ def test_a_word_of_a_workflow_is_one_line_and_no_expression(text: str) -> None:
         assert shlex.split(found) == [text]
 
 
+@examples(50)
 @given(any_text)
 def test_markdown_takes_no_markup_of_a_text(text: str) -> None:
     found = markdown_text(text)

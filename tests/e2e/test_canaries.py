@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 
 from data.profiles import shipped
 from data.targets import NEW, NEW_KIT
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 pytestmark = pytest.mark.e2e
-FEW = settings(examples(40), suppress_health_check=[HealthCheck.function_scoped_fixture])
+FEW = examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 LUA = shutil.which("lua5.3") or shutil.which("lua")
 needs_lua = pytest.mark.skipif(LUA is None, reason="needs lua5.3 from Debian")
 CANARY = "CANARY"

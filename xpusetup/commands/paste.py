@@ -83,8 +83,8 @@ class PasteSummary:
     """From what was judged: how many outputs of which kind, how many lines and how many of no known kind, and some.
 
     `cut`: there was more than is read; `causes`: what its error lines mean; `symptoms`: lines that say that it fails
-    and not why; `unknown`: what to paste to know more; `surer`: what its errors mean tells more than the causes that the
-    checks found, as those are symptoms or were only said.
+    and not why; `unknown`: what to paste to know more; `surer`: its errors tell more than the causes that the checks
+    found, as those are symptoms or were only said.
     """
 
     kinds: dict[str, int]
