@@ -20,6 +20,7 @@ from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
 from xpusetup.machine.versions import COMPILERS, LOADERS, driver_build, first_package
+from xpusetup.machine.works import fails
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -40,6 +41,7 @@ class When(Strict):
     `driver` is held against the build of compute-runtime, `guc` against the firmware that the kernel names, `release`
     is a part of the kernel's whole name, `messages` a pattern for a line of what it says, `bundle` says whether the
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
+    `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
     """
 
     families: list[Name] = []
@@ -60,6 +62,7 @@ class When(Strict):
     unless: dict[Text, Text] = {}
     wsl: bool | None = None
     small_bar: bool | None = None
+    fails: bool = False
 
 
 class KnownBad(Sourced):
@@ -141,6 +144,7 @@ class Situation:
             and (when.release is None or when.release in kernel)
             and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
+            and (not when.fails or fails(self.facts))
         )
 
     def _versions(self, when: When) -> bool:
