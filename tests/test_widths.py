@@ -21,6 +21,7 @@ from test_machines import HERE, doctor, screen_of_setup
 from test_screens import test_golden_results as golden_results
 from xpusetup.base.document import to_json
 from xpusetup.base.errors import NotReadyError, UsageError, XpuError
+from xpusetup.cli import TABLES as COMMANDS
 from xpusetup.cli import app
 from xpusetup.cli.examples import EXAMPLES
 from xpusetup.commands.doctor import list_checks
@@ -194,3 +195,17 @@ def test_help(width: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.Captur
             for word in (*shown, *filter(None, [param.metavar])):
                 assert any(re.search(rf"{re.escape(word)}(?![\w-])", line) for line in lines), (name, word)
         assert [example for example in EXAMPLES[name] if example not in lines] == []
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_first_help(width: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Every command stands under its heading with its whole first sentence, in lines that are not cut."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    program = typer.main.get_command(app)
+    text = program.get_help(typer.Context(program, info_name="xpusetup"))
+    assert max(map(len, text.splitlines())) <= width
+    words = " ".join(text.split())
+    assert [entry.panel for entry in COMMANDS["xpusetup"].values() if f"{entry.panel}:" not in words] == []
+    for name, command, _ in list_commands():
+        said = " ".join((command.help or "").partition("\n\n")[0].split())
+        assert " " in name or f" {name} {said} " in f"{words} "

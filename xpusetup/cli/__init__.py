@@ -6,6 +6,7 @@ Everything but Typer is imported inside the commands, so that `--help` costs no 
 from __future__ import annotations
 
 import gc
+import inspect
 import sys
 from collections.abc import Iterator, Mapping
 from importlib import import_module
@@ -152,7 +153,7 @@ class Commands(Mapping[str, Any]):
 
 def _make_command(name: str, entry: Entry) -> Any:
     module, _, function = entry.place.partition(":")
-    one = typer.Typer(add_completion=False)
+    one = typer.Typer(add_completion=False, rich_markup_mode=None)
     made = one.command(name, cls=Command, rich_help_panel=entry.panel, context_settings=entry.context)
     made(getattr(import_module(f"xpusetup.cli.{module}"), function))
     return typer.main.get_command(one)
@@ -174,17 +175,31 @@ class Group(TyperGroup):
         name_values(self.get_params(ctx))
         super().format_help(ctx, formatter)
 
+    def format_commands(self, ctx: Any, formatter: Any) -> None:  # noqa: ARG002 - Typer gives it
+        """Write the commands under the headings of their panels, with the whole first sentence of each."""
+        panels: dict[str, list[tuple[str, str]]] = {}
+        width = max(map(len, self.commands))
+        for name in self.commands:
+            command: Any = self.commands[name]
+            words = inspect.cleandoc(command.help or "").partition("\n\n")[0]
+            panels.setdefault(command.rich_help_panel or "Commands", []).append((name.ljust(width), words))
+        for panel, rows in panels.items():
+            with formatter.section(panel):
+                formatter.write_dl(rows)
+
 
 app = typer.Typer(
     name="xpusetup",
     cls=Group,
     invoke_without_command=True,
     pretty_exceptions_enable=False,
+    rich_markup_mode=None,  # rich's panels cost as much again as all else of --help, and break words where it is narrow
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.callback()(start)
 for _name, (_panel, _help) in GROUPS.items():
-    app.add_typer(typer.Typer(cls=Group, no_args_is_help=True, help=_help), name=_name, rich_help_panel=_panel)
+    _group = typer.Typer(cls=Group, no_args_is_help=True, help=_help, rich_markup_mode=None)
+    app.add_typer(_group, name=_name, rich_help_panel=_panel)
 
 
 def _is_set(name: str) -> bool:

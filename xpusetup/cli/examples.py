@@ -68,12 +68,12 @@ EXAMPLES: dict[str, tuple[str, str]] = {
 
 
 AS_IT_STANDS = "\b\n"
-"""What keeps plain help from filling the lines of a paragraph anew."""
+"""What keeps help from filling the lines of a paragraph anew."""
 
 
-def explain_end(name: str, *, plain: bool) -> str:
+def explain_end(name: str) -> str:
     """Give the end of a command's --help: examples, and how its options are called as variables."""
-    examples = (AS_IT_STANDS + "\n".join(EXAMPLES[name]),) if plain else EXAMPLES[name]
+    examples = AS_IT_STANDS + "\n".join(EXAMPLES[name])
     prefix = f"XPUSETUP_{name.upper().replace(' ', '_').replace('-', '_')}"
     variables = f"Each option is a variable too: {prefix}_PROFILE for --profile, and so on; XPUSETUP_JSON, _QUIET and"
-    return "\n\n".join(("Examples:", *examples, f"{variables} _VERBOSE hold for all commands."))
+    return "\n\n".join(("Examples:", examples, f"{variables} _VERBOSE hold for all commands."))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import os
-import shutil
 import signal
 import sys
 import traceback
@@ -27,10 +26,6 @@ if TYPE_CHECKING:
 _AT_WORK: dict[str, Any] = {}
 
 
-PANELS_FROM = 100
-"""Columns from which on no word of an option is broken or cut in panels."""
-
-
 def name_values(parameters: Iterable[Any]) -> None:
     """Let the help say what an option or argument takes in one word, and nothing of a flag, which takes none."""
     for parameter in parameters:
@@ -45,19 +40,13 @@ class Command(TyperCommand):
     """A command that remembers its options for as long as it is at work."""
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Write the help: examples at its end, and the rule of the variables instead of a line for each.
-
-        Where panels are too narrow for whole words, it is written as plain text.
-        """
+        """Write the help: examples at its end, and the rule of the variables instead of a line for each."""
         from xpusetup.cli.examples import explain_end
 
         for parameter in self.params:
             parameter.show_envvar = False  # type: ignore[attr-defined]
         name_values(self.get_params(ctx))
-        plain = shutil.get_terminal_size().columns < PANELS_FROM
-        if plain:
-            self.rich_markup_mode = None
-        self.epilog = explain_end(ctx.command_path.partition(" ")[2], plain=plain)
+        self.epilog = explain_end(ctx.command_path.partition(" ")[2])
         super().format_help(ctx, formatter)
 
     def invoke(self, ctx: Any) -> Any:
