@@ -99,12 +99,6 @@ def test_help_ends_with_examples_that_are_commands(name: str, program: Program) 
     assert ("env var" in told, "XPUSETUP_JSON" in told) == (False, True)
 
 
-def test_help_groups_the_commands(program: Program) -> None:
-    said = program("--help").out
-    assert "─ Commands ─" not in said
-    assert [title for title in ("Get it", "Use it", "Prove it") if f"─ {title} ─" not in said] == []
-
-
 @pytest.mark.parametrize("name", ENDS)
 def test_json_however_it_is_asked_for(name: str, program: Program, monkeypatch: pytest.MonkeyPatch) -> None:
     """Behind the command, before it and as a variable: the same document on stdout, and nothing beside it."""
