@@ -890,13 +890,14 @@ BY_LINES = (
     *("win.driver", "wsl.no_dri", "perm.policy", "umd.unregistered", "umd.variable_needed", "umd.device_choice"),
     *("npu.busy", "npu.release", "vpu.driver", "env.elsewhere", "env.other_python", "env.code_device"),
     *("kmd.reserved", "kmd.key", "kmd.other_kernel", "umd.opencl_elsewhere", "sys.glibc", "npu.access"),
-    *("env.hidden_cards", "npu.no_node"),
+    *("env.hidden_cards", "npu.no_node", "kmd.unknown_id", "fw.survivability", "umd.gives_up"),
 )
+BESIDE = ("tool.contradicted", "hw.slowed")
 SHOWN: list[Case] = [
-    *((name, {}, "", "") for name in (*BY_LINES, "tool.contradicted")),
+    *((name, {}, "", "") for name in (*BY_LINES, *BESIDE)),
     *((name, {"shown": {name: {"line": "so", "firm": True}}}, "", "fail: so") for name in BY_LINES),
     *((name, {"shown": {name: {"line": "so"}}}, "", "") for name in BY_LINES),
-    ("tool.contradicted", {"shown": {"tool.contradicted": {"line": "so", "firm": True}}}, "", "warn: so"),
+    *((name, {"shown": {name: {"line": "so", "firm": True}}}, "", "warn: so") for name in BESIDE),
     ("perm.not_a_device", {}, "", ""),
     (
         "perm.not_a_device",

@@ -31,7 +31,8 @@ def check_container_device(question: Question) -> Answer | None:
         return Answer(weight(question), seen, {"container": container.kind}) if fails(question.facts) else None
     driven = [gpu for gpu in intel_gpus(question) if gpu.driver in DRIVERS]
     elsewhere = all(gpu.driver == SEEN_ELSEWHERE for gpu in intel_gpus(question))
-    blind = elsewhere and is_xpu(question) and fails(question.facts)
+    unseen = not intel_gpus(question) and not question.facts.is_told("hardware.gpus")
+    blind = elsewhere and is_xpu(question) and (fails(question.facts) or unseen)
     if not driven and not blind:
         return None
     if not nodes(question) and not question.facts.is_told("hardware.nodes"):

@@ -191,6 +191,8 @@ AGES: tuple[tuple[tuple[int, int], int, Level], ...] = (
 )
 """Kernels from which on drivers up to a build are too old: 34666 is of 25.31, 28202 of the end of 2023, 27642 of 23.43,
 which Ubuntu ships with 6.8 (compute-runtime#710, openvino#24797)."""
+REFUSES_MEMORY = "OUT_OF_DEVICE_MEMORY"
+"""How a driver that is too old for its kernel was seen to fail (compute-runtime#710)."""
 FIRST_WITH_XE = 28202
 """Builds up to this one, of the end of 2023, knew of xe only where they were compiled for it (compute-runtime#696)."""
 OF_LATER = r"\.el\d|-oem\b"
@@ -442,14 +444,15 @@ def check_driver_age(question: Question) -> Answer | None:
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"
     seen = f"{said} on Linux {kernel.release}" if kernel else said
+    release = numbers(kernel.release) if kernel else (0, 0)
+    late = [level for first, last, level in AGES if release >= first and build <= last]
+    if late and REFUSES_MEMORY in question.facts.said.get("fails", ""):
+        return Answer("fail", f"{seen}, which refuses memory")
     if check_stock(question) is not None:
         return Answer("info", seen) if kernel else None
-    if newer_than(question, build) and not lists_all(question):
+    if kernel is None or (newer_than(question, build) and not lists_all(question)):
         return None
     on_xe = [gpu for gpu in intel_gpus(question) if gpu.driver == "xe"]
-    if kernel and on_xe and build <= FIRST_WITH_XE:
+    if on_xe and build <= FIRST_WITH_XE:
         return Answer("fail", f"{seen}, and xe has {named(question, on_xe)}, which a driver of 2023 does not know")
-    if kernel is None:
-        return None
-    late = [level for first, last, level in AGES if numbers(kernel.release) >= first and build <= last]
     return Answer(late[0] if late else "ok", seen)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
@@ -90,6 +91,7 @@ PROVEN = frozenset(
 
 WORDS = {
     "user": "$USER",
+    "device": "Intel GPU",
     "python": "python",
     "container": "docker",
     "torch": "torch",
@@ -122,8 +124,10 @@ def by_lines(name: str, question: Question) -> Answer | None:
     return judge_shown(name, question.facts, None)
 
 
-BESIDE = ("tool.contradicted",)
-"""What errs without anything being amiss with the GPU: it only warns."""
+HIDES = re.compile(r"\b(?:ONEAPI_DEVICE_SELECTOR|ZE_AFFINITY_MASK|SYCL_DEVICE_(?:FILTER|ALLOWLIST))\b")
+"""Variables that leave devices out."""
+BESIDE = ("tool.contradicted", "hw.slowed")
+"""What only warns: a tool that errs while nothing is amiss with the GPU, and a GPU that works and is slow."""
 
 
 def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
@@ -132,7 +136,14 @@ def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None
     works = torch_works(facts) or lists_gpu(facts)
     if seen is None or (works and not seen.firm) or (answer is not None and answer.level in ("fail", "crash")):
         return answer
-    words = {**WORDS, **(answer.words if answer else {}), "means": seen.means.rstrip("."), "mend": seen.mend}
+    names = " ".join(dict.fromkeys(HIDES.findall(seen.line)))
+    words = {
+        **WORDS,
+        "names": names,
+        **(answer.words if answer else {}),
+        "means": seen.means.rstrip("."),
+        "mend": seen.mend,
+    }
     return Answer("warn" if name in BESIDE else "fail", seen.line, words)
 
 

@@ -220,7 +220,8 @@ def check_build(question: Question) -> Answer | None:
         return Answer("info", f"no torch in {torch.prefix}")
     if torch.xpu or (torch.report is not None and torch.report.compiled):
         return Answer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
-    other = f"a CUDA {torch.cuda} build" if torch.cuda else "a CPU build"
+    cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
+    other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
     release = torch.version.partition("+")[0]
     words = {"python": torch.python, "torch": f"torch=={release}" if numbers(release) else "torch"}
     named = torch.version if numbers(release) else "the torch"

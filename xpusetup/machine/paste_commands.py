@@ -90,6 +90,7 @@ def lists_displays(command: str) -> str:
 
 def level_zero_shown(command: str) -> tuple[str, ...]:
     """Give the packages of Level Zero's driver, of which one has to be in what a command lists if it is installed."""
+    command = re.sub(r"^pacman -Qs\s+(?=[^|\s])", "pacman -Q | grep -E ", command)
     names = LEVEL_ZERO_DRIVERS.get(command.partition(" ")[0], ()) if LISTS.match(command) else ()
     return names if names and "|" in command and shows(command, (f"ii  {name} " for name in names)) else ()
 

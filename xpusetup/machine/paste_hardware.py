@@ -110,7 +110,7 @@ def _node(each: PastedNode, got: Pasted, gpus: list[dict[str, Any]]) -> dict[str
 
 def opens(node: PastedNode, got: Pasted) -> bool:
     """Say whether who asks may open a node; who is not known is taken for one who may."""
-    if node.closed or node.group == "nogroup":
+    if node.closed or (node.group == "nogroup" and node.mode[7:9] != "rw"):
         return False
     if not node.mode or node.mode[7:9] == "rw" or got.uid == 0 or "system.groups" not in got.told:
         return True

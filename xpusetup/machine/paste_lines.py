@@ -130,7 +130,7 @@ TIMED = re.compile(
 FOUND = re.compile(r"(i915|xe) (\S{7,12}\.\d): .*\bdevice ID ([0-9a-f]{4})\b")
 NARROW = re.compile(
     r"Small BAR device|Failed to resize BAR|Using a reduced BAR size of 256MiB"
-    r"|Small BAR detected for device \S{7,12}\.\d"
+    r"|Restricting VRAM size to PCI resource size|Small BAR detected for device \S{7,12}\.\d"
 )
 RENDER = r"/dev/dri/(?:by-path/\S{7,20}-render\b|renderD\d{1,4})"
 DENIED = r"(?:permission denied|EACCES\b|errno[ =:]{1,3}13\b)"
@@ -214,7 +214,7 @@ VARIABLE = re.compile(
     r"^(?:~?/\S{1,80}:(?:\d{1,5}:)?)?\s{0,12}(?:- ?)?"
     r"(?:export\s+|set\s+|setx\s+|ENV\s+)?[\"']?([A-Z_][A-Z0-9_]{1,60})(?:=|:\s)([^\n]*)$"
 )
-FILTERED = re.compile(r"Output filtered by (\w+) environment variable, which is set to (\S+?)\.?$")
+FILTERED = re.compile(r"(?:Output filtered by |Warning: )(\w+) environment variable(?:, which)? is set to (\S+?)\.?$")
 """What sycl-ls says of a variable that leaves devices out."""
 SERVICES = re.compile(r"^\s{0,4}services:\s*$")
 PRIVILEGED = re.compile(r"^\s+privileged:\s*[\"']?true")
@@ -370,7 +370,8 @@ class Pasted:
     `prose`: lines of words, `said`: what these tell, `joined`: groups that /etc/group gives the user, `starts`: what
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
-    lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device.
+    lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
+    `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
     kinds: Counter[str] = field(default_factory=Counter)
@@ -401,6 +402,7 @@ class Pasted:
     as_root: list[str] = field(default_factory=list)
     lacks: list[str] = field(default_factory=list)
     handed: tuple[str, ...] | None = None
+    aside: bool = False
     prose: list[str] = field(default_factory=list)
     said: dict[str, str] = field(default_factory=dict)
     blacklisted: list[str] = field(default_factory=list)

@@ -30,16 +30,20 @@ BREAKS = re.compile(
 )
 BLIND = re.compile(r"^\[opencl:(?:cpu|acc|fpga)")
 STARTS = re.compile(r"\b(?:docker|podman|nerdctl|apptainer|singularity)(?: \S+)?? (?:run|exec)\b")
+UNSETS = re.compile(r"env (?:-u [A-Z_]+ )+")
+HIDES = ("ONEAPI_DEVICE_SELECTOR", "ZE_AFFINITY_MASK", "SYCL_DEVICE_FILTER", "SYCL_DEVICE_ALLOWLIST")
+"""Variables that leave devices out."""
 MOST = 40
 """As many runs are compared."""
 
 
 @dataclass(frozen=True)
 class Run:
-    """A command that was typed, and whether what it showed says that the GPU works."""
+    """A command that was typed, whether what it showed says that the GPU works, and what had been unset before it."""
 
     command: str
     works: bool
+    unset: tuple[str, ...] = ()
 
     @property
     def program(self) -> str:
@@ -114,15 +118,18 @@ WITHOUT: tuple[Difference, ...] = (
 
 def runs_of(text: Sequence[str]) -> Iterator[Run]:
     """Give the commands that show whether the GPU works, each with that."""
-    command, shown = "", list[str]()
+    command, shown, unset = "", list[str](), ""
     for line in (*text, "$ end"):
         typed = lines.TYPED.match(line) or lines.ROOT.match(line) or lines.BARE.match(line)
         if typed is None:
             shown.append(line.strip())
             continue
         if command and (works := _outcome(shown)) is not None:
-            yield Run(command, works)
+            away = UNSETS.match(command)
+            gone = f"{unset} {away[0]}" if away else unset
+            yield Run(command[away.end() :] if away else command, works, tuple(gone.split()))
         command, shown = typed["command"], []
+        unset += f" {command[6:]}" if command.startswith("unset ") else ""
 
 
 def _outcome(shown: Sequence[str]) -> bool | None:
@@ -153,7 +160,15 @@ def _difference(bad: Run, good: Run) -> tuple[str, Shown] | None:
             words = (each.means.replace("<found>", found[0]), each.mend.replace("<found>", found[0]))
             line = f"the same program {how} {found[0].strip()}: {more.command[:100]}"
             return each.tells, Shown(line=line, means=words[0], mend=words[1], firm=True, same=["hpu.driver"])
-    return _image(bad, good)
+    return _unset(bad, good) or _image(bad, good)
+
+
+def _unset(bad: Run, good: Run) -> tuple[str, Shown] | None:
+    """Give the variable that hides devices and that was taken away before the run that works."""
+    name = next((each for each in HIDES if each in good.unset and each not in bad.unset), "")
+    if not name or name in good.command:
+        return None
+    return "umd.device_filter_env", Shown(line=f"the same program works after unset {name}: {good.command}", firm=True)
 
 
 def _image(bad: Run, good: Run) -> tuple[str, Shown] | None:

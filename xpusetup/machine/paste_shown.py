@@ -78,11 +78,17 @@ def _find(each: Showing, text: str) -> Shown | None:
     if found is None or not all(form.search(text) for form in needs) or any(form.search(text) for form in unless):
         return None
     words = {name: value.strip() for name, value in found.groupdict().items() if value}
-    start, end = text.rfind("\n", 0, found.start()) + 1, text.find("\n", found.end())
-    line = text[start : end if end >= 0 else None].strip().rpartition("\n")[2].strip()[:LONGEST]
+    line = _line_at(text, found)[:LONGEST]
     return Shown(
         line=line, means=_fill(each.means, words), mend=_fill(each.mend, words), same=each.same, firm=each.firm
     )
+
+
+def _line_at(text: str, found: re.Match[str]) -> str:
+    """Give the line in which the group `found` begins; without one that in which the match ends."""
+    at = found.start("found") if found.groupdict().get("found") else found.start() + len(found[0].rstrip()) - 1
+    start, end = text.rfind("\n", 0, max(at, 0)) + 1, text.find("\n", max(at, 0))
+    return text[start : end if end >= 0 else None].strip()
 
 
 def _fill(text: str, words: dict[str, str]) -> str:

@@ -45,12 +45,15 @@ OF_CONDA = re.compile(r"::(pytorch|libtorch)-(\d[\d.]*)-(\w*)")
 
 
 class TorchReader(EndReader):
-    """Reads which torch is there, and whether it has a device. `by_uv`: what is read now is what uv has changed."""
+    """Reads which torch is there, and whether it has a device.
+
+    `by_uv`: what is read now is what uv has changed, `replaces`: a torch for XPU was taken away.
+    """
 
     def __init__(self) -> None:
         """Begin with nothing read."""
         super().__init__()
-        self.by_uv = False
+        self.by_uv, self.replaces = False, False
 
     def _torch_is(self, version: str, weight: int) -> None:
         """Take a version of torch; of those that were printed or installed the last counts, else the first."""
@@ -152,11 +155,20 @@ class TorchReader(EndReader):
         plain = re.sub(r"[-_.]+", "-", name).lower()
         if plain == "torch":
             self._torch_is(version, SHOWN)
+            self._note_source(version)
         elif DISTRIBUTIONS.fullmatch(name.lower()):
             self.got.distributions[plain] = version
 
+    def _note_source(self, version: str) -> None:
+        """Note a build of the index's own that pip puts in the place of one for XPU, or of one that was built here."""
+        if self.replaces and not re.search(r"\+|a0|dev", version):
+            self.got.collected["conda"] = "cuda"
+        elif self.replaces:
+            self.got.collected.pop("conda", None)
+
     def _drop(self, name: str, version: str) -> None:
         plain = re.sub(r"[-_.]+", "-", lines.ALIASES.get(name.lower(), name)).lower()
+        self.replaces = self.replaces or (plain == "torch" and bool(re.search(r"\+(?:xpu|git)", version)))
         if self.got.distributions.get(plain) == version:
             del self.got.distributions[plain]
             self.heard.weight = 0 if plain == "torch" else self.heard.weight

@@ -27,7 +27,7 @@ from xpusetup.machine.paste_commands import (
 )
 from xpusetup.machine.paste_ends import ZE_DRIVER
 from xpusetup.machine.paste_kernel import ECHOED, plain_slot
-from xpusetup.machine.paste_lines import COLLECT, Pasted, PastedGpu, clean_lines
+from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
 from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
 from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
@@ -40,8 +40,15 @@ MOST_SHOWN = 4000
 """As many lines are held against data/shown.toml."""
 
 
+ASKS = ("sycl-ls", "clinfo", "python")
+"""Commands that ask for the GPU."""
+
+
 class Reader(TorchReader):
-    """Reads lines one after the other; what it has read is in `got`."""
+    """Reads lines one after the other; what it has read is in `got`.
+
+    `written`: the command that starts a container and that stands without a prompt: it may only be told of.
+    """
 
     def __init__(self, watched: Collection[str]) -> None:
         """Begin. `watched` are the variables of the environment that may be kept."""
@@ -51,6 +58,7 @@ class Reader(TorchReader):
         self.shown: set[str] = set()
         self.places: dict[str, str] = {}
         self.in_list = False
+        self.written = ""
 
     def read(self, text: str) -> None:
         """Read one thing that was pasted, from its first line to its last."""
@@ -139,11 +147,16 @@ class Reader(TorchReader):
             return ""
         self._end_command(closed=True)
         self._begin(self._note_place(named.get("user") or "", named.get("host") or "", found["command"]))
+        if handed_over(" ".join(words)) is not None:
+            self.written = found["command"] if found.re is lines.BARE else ""
         return "commands"
 
     def _note_place(self, user: str, host: str, command: str) -> str:
         """Note who types where, and give the command as it runs there."""
         self._note_started(command)
+        if self.written and user not in ("", "root") and not CONTAINER.fullmatch(host) and host not in self.written:
+            self.entering = False
+            self.got.aside = self.got.aside or command.startswith(ASKS)
         command = self.follow(host, command)
         self.by_root = command.startswith("sudo ") or (user == "root" and host in self.plain)
         self.heard.users |= {user} if user else set()
@@ -391,6 +404,7 @@ class Reader(TorchReader):
         return ""
 
     def _package(self, line: str) -> str:
+        line = line.removeprefix("local/")  # as pacman -Qs has it
         of_rpm = self.command.startswith(("rpm ", "pacman ")) and lines.OF_RPM.match(line)
         self.got.listed += bool(of_rpm or lines.LISTED.match(line))
         self.rows += bool(of_rpm)

@@ -68,6 +68,8 @@ PARTS: dict[str, str] = {
 ZE_DRIVERS = ("libze-intel-gpu1", "intel-level-zero-gpu", "intel-level-zero")
 """Packages of Level Zero's driver alone; others bring OpenCL's with it."""
 NOT_BUILT = "not compiled with XPU"
+OF_CUDA = ("nvidia-cuda-runtime", "nvidia-cublas", "nvidia-cudnn")
+"""Packages that a torch for CUDA brings."""
 PLAIN = re.compile(r"\d+\.\d+\.\d+")
 """The version of a wheel from PyPI; those for XPU and those built from source have more behind it."""
 NOT_NAMED = "of a version that was not told"
@@ -294,6 +296,8 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     if got.inside == "container" and any("kubectl exec" in line for line in got.everything):
         return {"kind": "kubernetes"}
     inside = got.inside == "container" or bool(CONTAINER.fullmatch(got.host))
+    if got.aside and not inside and got.sycl and not any(":gpu]" in line for line in got.sycl):
+        return {"kind": "wsl2"} if wsl else None
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
         details = {"image": got.image} if got.image else {}
@@ -354,10 +358,10 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),
         (bool(cuda), "", cuda),
         (bool({"intel-sycl-rt", "triton-xpu", "pytorch-triton-xpu"} & set(there)), xpu, ""),
-        (any(name.startswith("nvidia-cuda-runtime") for name in there), "", "yes"),
+        (got.available is not True and any(name.startswith(OF_CUDA) for name in there), "", "yes"),
         (any(NOT_BUILT in line for line in got.errors), "", ""),
         (any(WARNED.search(line) for line in got.errors), xpu, ""),
-        ("conda" in said, "", "yes" if said.get("conda") == "cuda" else ""),
+        ("conda" in said and got.available is not True, "", "yes" if said.get("conda") == "cuda" else ""),
         (bool(PLAIN.fullmatch(version)) and _has_none(got) and "intel-extension-for-pytorch" not in there, "", ""),
     )
     return next(({"xpu": xpu, "cuda": cuda} for holds, xpu, cuda in rules if holds), {})
