@@ -84,6 +84,17 @@ def test_the_only_build_here_is_meant(here: Path, monkeypatch: pytest.MonkeyPatc
     assert chosen() == ("torch-2.14", "the newest release")
 
 
+@pytest.mark.parametrize("name", ["", "gone"])
+def test_a_lock_that_somebody_changed(name: str, here: Path) -> None:
+    """Without the profile's file the root's own counts: where that is none any more, it is said, with what mends it."""
+    root = here / "there"
+    root.mkdir()
+    (root / "profile.lock.json").write_text(json.dumps({"schema": 1, "profile": {"name": name}}))
+    with pytest.raises(UsageError, match=r"profile\.lock\.json: ") as caught:
+        open_built(Where(profile=name, root=str(root)))
+    assert "rm " in caught.value.fix
+
+
 @pytest.mark.parametrize(
     ("where", "root"),
     [

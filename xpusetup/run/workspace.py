@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.config.devices import Device, UnknownDeviceError, find_device, is_device_file, read_device
-from xpusetup.config.profile import Profile
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
@@ -23,6 +22,7 @@ from xpusetup.system.trust import Foreign, find_foreign, foreign_text, require_t
 
 if TYPE_CHECKING:
     from xpusetup.base.model import Request
+    from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
 
 
@@ -278,7 +278,9 @@ def _load(where: Where, settings: Settings) -> tuple[Profile, bool]:
     except UsageError:
         lock = _lock_of(where, settings)
         if lock and where.profile in (lock.get("named"), lock["profile"]["name"]):
-            return Profile.model_validate(lock["profile"]), True
+            locked = read_locked_profile(Root(_root(where, settings, where.name)), {})
+            if locked is not None:
+                return locked, True
         raise
 
 
