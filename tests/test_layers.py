@@ -50,7 +50,6 @@ EFFECTS = (
     "run.compiler_caches",
     "bundle.io",
     "bundle.without_network",
-    "rebuild.elsewhere",
 )
 """Modules that start processes, reach the network, read clocks and the environment."""
 EFFECTS_ONLY = {"subprocess", "time", "git", "psutil", "distro", "socket", "os.environ", "os.getenv", "os.environb"}

@@ -14,6 +14,9 @@ output: Any = importlib.import_module("helperlib.output")
 HELPERS = Path(output.__file__).parents[1]
 IN_PLACE = {
     ("helperlib/verify/bench", "PROCESS / 'clear_refs'"),  # the kernel's
+    ("helperlib/namespaces", "Path('/proc/self/setgroups')"),
+    ("helperlib/namespaces", "Path('/proc/self/uid_map')"),
+    ("helperlib/namespaces", "Path('/proc/self/gid_map')"),
     ("run_suite", "work / name"),  # a folder of links that is made anew for each run
     ("helperlib/suites/shards", "attempt.file('done')"),  # read by the process that is begun next
     ("install_suite_needs", "constraints"),  # in a temporary folder

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from e2e.support import Tiny, make_tiny, xpusetup
-from xpusetup.rebuild import elsewhere
+from xpusetup.system import files
 
 if TYPE_CHECKING:
     from e2e.fixtures import Demo
@@ -44,13 +44,17 @@ setup(name="tiny", version=os.environ["TINY_VERSION"], py_modules=modules, ext_m
 def allowed() -> bool:
     """Say whether this machine lets a user have a host name and a time zone of his own."""
     asked = json.dumps({"host": "a-name", "uid": 1, "gid": 1})
-    words = (sys.executable, "-I", elsewhere.__file__, asked, "--try")
+    words = (sys.executable, "-Es", str(files.package_file("helpers/elsewhere.py")), asked, "--try")
     return subprocess.run(words, check=False, capture_output=True, text=True).stdout == "{}"
 
 
-def build(tiny: Tiny, root: Path) -> None:
-    built = xpusetup("build", *tiny.options(root), "--verify", "off", env=tiny.env)
+def build(tiny: Tiny, root: Path, **more: str) -> None:
+    built = xpusetup("build", *tiny.options(root), "--verify", "off", env={**tiny.env, **more})
     assert built.code == 0, built.err
+
+
+REAL = {"XPUSETUP_BUILD_PATH": "real"}
+"""Else both builds see their root at one path."""
 
 
 def rebuild(tiny: Tiny, root: Path, *words: str, **more: str) -> Any:
@@ -75,8 +79,8 @@ def test_what_is_well_made_is_the_same_bytes(tmp_path: Path) -> None:
 @pytest.mark.long
 def test_what_a_project_bakes_in_is_named(tmp_path: Path) -> None:
     tiny, root = make_tiny(tmp_path, setup_py=BAKES), tmp_path / "root"
-    build(tiny, root)
-    said = rebuild(tiny, root, LANG="C.UTF-8")
+    build(tiny, root, **REAL)
+    said = rebuild(tiny, root, LANG="C.UTF-8", **REAL)
     assert said.code == 1, said.out + said.err
     (wheel,) = said.document["result"]["wheels"]
     found = {each["member"]: (each["causes"], each["sure"]) for each in wheel["differences"]}
@@ -103,7 +107,7 @@ def test_a_second_build_that_fails_is_told_with_its_log(tmp_path: Path) -> None:
     setup = text + "from setuptools import setup\nsetup(name='tiny', version='1.0', py_modules=[])\n"
     tiny, root = make_tiny(tmp_path, setup_py=setup), tmp_path / "root"
     build(tiny, root)
-    said = rebuild(tiny, root)
+    said = rebuild(tiny, root, **REAL)
     found = said.document["result"]
     assert (said.code, found["same"], found["failed"], found["wheels"]) == (1, None, "tiny.build", [])
     assert "too long" in Path(found["log"]).read_text()

@@ -245,6 +245,10 @@ class Step:
     protected_trees: tuple[str, ...] = ()
 
 
+BUILD_PATH = "/usr/local/src"
+"""Where what compiles sees its root, by a bind mount, where that is allowed. docs/decisions/0056 has the reasons."""
+
+
 @dataclass(frozen=True, kw_only=True)
 class Plan:
     """The steps in an order in which they can run."""

@@ -17,7 +17,7 @@ from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.rebuild.compare import MemberDifference, compare_wheels, count_members
-from xpusetup.rebuild.io import VariedCondition, make_elsewhere, run_diffoscope
+from xpusetup.rebuild.io import VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document
@@ -265,6 +265,7 @@ def _judge(
     root, again = Path(result.root), Path(result.again)
     profile = Profile.model_validate((read_lock(prepared.root) or {})["profile"])
     second = {each.name: each for each in list_wheels(prepared.root, profile)}
+    conditions = replace(conditions, varied=(*conditions.varied, *seen_paths(root, again)))
     found = [_compare(each, second[each.name], conditions, again) for each in wheels]
     same = all(each.same for each in found)
     _mark(again, root, ended=True)

@@ -7,7 +7,7 @@ import shlex
 from math import ceil
 from typing import TYPE_CHECKING
 
-from xpusetup.base.model import ROOT
+from xpusetup.base.model import BUILD_PATH, ROOT
 from xpusetup.base.text import comment, render_command, render_long_command, render_word
 from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
 from xpusetup.plan.requirements import requirement_options
@@ -15,7 +15,7 @@ from xpusetup.plan.requirements import requirement_options
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from xpusetup.base.model import Need, Plan, Step, Target
+    from xpusetup.base.model import Layout, Need, Plan, Step, Target
     from xpusetup.emit.matrix import Cell
 
 
@@ -41,7 +41,7 @@ def render_scripts(plan: Plan) -> dict[str, str]:
 def render_script(step: Step, plan: Plan) -> str:
     """Give one step's script. The same step gives the same bytes wherever its root lies."""
     parts = [
-        _header(step, plan.target),
+        _header(step, plan),
         *_activated(step, plan.target),
         *_environment(step, plan),
         *_commands(step),
@@ -60,7 +60,14 @@ def kept_patterns(step: Step, target: Target) -> str:
     return " ".join(kept)
 
 
-def _header(step: Step, target: Target) -> str:
+def sees_build_path(step: Step, layout: Layout) -> bool:
+    """Say whether a step may see its root at BUILD_PATH: it compiles, and all that it compiles lies in its root."""
+    own = all(folder.startswith(f"{ROOT}/") for folder in (layout.src, layout.venv))
+    return "compiler" in step.needs and own and not step.protected_trees
+
+
+def _header(step: Step, plan: Plan) -> str:
+    target = plan.target
     lines = [
         "#!/usr/bin/env bash",
         "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034",
@@ -73,6 +80,7 @@ def _header(step: Step, target: Target) -> str:
         f"KEEP={render_word(kept_patterns(step, target))}",
         *_identified(step, target),
         *(("ALWAYS=1",) if step.always else ()),
+        *((f"BUILD_PATH={BUILD_PATH}",) if sees_build_path(step, plan.layout) else ()),
         '. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"',
         f"MAKES=({render_command(step.makes)})",
         "begin",

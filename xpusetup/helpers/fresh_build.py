@@ -1,10 +1,11 @@
 """Removes what an earlier build left and a build tool would take for current.
 
-The whole folder when another compiler filled it: a patch of gcc or oneAPI lies where the one before it lay, and ninja
-sees new sources and new commands only. Always what setuptools is about to pack (build/lib.*): it links an extension
-again only where its own sources are newer, whatever became of torch, and packs modules that another commit had. And
-what a full disk cut short: where the last page finds no room, GNU ld (2.40) leaves the rest out and ends well, so that
-ninja holds a library for made that no later link can read.
+The whole folder when another compiler filled it, or the same at another path: a patch of gcc or oneAPI lies where the
+one before it lay, ninja sees new sources and new commands only, and CMake does not go on at another path. Always what
+setuptools is about to pack (build/lib.*): it links an extension again only where its own sources are newer, whatever
+became of torch, and packs modules that another commit had. And what a full disk cut short: where the last page finds
+no room, GNU ld (2.40) leaves the rest out and ends well, so that ninja holds a library for made that no later link can
+read.
 """
 
 from __future__ import annotations
@@ -27,16 +28,18 @@ LINKED = re.compile(r"\.(o|so(\.\d+)*)$")
 
 
 def main() -> None:
-    """Compare the compilers with those of the last time, which a file beside the tree names; look for cut files."""
+    """Compare path and compilers with those of the last time, which a file beside the tree names; find cut files."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--build", type=Path, required=True)
     parser.add_argument("--tools", type=Path, required=True, help="the file that names them")
     parser.add_argument("--compiler", action="append", default=[])
     options = parser.parse_args()
-    seen = "".join(f"{identify(name)}\n" for name in options.compiler)
+    here = f"at {options.build}\n"
+    seen = here + "".join(f"{identify(name)}\n" for name in options.compiler)
     before = options.tools.read_text() if options.tools.exists() else ""
     if before != seen and options.build.exists():
-        print(f"{options.build} is of another compiler: it goes")
+        what = "by another compiler" if before.startswith(here) else "at another path"
+        print(f"{options.build} was filled {what}: it goes")
         shutil.rmtree(options.build)
     write_text(options.tools, seen)
     for packed in options.build.glob("lib.*"):

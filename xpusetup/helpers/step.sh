@@ -1,7 +1,8 @@
 # shellcheck shell=bash
 # What every step script does, whoever calls it: one clean environment, one lock, one key, one stamp.
 # A script sets STEP, AFTER, NEEDS, KEEP, MAKES (CXX or TOOLKIT where its needs name them, ALWAYS where it is never
-# done), sources this file, calls `begin`, runs its commands and calls `finish`.
+# done, BUILD_PATH where its root is to be seen at one path), sources this file, calls `begin`, runs its commands and
+# calls `finish`.
 
 ROOT=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd -P)
 # shellcheck disable=SC1091  # it lies beside this file
@@ -27,7 +28,30 @@ clean_environment() {
   local session=''
   [ -z "${XPUSETUP_LOCKED-}" ] || session=$(stat_of $$) # what outlives its build is known by root and session
   exec env -i "${kept[@]}" XPUSETUP_CLEAN=1 XPUSETUP_LOCKED="${XPUSETUP_LOCKED:+$ROOT ${session%% *}}" XPUSETUP_FORCE="${XPUSETUP_FORCE-}" \
-    bash "$ROOT/steps/$STEP.sh"
+    XPUSETUP_BUILD_PATH="${XPUSETUP_BUILD_PATH-}" bash "$ROOT/steps/$STEP.sh"
+}
+
+# What compiles starts once more where it sees its root at BUILD_PATH, if that can be (helpers/fixed_path.py).
+enter_build_path() {
+  [ -n "${BUILD_PATH-}" ] && [ -z "${XPUSETUP_SEEN_AT-}" ] && [ -x "$ROOT/venv/bin/python" ] || return 0
+  exec "$ROOT/venv/bin/python" "$ROOT/helpers/fixed_path.py" "$ROOT" "$BUILD_PATH" "${TOOLKIT-}" bash "$ROOT/steps/$STEP.sh"
+}
+
+# From here on its root is what it sees. Whoever reads the log sees it where it lies: each path there can be opened.
+use_build_path() {
+  [ "${XPUSETUP_SEEN_AT:-$ROOT}" != "$ROOT" ] || return 0
+  REAL_ROOT=$ROOT ROOT=$XPUSETUP_SEEN_AT
+  [ "${CCACHE_BASEDIR-}" != "$REAL_ROOT" ] || export CCACHE_BASEDIR=$ROOT
+  exec > >(exec sed -u "s|$ROOT/|$REAL_ROOT/|g") 2>&1 # no root holds what sed would take for more than a letter
+  FILTER=$!
+}
+
+# Let what was printed last arrive before the step ends; what a daemon holds open is not waited for.
+end_filter() {
+  [ -n "${FILTER-}" ] || return 0
+  exec >&- 2>&-
+  local tries=50
+  while kill -0 "$FILTER" 2>/dev/null && [ "$((tries -= 1))" -gt 0 ]; do sleep 0.02; done
 }
 
 # A caller that holds the lock hands its descriptor down; a script run by hand takes the lock itself.
@@ -89,6 +113,7 @@ intact() { # STAMP
 
 begin() {
   clean_environment
+  enter_build_path
   umask 022 # the modes of files go into wheels
   export PYTHONDONTWRITEBYTECODE=1 # on a full disk Python leaves half a .pyc, which stops every later run
   lock_root
@@ -113,6 +138,8 @@ begin() {
   rm -f "$stamp" "$ROOT/stamps/.$STEP".*
   watch_git
   go_on
+  use_build_path
+  trap 'tell_asked; [ -z "${LOCKED_FOLDER-}" ] || disown_root "$LOCKED_FOLDER" $$; end_filter' EXIT
   shopt -s inherit_errexit
 }
 
@@ -122,11 +149,10 @@ watch_git() {
   case " $NEEDS " in *" network "*) return ;; esac
   export GIT_TRACE2_EVENT=$ROOT/inputs/.git.$STEP
   rm -f "$GIT_TRACE2_EVENT"
-  trap 'tell_asked; [ -z "${LOCKED_FOLDER-}" ] || disown_root "$LOCKED_FOLDER" $$' EXIT
 }
 
 tell_asked() {
-  [ -s "$GIT_TRACE2_EVENT" ] || return 0
+  [ -s "${GIT_TRACE2_EVENT-}" ] || return 0
   sed -nE -e 's/.*"child_class":"remote-[^"]*".*"([a-z+]+:\/\/)([^"@/]*@)?([^"]*)"\]\}$/\1\3/p' \
     -e 's/.*"child_class":"transport\/ssh".*"([^"]+)","[^"]* '"'\/?([^']*)'"'"\]\}$/ssh:\/\/\1\/\2/p' "$GIT_TRACE2_EVENT" | sort | uniq -c |
     while read -r times address; do printf 'note: git asked for %s (%s), and this step has no network\n' "$address" "$times"; done
@@ -186,6 +212,7 @@ run() {
 }
 
 finish() {
+  ROOT=${REAL_ROOT-$ROOT}
   { printf '%s\n\n' "$INPUTS"; cat "$ROOT/steps/$STEP.sh"; } >"$ROOT/inputs/$STEP"
   { printf '%s\n' "$KEY"; made; } >"$ROOT/stamps/.$STEP.$$"
   mv -f "$ROOT/stamps/.$STEP.$$" "$ROOT/stamps/$STEP"

@@ -11,7 +11,6 @@ import sys
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from xpusetup.rebuild import elsewhere
 from xpusetup.rebuild.compare import Conditions, Varied
 from xpusetup.system import files
 from xpusetup.system.environment import variable, which
@@ -51,6 +50,7 @@ class Elsewhere:
         return () if "network" in step.needs else self.words
 
 
+BUILD_PATH_FILE = "build-path"
 HOST = "another-host-name"
 ZONE, OFFSET = "XPT", 13 * 3600 + 45 * 60
 """A time zone that is nobody's, and its seconds to the east of UTC."""
@@ -94,8 +94,19 @@ def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
             tuple(Varied(each.name, each.was, each.now) for each in told if each.varied and each.name in values),
             OFFSET - offset if "zone" not in problems else 0,
         ),
-        words=(sys.executable, "-I", str(elsewhere.__file__), json.dumps({**entered, **more})),
+        words=(*_elsewhere(), json.dumps({**entered, **more})),
     )
+
+
+def _elsewhere() -> tuple[str, ...]:
+    """Give the words before the JSON of helpers/elsewhere.py."""
+    return sys.executable, "-Es", str(files.package_file("helpers/elsewhere.py"))
+
+
+def seen_paths(root: Path, again: Path) -> tuple[Varied, ...]:
+    """Give the paths at which two roots compiled, as helpers/fixed_path.py kept them, where those are not the same."""
+    was, now = ((files.read_text(each / BUILD_PATH_FILE) or "").strip() for each in (root, again))
+    return (Varied("path", was, now),) if was != now else ()
 
 
 def _is_idle(name: str, problems: Mapping[str, str]) -> bool:
@@ -115,7 +126,7 @@ def _tell_jobs(was: int, now: int) -> VariedCondition:
 
 def _try(asked: Mapping[str, Any]) -> dict[str, str]:
     """Give what cannot be another here, and why."""
-    words = (sys.executable, "-I", str(elsewhere.__file__), json.dumps(asked), "--try")
+    words = (*_elsewhere(), json.dumps(asked), "--try")
     done = run_process(words, seconds=TRY_S)
     try:
         found = json.loads(done.out)

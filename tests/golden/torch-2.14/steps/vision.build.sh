@@ -8,6 +8,7 @@ AFTER='requirements runtime vision.fetch'
 NEEDS=compiler
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
+BUILD_PATH=/usr/local/src
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"'/wheels/torchvision-0.29.1+xpu-*.whl')
 begin

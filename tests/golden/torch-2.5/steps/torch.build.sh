@@ -9,6 +9,7 @@ NEEDS='compiler toolkit'
 KEEP='HOME PATH LANG TMPDIR TERM MAX_JOBS CMAKE_BUILD_PARALLEL_LEVEL COMPILER_LAUNCHER CMAKE_*_COMPILER_LAUNCHER CCACHE_* SCCACHE_*'
 CXX=g++
 TOOLKIT=/opt/intel/oneapi/pytorch-gpu-dev-0.5/bin/icpx
+BUILD_PATH=/usr/local/src
 . "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"
 MAKES=("$ROOT"'/wheels/torch-2.5.1+xpu-*.whl')
 begin

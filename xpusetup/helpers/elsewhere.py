@@ -11,16 +11,14 @@ name, why something cannot be had; 125 where that shows only later.
 
 from __future__ import annotations
 
-import ctypes
 import json
 import os
 import socket
 import sys
-from pathlib import Path
 from typing import Any
 
-NEW_USER, NEW_HOST, NEW_MOUNTS = 0x10000000, 0x04000000, 0x00020000
-BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
+from helperlib.namespaces import NEW_HOST, NEW_MOUNTS, become, bind, keep_mounts, unshare
+
 IMPOSSIBLE = 125
 LOCAL_TIME = "/etc/localtime"
 
@@ -44,7 +42,7 @@ def enter(asked: dict[str, Any]) -> dict[str, str]:
     """Enter the namespaces one after the other; give why not, by the names of what was asked for."""
     problems: dict[str, str] = {}
     if "host" in asked or "zone" in asked:
-        ways = {"host": lambda: socket.sethostname(asked["host"]), "zone": lambda: put_zone(asked["zone"])}
+        ways = {"host": lambda: socket.sethostname(asked["host"]), "zone": lambda: bind(asked["zone"], LOCAL_TIME)}
         wanted = {name: way for name, way in ways.items() if name in asked}
         try:
             leave()
@@ -70,30 +68,8 @@ def leave() -> None:
     try:
         become(0, 0, NEW_HOST | NEW_MOUNTS)
     except OSError:
-        call("unshare", NEW_HOST | NEW_MOUNTS)  # as root where user namespaces are not allowed
-    call("mount", b"none", b"/", None, RECURSIVE | PRIVATE, None)
-
-
-def become(uid: int, gid: int, more: int = 0) -> None:
-    """Move into a user namespace in which we are another user; what is ours stays ours there."""
-    user, group = os.geteuid(), os.getegid()
-    call("unshare", NEW_USER | more)
-    Path("/proc/self/setgroups").write_text("deny")
-    Path("/proc/self/uid_map").write_text(f"{uid} {user} 1")
-    Path("/proc/self/gid_map").write_text(f"{gid} {group} 1")
-
-
-def put_zone(file: str) -> None:
-    """Let a file stand for the machine's time zone."""
-    call("mount", os.fsencode(file), LOCAL_TIME.encode(), None, BIND, None)
-
-
-def call(name: str, *words: Any) -> None:
-    """Call the C library. Raises OSError."""
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*words) != 0:
-        number = ctypes.get_errno()
-        raise OSError(number, os.strerror(number))
+        unshare(NEW_HOST | NEW_MOUNTS)  # as root where user namespaces are not allowed
+    keep_mounts()
 
 
 if __name__ == "__main__":
