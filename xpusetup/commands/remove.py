@@ -20,7 +20,7 @@ from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock
 from xpusetup.run.manifest import read_manifest
-from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, Root, find_roots, read_lock, read_stamps
+from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots, read_lock, read_stamps
 from xpusetup.run.workspace import load_settings, open_workspace, roots_folder
 
 if TYPE_CHECKING:
@@ -33,7 +33,7 @@ NAME = re.compile(r"\w[\w.-]*")
 """The names of components: of a lock that someone wrote by hand nothing else is believed."""
 LOCKS = ("lock", OWNER)
 OURS = {*FOLDERS, "venv", "launcher", "published", "bundle", "nightlies", "held", "failed"} | {
-    *("journal.jsonl", "manifest.json", "report.html", LOCKED, *LOCKS)
+    *("journal.jsonl", "manifest.json", "report.html", LOCKED, SEEN_AT, *LOCKS)
 }
 """What commands and steps of this program write into a root."""
 STEP_LOCK = "lock.step."

@@ -14,7 +14,7 @@ from xpusetup.commands.result import Result
 from xpusetup.report.contents import BuildReport, Material, make_page, make_report, parse_ninja_log, parse_spans
 from xpusetup.run.journal import read_records
 from xpusetup.run.manifest import read_manifest, still_verified
-from xpusetup.run.root import Root, read_lock
+from xpusetup.run.root import Root, read_build_path, read_lock
 from xpusetup.run.step_process import read_samples
 from xpusetup.run.workspace import open_built
 from xpusetup.system import files
@@ -77,7 +77,7 @@ def read_report(root: Root) -> BuildReport | None:
 
 def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...]]:
     """Give ninja's commands by the step that ran them; `own` are the trees of the user's own."""
-    lock = read_lock(root) or {}
+    lock, compiled = read_lock(root) or {}, read_build_path(root)
     layout = Layout(**lock["layout"]) if "layout" in lock else Layout()
     src = Path(layout.src.replace(ROOT, str(root.path)))
     trees = {f"{tree.name}.build": tree for tree in (sorted(src.iterdir()) if src.is_dir() else ())}
@@ -85,7 +85,8 @@ def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...
         trees[f"{name}.install" if one.get("editable") else f"{name}.build"] = Path(one["folder"])
     found: dict[str, tuple[Edge, ...]] = {}
     for step, tree in trees.items():
-        texts = (files.read_text(path) or "" for name in LOGS for path in sorted(tree.glob(name)))
+        logs = (files.read_text(path) or "" for name in LOGS for path in sorted(tree.glob(name)))
+        texts = (text.replace(f"\t{compiled}/", f"\t{root.path}/") for text in logs)
         if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
             found[step] = edges
     return found

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from xpusetup.rebuild.compare import Conditions, Varied
+from xpusetup.run.root import Root, read_build_path
 from xpusetup.system import files
 from xpusetup.system.environment import variable, which
 from xpusetup.system.process import run_process
@@ -50,7 +51,6 @@ class Elsewhere:
         return () if "network" in step.needs else self.words
 
 
-BUILD_PATH_FILE = "build-path"
 HOST = "another-host-name"
 ZONE, OFFSET = "XPT", 13 * 3600 + 45 * 60
 """A time zone that is nobody's, and its seconds to the east of UTC."""
@@ -104,8 +104,8 @@ def _elsewhere() -> tuple[str, ...]:
 
 
 def seen_paths(root: Path, again: Path) -> tuple[Varied, ...]:
-    """Give the paths at which two roots compiled, as helpers/fixed_path.py kept them, where those are not the same."""
-    was, now = ((files.read_text(each / BUILD_PATH_FILE) or "").strip() for each in (root, again))
+    """Give the paths at which two roots compiled, where those are not the same."""
+    was, now = read_build_path(Root(root)), read_build_path(Root(again))
     return (Varied("path", was, now),) if was != now else ()
 
 

@@ -33,6 +33,7 @@ FOLDERS = ("steps", "helpers", "stamps", "inputs", "logs", "results", "src", "wh
 HELPERS = "helpers"
 LOCKED = "profile.lock.json"
 ABSENT = "results/no-device.json"
+SEEN_AT = "build-path"
 DRAFT = re.compile(r"\.(?!lock\.|begun\.).+\.(?:[a-z0-9_]{8}|[0-9]+|part)")
 """The names under which files are written before they are whole, by system/files.py, by steps and by helpers."""
 
@@ -96,6 +97,11 @@ def _source_files(folder: Path, to: str) -> Iterator[tuple[str, str]]:
         name = path.relative_to(folder)
         if path.is_file() and "__pycache__" not in name.parts:
             yield f"{to}/{name}", path.read_text(encoding="utf-8")
+
+
+def read_build_path(root: Root) -> str:
+    """Give the path at which a root compiles, as helpers/fixed_path.py kept it: its own, or BUILD_PATH."""
+    return (files.read_text(root / SEEN_AT) or "").strip() or str(root.path)
 
 
 def read_origins(root: Root) -> dict[str, str]:
