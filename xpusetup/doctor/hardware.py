@@ -55,6 +55,17 @@ GENERIC = (
 )
 
 
+NOT_BUILT = "i915 is not the one of DKMS"
+INSTALL_DKMS = (
+    "Intel's i915 of DKMS is not installed, as far as was told: set up Intel's repository for this release"
+    " (xpusetup setup), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
+)
+BUILD_AGAIN = (
+    "Install the headers of the running kernel and build the module again: sudo dkms autoinstall -k $(uname -r); "
+    "dkms status tells what failed."
+)
+
+
 def weight(question: Question) -> Level:
     """Give how much the lack of a device matters: running needs one, building does not."""
     return "fail" if question.goal == "run" else "warn"
@@ -169,6 +180,7 @@ NO_FIRMWARE = (
     r"|Direct firmware load for .* failed with error -2"
     r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
+TOO_OLD = r"Unsupported [GH]uC v\d|\bv[\d.]+ or newer is required"
 GUC = r"(?i)\bguc\b|/\w+_guc_"
 WEDGED = (
     r"(?i)declar\w+ (?:it |device \S+ (?:as )?)?wedged|Device initialization failed"
@@ -220,7 +232,8 @@ def check_firmware(question: Question) -> Answer | None:
     guc = [line for line in lines if re.search(GUC, line)]
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
     if lines and (gone or (guc and not lists_all(question))):
-        return Answer("fail", (guc or lines)[-1])
+        told = messages(question, TOO_OLD)
+        return Answer("fail", (told or guc or lines)[-1])
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:
@@ -273,8 +286,10 @@ def check_max_driver(question: Question) -> Answer | None:
     if lost and "i915" in kernel.blacklisted:
         return None
     if lost:
-        built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
-        return Answer("fail", f"{named(question, lost)} has no driver; i915 is {built}", _words(kernel, lost))
+        built = "i915 is built by DKMS, for another kernel" if "i915" in kernel.dkms else NOT_BUILT
+        mend = BUILD_AGAIN if "i915" in kernel.dkms else INSTALL_DKMS
+        words = {**_words(kernel, lost), "mend": mend}
+        return Answer("fail", f"{named(question, lost)} has no driver; {built}", words)
     version = kernel.modules.get("i915")
     return Answer("ok", f"i915 {version or 'of the kernel'}" if "i915" in kernel.modules else str(cards[0].driver))
 

@@ -353,6 +353,7 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
     rules: tuple[tuple[bool, str, str], ...] = (
+        (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),

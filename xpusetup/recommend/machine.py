@@ -10,6 +10,7 @@ from packaging.version import Version
 
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, hide_integrated
+from xpusetup.machine.works import lists_gpu
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -120,6 +121,6 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
     packages = userland.packages or {}
     version = next((packages[name] for name in DRIVERS if name in packages), "")
     if not version and LIBRARY not in (userland.libraries or {}):
-        return "missing"
+        return "there" if lists_gpu(facts) else "missing"  # whatever it is called: Level Zero got to a GPU by it
     old = {each for card in cards if card.platform for each in card.platform.too_old}
     return "old" if any(version.startswith(f"{each}.") for each in old) else "there"
