@@ -46,7 +46,7 @@ OF_CONDA = re.compile(r"::(pytorch|libtorch)-(\d[\d.]*)-(\w*)")
 
 
 OF_IPEX = re.compile(r"\d+\.\d+\.[1-9]\d+(?![\w.]*\+cu)")
-"""A version of Intel's extension, which counts by tens behind its torch's two numbers (2.3.110); torch never got there."""
+"""A version of Intel's extension, which counts by tens (2.3.110); torch never had ten patches of a release."""
 
 
 class TorchReader(EndReader):
@@ -177,7 +177,8 @@ class TorchReader(EndReader):
 
     def _drop(self, name: str, version: str) -> None:
         plain = re.sub(r"[-_.]+", "-", lines.ALIASES.get(name.lower(), name)).lower()
-        self.replaces = self.replaces or (plain == "torch" and bool(re.search(r"\+(?:xpu|git)", version)))
+        if plain == "torch" and re.search(r"\+(?:xpu|git)", version):
+            self.replaces, self.got.replaced = True, version
         if self.got.distributions.get(plain) == version:
             del self.got.distributions[plain]
             self.heard.weight = 0 if plain == "torch" else self.heard.weight
