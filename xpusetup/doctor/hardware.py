@@ -234,12 +234,12 @@ def check_firmware(question: Question) -> Answer | None:
     kernel = _kernel(question)
     if kernel is None:
         return None
-    lines = messages(question, f"{NO_FIRMWARE}|{TOO_OLD}")
-    guc = [line for line in lines if re.search(GUC, line)]
+    lines = messages(question, NO_FIRMWARE)
+    told = messages(question, TOO_OLD)
+    guc = told or [line for line in lines if re.search(GUC, line)]
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
     if lines and (gone or (guc and not lists_all(question))):
-        told = messages(question, TOO_OLD)
-        return Answer("fail", (told or guc or lines)[-1])
+        return Answer("fail", (guc or lines)[-1])
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:
