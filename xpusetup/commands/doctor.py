@@ -175,8 +175,16 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
     matters = wanted_goals(tuple(by_goal), told.way.route)
     if paste and told.way.route == "none" and not facts.is_told("hardware.gpus"):
         told = replace(told, way=replace(told.way, why="which accelerator is there was not told"))
+    if paste:
+        told = replace(told, way=_in_its_words(told.way, paste))
     told = replace(told, saved=asked.save or None, pasted=paste.describe(findings, told.root_causes) if paste else None)
     return Result("doctor", told, code=1 if any(told.stops[goal] for goal in matters) else 0)
+
+
+def _in_its_words(way: Recommendation, paste: Paste) -> Recommendation:
+    """Give a way with the commands of the installer that is used there."""
+    steps = [replace(each, commands=paste.habits.commands(each.commands)) for each in way.steps]
+    return replace(way, steps=steps, commands=list(paste.habits.commands(way.commands)))
 
 
 def _read_paste(names: tuple[str, ...]) -> Paste | None:

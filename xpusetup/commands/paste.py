@@ -14,6 +14,7 @@ from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.paste_advice import Habits, habits_of
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.machine.works import fails, torch_works
@@ -45,7 +46,7 @@ OF_DRIVERS = ("kmd.", "umd.", "dkms.", "perm.", "hpu.", "ascend.")
 NOT_INSTALLED = ("pip.no_match", "pip.wrong_platform", "pip.requires_python", "pip.conflict", "pip.network", "pip.hash")
 """Why pip did not install torch."""
 LOOKING = re.compile(
-    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi)\b"
+    r"\b(?:ls(?:mod|pci|hw|of|usb)|clinfo|sycl-ls|xpu-smi|vainfo|dmesg|\w\w-smi|nvidia-smi|mokutil|inxi|dkms)\b"
 )
 """Programs that only look: that one is not there is no cause."""
 OF_PROGRAMS = ("py.api", "py.arguments", "torch.attr", "rt.no_xpu_module")
@@ -106,6 +107,7 @@ class Paste:
     report: PasteReport
     causes: tuple[Cause, ...]
     cut: bool
+    habits: Habits
 
     def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
@@ -131,8 +133,9 @@ class Paste:
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Say of a torch that does not import, or has no device, what its error means."""
         told = [each for each in self.causes if not _is_symptom(each, self.facts)]
-        reasons = ((each, _reason(each, told)) for each in findings)
-        return tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
+        reasons = [(each, _reason(each, told)) for each in findings]
+        found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
+        return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
 
 
 def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:
@@ -173,7 +176,10 @@ def read_paste(names: Sequence[str]) -> Paste:
     if not report.kinds and not causes and not facts.shown:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"
         raise UsageError(f"nothing in {', '.join(names)} is recognised", fix=fix)
-    return Paste(facts, report, causes, any(len(each) >= MOST_TEXT for each in data))
+    contained = facts.container is not None and facts.container.kind not in ("", "wsl2")
+    return Paste(
+        facts, report, causes, any(len(each) >= MOST_TEXT for each in data), habits_of(texts, contained=contained)
+    )
 
 
 def _is_symptom(cause: Cause, facts: Facts) -> bool:

@@ -119,6 +119,10 @@ def check_container_group(question: Question) -> Answer | None:
     )
     if container.kind == "podman" and mapped:
         start = "podman run --device /dev/dri --group-add keep-groups ..."
+    if "compose" in container.details and not mapped:
+        start = (
+            f"group_add: ['{gid}']  # in the compose file, or in .env what that takes for it; then docker compose up -d"
+        )
     words = {"gid": gid, "container": container.kind, "start": start}
     return Answer(weight(question), f"{closed[0].path} belongs to group {group} of the host", words)
 

@@ -17,7 +17,7 @@ from xpusetup.doctor.question import (
     numbers,
     package,
 )
-from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, level_zero_build
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, is_stock, level_zero_build
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
 
 IPEX = "intel-extension-for-pytorch"
-STOCK = "23.43.27642"
-"""How the driver of Ubuntu 24.04's own archive begins."""
 
 
 def _table(question: Question) -> FirstTable | None:
@@ -87,7 +85,7 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     if build is None or not is_xpu(question) or not intel_gpus(question):
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"
-    if said.startswith(STOCK):
+    if is_stock(said):
         return None
     late = newer_than(question, build)
     if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):

@@ -55,6 +55,17 @@ GENERIC = (
 )
 
 
+NOT_BUILT = "i915 is not the one of DKMS"
+INSTALL_DKMS = (
+    "Intel's i915 of DKMS is not installed, as far as was told: set up Intel's repository for this release"
+    " (xpusetup setup), then install intel-i915-dkms with the headers of this kernel, and intel-fw-gpu, its firmware."
+)
+BUILD_AGAIN = (
+    "Install the headers of the running kernel and build the module again: sudo dkms autoinstall -k $(uname -r); "
+    "dkms status tells what failed."
+)
+
+
 def weight(question: Question) -> Level:
     """Give how much the lack of a device matters: running needs one, building does not."""
     return "fail" if question.goal == "run" else "warn"
@@ -146,7 +157,8 @@ def check_small_bar(question: Question) -> Answer | None:
         return None
     if not small:
         return Answer("ok", ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address}" for gpu in cards))
-    level: Level = "fail" if any(gpu.driver == "xe" for gpu in small) else "warn"
+    refused = REFUSES_MEMORY in question.facts.said.get("fails", "")
+    level: Level = "fail" if refused or any(gpu.driver == "xe" for gpu in small) else "warn"
     return Answer(level, ", ".join(f"{(gpu.bar or 0) >> 20} MiB at {gpu.address} ({gpu.driver})" for gpu in small))
 
 
@@ -169,6 +181,7 @@ NO_FIRMWARE = (
     r"|Direct firmware load for .* failed with error -2"
     r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
+TOO_OLD = r"Unsupported [GH]uC v\d|\bv[\d.]+ or newer is required"
 GUC = r"(?i)\bguc\b|/\w+_guc_"
 WEDGED = (
     r"(?i)declar\w+ (?:it |device \S+ (?:as )?)?wedged|Device initialization failed"
@@ -206,9 +219,14 @@ def _kernel(question: Question) -> Kernel | None:
     return question.facts.kernel if intel_gpus(question) and not question.facts.in_wsl else None
 
 
-def _words(kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
+def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str]:
     device = lost[0].device if lost else ""
-    return {"kernel": kernel.release, "device": device, "address": lost[0].address if lost else ""}
+    first = first_of(question, lost[0], "kernel") if lost else None
+    newer = f": Linux {first.first} or newer" if first else ""
+    if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
+        newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
+    address = lost[0].address if lost else ""
+    return {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
 
 
 def check_firmware(question: Question) -> Answer | None:
@@ -217,7 +235,8 @@ def check_firmware(question: Question) -> Answer | None:
     if kernel is None:
         return None
     lines = messages(question, NO_FIRMWARE)
-    guc = [line for line in lines if re.search(GUC, line)]
+    told = messages(question, TOO_OLD)
+    guc = told or [line for line in lines if re.search(GUC, line)]
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
     if lines and (gone or (guc and not lists_all(question))):
         return Answer("fail", (guc or lines)[-1])
@@ -273,8 +292,10 @@ def check_max_driver(question: Question) -> Answer | None:
     if lost and "i915" in kernel.blacklisted:
         return None
     if lost:
-        built = "built by DKMS, for another kernel" if "i915" in kernel.dkms else "not the one of DKMS"
-        return Answer("fail", f"{named(question, lost)} has no driver; i915 is {built}", _words(kernel, lost))
+        built = "i915 is built by DKMS, for another kernel" if "i915" in kernel.dkms else NOT_BUILT
+        mend = BUILD_AGAIN if "i915" in kernel.dkms else INSTALL_DKMS
+        words = {**_words(question, kernel, lost), "mend": mend}
+        return Answer("fail", f"{named(question, lost)} has no driver; {built}", words)
     version = kernel.modules.get("i915")
     return Answer("ok", f"i915 {version or 'of the kernel'}" if "i915" in kernel.modules else str(cards[0].driver))
 
@@ -288,7 +309,7 @@ def check_known(question: Question) -> Answer | None:
         first = first_of(question, early[0], "kernel")
         by = f": the first that does by itself is {first.first}" if first else ""
         seen = f"Linux {kernel.release} is older than the first that drives {named(question, early)}{by}"
-        return Answer("fail", seen, _words(kernel, early))
+        return Answer("fail", seen, _words(question, kernel, early))
     return _refusal(question, kernel, lost) if lost else Answer("ok", f"Linux {kernel.release} knows it")
 
 
@@ -298,15 +319,15 @@ def _refusal(question: Question, kernel: Kernel, lost: list[Gpu]) -> Answer | No
     if refused and _barred(question, kernel, lost):
         return None  # the driver that would take it by itself may not load, and the other one says that it will not
     if refused:
-        return Answer("fail", refused[-1], _words(kernel, lost))
+        return Answer("fail", refused[-1], _words(question, kernel, lost))
     unclaimed = [gpu for gpu in lost if kernel.claims is not None and kernel.claims.get(gpu.device) == []]
     if unclaimed:
         seen = f"Linux {kernel.release} has no driver for {named(question, unclaimed)}"
-        return Answer("fail", seen, _words(kernel, unclaimed))
+        return Answer("fail", seen, _words(question, kernel, unclaimed))
     late = [gpu for gpu in lost if gpu.driver is None and _is_before(question, kernel, gpu)]
     if late and kernel.claims is None and not (re.search(OF_LATER, kernel.release) and kernel.blacklisted):
         seen = f"Linux {kernel.release} is older than {named(question, late)}, and no driver has it"
-        return Answer("fail", seen, _words(kernel, late))
+        return Answer("fail", seen, _words(question, kernel, late))
     return None
 
 
@@ -434,7 +455,7 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
     if aged is not None and aged.level == "fail":
         return None  # a driver that is too old for the kernel finds nothing on i915 either
     seen = f"xe has {named(question, cards)} under Linux {kernel.release}"
-    return Answer("fail" if lost else "warn", seen, _words(kernel, cards))
+    return Answer("fail" if lost else "warn", seen, _words(question, kernel, cards))
 
 
 def check_driver_age(question: Question) -> Answer | None:

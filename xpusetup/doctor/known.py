@@ -96,6 +96,7 @@ WORDS = {
     "container": "docker",
     "torch": "torch",
     "version": "",
+    "newer": "",
     "mend": "",
     "names": "",
     "start": "docker run --device /dev/dri --group-add $(stat -c %g /dev/dri/renderD128) ...",

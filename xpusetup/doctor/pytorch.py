@@ -184,6 +184,8 @@ def wanted_packages(one: Conflict) -> str:
 
 
 RUNTIME = re.compile(r"intel-|onemkl-|dpcpp-|mkl$|tcmlib|umf|tbb|impi|oneccl|onecl")
+FIRST_WHEEL = (2, 5, 1)
+"""The first release whose wheels are on PyTorch's own index for XPU."""
 FROZEN = (2, 10)
 """The release of torch from which on torchaudio has numbers of its own."""
 FALLBACK = ("PYTORCH_ENABLE_XPU_FALLBACK", "PYTORCH_DEBUG_XPU_FALLBACK")
@@ -222,9 +224,21 @@ def check_build(question: Question) -> Answer | None:
         return Answer("ok", f"{torch.version} in {torch.prefix}, XPU {torch.xpu or 'compiled in'}")
     cuda = "" if torch.cuda == "yes" else f"{torch.cuda} "
     other = f"a CUDA {cuda}build" if torch.cuda else "a CPU build"
-    release = torch.version.partition("+")[0]
-    words = {"python": torch.python, "torch": f"torch=={release}" if numbers(release) else "torch"}
+    release, local = torch.version.split("+")[0], torch.version.partition("+")[2]
+    same = numbers(release, 3) >= FIRST_WHEEL and not re.search(r"dev|a0|rc|post", release) and local[:3] != "xpu"
+    words = {"python": torch.python, "torch": f"torch=={release}" if same else "torch"}
     named = torch.version if numbers(release) else "the torch"
+    if local[:3] == "xpu":
+        words |= {
+            "means": "It is named for XPU, and what is in it was not compiled for it: a broken build of that night"
+        }
+        words |= {"mend": "Take a release, or a nightly of another day."}
+    if torch.replaced:
+        words |= {"means": f"It was put in the place of {torch.replaced}: what was installed last asked for torch, and"}
+        words["means"] += " its installer took the one of another index"
+        words |= {
+            "mend": "So that it stays: install that package with --no-deps, or with the same --index-url for torch"
+        }
     aside = torch.report is None and _lists_none(question)
     return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, get_args
 
@@ -223,11 +224,24 @@ def _examine_one(check: Check, question: Question, text: CheckText, found: Mappi
         level=answer.level,
         title=text.title,
         seen=answer.seen,
-        why="" if quiet else text.reason(answer.words),
-        fix=Fix() if quiet else text.fix(answer.words),
+        why="" if quiet else _reason(text, answer),
+        fix=Fix() if quiet else _fix(text, answer),
         source=text.source,
         caused_by=(found[cause].caused_by or cause) if answer.level == "skip" else "",
     )
+
+
+def _reason(text: CheckText, answer: Answer) -> str:
+    """Give why it matters: what a line was known to mean says more than the check's own words."""
+    means = answer.words.get("means", "")
+    return f"{means}." if means and "<means>" not in text.why else text.reason(answer.words)
+
+
+def _fix(text: CheckText, answer: Answer) -> Fix:
+    """Give what mends it, in the words of the line that told of it where it has some."""
+    fix = text.fix(answer.words)
+    own = answer.words.get("mend", "") if answer.words.get("means") else ""
+    return replace(fix, say=own) if own and "<mend>" not in text.say else fix
 
 
 def _outweighs(found: Mapping[str, Finding], name: str, answer: Answer) -> bool:

@@ -19,7 +19,7 @@ from xpusetup.doctor.question import (
     package,
     variable,
 )
-from xpusetup.machine.versions import DRIVER_PACKAGES
+from xpusetup.machine.versions import DRIVER_PACKAGES, is_stock
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -104,7 +104,7 @@ def check_driver(question: Question) -> Answer | None:
 def check_stock(question: Question) -> Answer | None:
     """Look for the driver of Ubuntu 24.04's own archive."""
     version = package(question, "libze-intel-gpu1", "intel-opencl-icd")
-    if not is_xpu(question) or not version.startswith("23.43.27642"):
+    if not is_xpu(question) or not is_stock(version):
         return None
     if late := newer_than(question, STOCK_BUILD):
         return Answer("fail", tell(question, version, late))

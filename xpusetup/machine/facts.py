@@ -122,6 +122,7 @@ class Torch(Fact):
     that torch asks for, `libraries` {soname: path} the watched ones that the environment itself holds, `conflicts`
     what cannot work together, `misfits` what is compiled against another torch. `glibcxx` is the highest version in
     the environment's own libstdc++, `glibcxx_system` that in the system's: 30 stands for GLIBCXX_3.4.30.
+    `replaced` is the build for XPU that was there before, where an installer was seen to take it away.
     """
 
     python: str
@@ -140,6 +141,7 @@ class Torch(Fact):
     misfits: list[Misfit] | None = None
     glibcxx: int | None = None
     glibcxx_system: int | None = None
+    replaced: str = ""
     report: ImportReport | None = None
 
 

@@ -19,7 +19,7 @@ from pydantic import Field
 from xpusetup.base.values import Name, Sourced, Specifiers, Strict, Text
 from xpusetup.config.load import parse_data
 from xpusetup.machine.gpus import PciId
-from xpusetup.machine.versions import COMPILERS, LOADERS, driver_build, first_package
+from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, LOADERS, driver_build, first_package, is_stock
 from xpusetup.machine.works import fails
 
 if TYPE_CHECKING:
@@ -41,6 +41,7 @@ class When(Strict):
     `driver` is held against the build of compute-runtime, `guc` against the firmware that the kernel names, `release`
     is a part of the kernel's whole name, `messages` a pattern for a line of what it says, `bundle` says whether the
     toolkit is PyTorch's own. `environment` are variables that are set so, `unless` those that help.
+    `stock`: whether the driver is that of Ubuntu 24.04's own archive.
     `fails`: it was seen or said that the GPU does not work; for versions that a distribution may have mended.
     """
 
@@ -62,6 +63,7 @@ class When(Strict):
     unless: dict[Text, Text] = {}
     wsl: bool | None = None
     small_bar: bool | None = None
+    stock: bool | None = None
     fails: bool = False
 
 
@@ -154,6 +156,7 @@ class Situation:
         toolkit = self.toolkit or (kit.version if kit else "")
         return (
             _fits(str(build) if build else "", when.driver)
+            and (when.stock is None or when.stock == is_stock(first_package(self.facts, DRIVER_PACKAGES)))
             and _fits(first_package(self.facts, COMPILERS), when.compiler)
             and _fits(first_package(self.facts, LOADERS), when.loader)
             and _fits(self._guc(), when.guc)

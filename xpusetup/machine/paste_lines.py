@@ -179,7 +179,8 @@ OF_RELEASE = re.compile(
 )
 """A release of torch or of Intel's extension in such a list."""
 OLDER_CXX = re.compile(
-    r"(/\S{1,300}?/lib(?:stdc\+\+|gcc_s)\.so\S{0,20}): version [`'\"\u2018]?(\w{2,20}_[\d.]+)['\"\u2019]? not found"
+    r"((?:\.\.)?/\S{1,300}?/lib(?:stdc\+\+|gcc_s)\.so\S{0,20}): version"
+    r" [`'\"\u2018]?(\w{2,20}_[\d.]+)['\"\u2019]? not found"
     r" \(required by (/[^\s)]{1,300})\)"
 )
 """A C++ library that lacks what a library beside it asks for."""
@@ -432,6 +433,7 @@ class Pasted:
     available: bool | None = None
     count: int | None = None
     errors: list[str] = field(default_factory=list)
+    replaced: str = ""
     lacking_cxx: list[tuple[str, str, str]] = field(default_factory=list)
 
 

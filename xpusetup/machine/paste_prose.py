@@ -126,15 +126,41 @@ def what_is_said(lines: Iterable[str], sayings: Iterable[Saying]) -> dict[str, s
     return told
 
 
+OF_SYSTEMS = "".join(rf"(?<!\b{name} )" for name in ("rocky", "oracle", "arch", "kali", "enterprise", "amazon", "alma"))
 KERNEL = re.compile(
-    r"(?i)\b(?:kernel|linux|uname -r)(?: version| release)?(?: is| at| says| gives|:)?"
-    r" v?(\d\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)"
+    rf"(?i){OF_SYSTEMS}"
+    r"\b(?:kernel|linux|uname -r)(?: version| release)?(?: is| at| says| gives|:)?"
+    r" v?([2-7]\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)"
     r"(?![\w+]| or )"
 )
 WISHED = re.compile(
     r"(?i)\b(?:need\w*|requires?|since|until|from|newer|older|upgrad\w+|updat\w+"
     r"|install\w*|try|tried|at least|supports?|added|going|fine|works?|worked|another|previous\w*|earlier|used to)\b"
 )
+
+
+A_KERNEL = re.compile(r"(?<![\w.+-])v?([4-7]\.\d{1,2}(?:\.\d{1,3})?(?:-[\w.+-]*\w)?)(?![\w+.]*\d)")
+OF_KERNELS = re.compile(r"(?i)\b(?:kernels?|linux|boot(?:ed|ing)?|hwe)\b")
+PARTS = re.compile(r"[,;:]\s|\s(?:but|while|whereas|and|then|until)\s", re.IGNORECASE)
+WELL = re.compile(r"(?i)\b(?:works?|worked|working|fine|ok|okay|good|finds?|found|lists?|listed|there|shows?|True)\b")
+AMISS = re.compile(
+    r"(?i)\b(?:fails?|failed|broken?|breaks?|gone|lost|nothing|none|False|stopped|missing|disappear\w*|vanish\w*|zero|0)\b"
+)
+
+
+def failing_kernel(spoken: Iterable[str]) -> tuple[str, str]:
+    """Give the kernel with which it is said to work, and the one with which it fails; empty where two were not told."""
+    good, bad = "", ""
+    for sentence in spoken:
+        for part in PARTS.split(sentence) if OF_KERNELS.search(sentence) else ():
+            found = A_KERNEL.search(part)
+            words = A_KERNEL.sub(" ", part)
+            amiss = bool(AMISS.search(words)) or bool(NOT.search(words) and WELL.search(words))
+            if found and amiss:
+                bad = found[1]
+            elif found and WELL.search(words):
+                good = found[1]
+    return (good, bad) if good and bad and good != bad else ("", "")
 
 
 def take_words(got: Pasted, told: Mapping[str, str]) -> None:
@@ -148,6 +174,10 @@ def take_words(got: Pasted, told: Mapping[str, str]) -> None:
         got.release.update(
             {"NAME": found[1], "VERSION_ID": (found[2] or "").rstrip("."), "PRETTY_NAME": found.group().rstrip(".")}
         )
+    good, bad = failing_kernel(spoken)
+    if bad and (not got.kernel or got.kernel.startswith(good)):
+        got.kernel = bad
+        got.told.update(("system", "kernel"))
     if not got.kernel and len(named) == 1:
         got.kernel = named.pop()
         got.told.update(("system", "kernel"))

@@ -17,6 +17,7 @@ FORMS = {
     "version.cuda": r"None|\d[\d.]*",
     "version.xpu": r"None|\d[\d.]*",
     "xpu.is_available()": "True|False",
+    "xpu._is_compiled()": "True|False",
     "cuda.is_available()": "True|False",
     "xpu.device_count()": r"\d{1,3}",
     "cuda.device_count()": r"\d{1,3}",
@@ -44,6 +45,10 @@ OF_TORCH = re.compile(r"(?:Import|OS)Error: .*(?:libsycl|libur_|libtorch|c10_xpu
 OF_CONDA = re.compile(r"::(pytorch|libtorch)-(\d[\d.]*)-(\w*)")
 
 
+OF_IPEX = re.compile(r"\d+\.\d+\.[1-9]\d+(?![\w.]*\+cu)")
+"""A version of Intel's extension, which counts by tens (2.3.110); torch never had ten patches of a release."""
+
+
 class TorchReader(EndReader):
     """Reads which torch is there, and whether it has a device.
 
@@ -57,7 +62,9 @@ class TorchReader(EndReader):
 
     def _torch_is(self, version: str, weight: int) -> None:
         """Take a version of torch; of those that were printed or installed the last counts, else the first."""
-        if weight > self.heard.weight or weight == SHOWN:
+        if OF_IPEX.match(version):
+            self.got.distributions.setdefault("intel-extension-for-pytorch", version)
+        elif weight > self.heard.weight or weight == SHOWN:
             self.got.distributions["torch"], self.heard.weight = version, weight
 
     def _note_releases(self, line: str) -> None:
@@ -125,6 +132,8 @@ class TorchReader(EndReader):
             self._torch_is(version, SHOWN)
         if truth := said.get("xpu.is_available()"):
             self._note_available(there=truth == "True")
+        if (compiled := said.get("xpu._is_compiled()")) is not None:
+            self.got.collected["compiled"] = compiled
         if count := said.get("xpu.device_count()"):
             self.got.count = int(count)
         for name in ("cuda", "xpu"):
@@ -168,7 +177,8 @@ class TorchReader(EndReader):
 
     def _drop(self, name: str, version: str) -> None:
         plain = re.sub(r"[-_.]+", "-", lines.ALIASES.get(name.lower(), name)).lower()
-        self.replaces = self.replaces or (plain == "torch" and bool(re.search(r"\+(?:xpu|git)", version)))
+        if plain == "torch" and re.search(r"\+(?:xpu|git)", version):
+            self.replaces, self.got.replaced = True, version
         if self.got.distributions.get(plain) == version:
             del self.got.distributions[plain]
             self.heard.weight = 0 if plain == "torch" else self.heard.weight

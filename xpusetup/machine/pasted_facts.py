@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
-from xpusetup.machine.paste_lines import CONTAINER, FAMILIES
+from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
 from xpusetup.machine.paste_others import gaudi_of
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
@@ -174,7 +174,7 @@ def _read_collected(got: Pasted) -> None:
 
 
 def _system(got: Pasted) -> dict[str, Any] | None:
-    said = got.release
+    said = _named_release(got.release) or _by_kernel(got)
     owned = any(node.group for node in got.nodes.values())
     if not said and not got.kernel and got.uid is None and not got.groups and not got.windows and not owned:
         return None
@@ -195,6 +195,33 @@ def _system(got: Pasted) -> dict[str, Any] | None:
         "joined": [*groups.values(), *(numbers.get(name, got.joined[name]) for name in _late(got))],
         "named": {**{name: groups[name] for name in ("render", "video") if name in groups}, **numbers},
     }
+
+
+def _named_release(said: Mapping[str, str]) -> dict[str, str]:
+    """Give os-release with what its whole name tells, where nothing else of it was shown; Ubuntu's has two numbers."""
+    whole = DISTRIBUTION.match(said.get("PRETTY_NAME", ""))
+    told = {"NAME": whole[1], "VERSION_ID": (whole[2] or "").rstrip(".")} if whole else {}
+    release = {**told, **{name: value for name, value in said.items() if value}}
+    if release.get("NAME") == "Ubuntu":
+        release["VERSION_ID"] = ".".join(release.get("VERSION_ID", "").split(".")[:2])
+    return release
+
+
+BY_KERNEL = (
+    (re.compile(r"\.el(\d+)(?:_(\d+))?\."), "Red Hat Enterprise Linux", "RHEL or what is made from it"),
+    (re.compile(r"\.fc(\d\d)\."), "Fedora Linux", "Fedora Linux"),
+    (re.compile(r"-arch\d"), "Arch Linux", "Arch Linux"),
+)
+"""Distributions whose kernels say whose they are."""
+
+
+def _by_kernel(got: Pasted) -> dict[str, str]:
+    """Give the distribution by its kernel's name, where nothing else tells it; a container's kernel is the host's."""
+    for form, name, title in BY_KERNEL if got.inside != "container" and not got.image else ():
+        if found := form.search(got.kernel):
+            version = ".".join(filter(None, found.groups()))
+            return {"NAME": name, "VERSION_ID": version, "PRETTY_NAME": f"{title} {version}".strip()}
+    return {}
 
 
 def _late(got: Pasted) -> list[str]:
@@ -289,6 +316,10 @@ WSL = re.compile(r"^c[rwx-]{9}.*\s/dev/dxg$|^WSL version: |\bmicrosoft-standard-
 """What is only there under WSL2."""
 
 
+COMPOSE = re.compile(r"\bdocker[- ]compose\b.* (?:up|run|exec|config)\b|\b(?:docker-)?compose\.ya?ml\b")
+"""Words by which a container is one of Docker Compose."""
+
+
 def _container(got: Pasted) -> dict[str, Any] | None:
     shown = any(WSL.search(line) for line in got.everything)
     wsl = "microsoft" in got.kernel.lower() or "wsl.dxg" in got.said or "/dev/dxg" in got.lost or shown
@@ -301,6 +332,7 @@ def _container(got: Pasted) -> dict[str, Any] | None:
     lost = got.handed is not None and not any(path.startswith(wanted) for path in got.handed)
     if inside or lost or got.image:
         details = {"image": got.image} if got.image else {}
+        details |= {"compose": "yes"} if got.kinds["compose"] or any(map(COMPOSE.search, got.everything)) else {}
         kind = "lxc" if got.by_lxc and not got.starts else got.starts or "docker"
         return {"kind": kind, "details": {**details, **({wanted: NOT_HANDED} if lost else {})}}
     if wsl:
@@ -326,6 +358,7 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
         "xpu": build.get("xpu"),
         "cuda": build.get("cuda"),
         "conflicts": conflicts or None,
+        "replaced": got.replaced,
         "report": _report(got, version, build),
     }
 
@@ -333,9 +366,15 @@ def _torch(got: Pasted) -> dict[str, Any] | None:
 CONDA = re.compile(r"(?i)/(?:\w*conda\w*|\w*mamba\w*|miniforge\w*|envs)/")
 
 
+OF_ENVIRONMENT = re.compile(r"(?<!\S)(/\S{0,200}?(?:/envs/[\w.-]+|/(?:\w*conda3?|miniforge3?|\w*mamba)))/(?:lib|bin)/")
+"""A path in an environment of conda."""
+
+
 def _conflicts(got: Pasted) -> list[dict[str, Any]]:
     """Give the C++ libraries of an environment that lack what others ask for; the system's own are none."""
-    mine = [each for each in got.lacking_cxx if _prefix(each[0]) not in ("", "/usr")]
+    home = next((found[1] for line in got.everything if (found := OF_ENVIRONMENT.search(line))), "")
+    full = [(re.sub(r"^\.\.(?:/\.\.)*", f"{home}/lib" if home else "", a), n, b) for a, n, b in got.lacking_cxx]
+    mine = [each for each in full if _prefix(each[0]) not in ("", "/usr")]
     return [
         {"kind": "version", "level": "fail", "library": b, "names": [n], "count": 1, "first": a} for a, n, b in mine
     ]
@@ -353,6 +392,7 @@ def _build(got: Pasted, version: str) -> Mapping[str, str]:
     xpu = said.get("xpu", "") if re.match(r"\d", said.get("xpu", "")) else "yes"
     cuda = said.get("cuda", "") if re.match(r"\d", said.get("cuda", "")) else ""
     rules: tuple[tuple[bool, str, str], ...] = (
+        (said.get("compiled") == "False", "", cuda),
         (local.startswith("cu"), "", cuda or f"{local[2:-1]}.{local[-1:]}"),
         (local.startswith("cpu"), "", ""),
         (xpu != "yes" or local.startswith(("xpu", "cxx11")) or bool(got.described and version), xpu, ""),

@@ -27,6 +27,15 @@ BUILD = re.compile(r"^(?:\d+:)?(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})\b")
 LISTED = re.compile(r"\[(?:\d{2}\.\d{2}|1\.\d{1,3})\.(\d{5})(?:[.+]\d+)?\]")
 
 
+OF_INTEL = re.compile(r"~2\d\.04|\.el\d|-i\d{3}|-\d{3,4}(?:~|$)")
+"""How Intel's own repositories number a package behind the release: 23.43.27642.50-803~22.04."""
+
+
+def is_stock(version: str) -> bool:
+    """Say whether a version of the driver is that of Ubuntu 24.04's own archive (23.43), and not Intel's package."""
+    return version.startswith("23.43.27642") and OF_INTEL.search(version) is None
+
+
 def first_package(facts: Facts, names: tuple[str, ...]) -> str:
     """Give the version of the first of these packages that is there; empty without one."""
     packages = (facts.userland.packages or {}) if facts.userland else {}

@@ -10,6 +10,8 @@ from packaging.version import Version
 
 from xpusetup.machine.facts import SEEN_ELSEWHERE
 from xpusetup.machine.gpus import MAKERS, hide_integrated
+from xpusetup.machine.versions import LEVEL_ZERO_PACKAGES as DRIVER_PACKAGES
+from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -84,9 +86,9 @@ def choose_cards(cards: Iterable[Card]) -> tuple[Card, ...]:
 
 
 def sees_devices(facts: Facts) -> bool:
-    """Say whether Level Zero listed a device."""
+    """Say whether Level Zero listed a device, or torch has one."""
     ladder = facts.userland.level_zero if facts.userland else None
-    return ladder is not None and bool(ladder.devices)
+    return torch_works(facts) or (ladder is not None and bool(ladder.devices))
 
 
 def other_gpus(facts: Facts) -> tuple[str, ...]:
@@ -118,8 +120,8 @@ def driver_state(facts: Facts, cards: Iterable[Card]) -> DriverState:
     if userland is None or (userland.packages is None and userland.libraries is None):
         return "unknown"
     packages = userland.packages or {}
-    version = next((packages[name] for name in DRIVERS if name in packages), "")
+    version = next((packages[name] for name in (*DRIVERS, *DRIVER_PACKAGES) if name in packages), "")
     if not version and LIBRARY not in (userland.libraries or {}):
-        return "missing"
+        return "there" if lists_gpu(facts) else "missing"  # whatever it is called: Level Zero got to a GPU by it
     old = {each for card in cards if card.platform for each in card.platform.too_old}
     return "old" if any(version.startswith(f"{each}.") for each in old) else "there"

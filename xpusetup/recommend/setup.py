@@ -287,6 +287,7 @@ def _driver(place: Place) -> Iterator[Task | Note]:
     line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
     packages = place.distribution.drivers.get(line) if place.distribution else None
     title = "Intel's driver packages" if wants_driver else "Intel's offline compiler (ocloc)"
+    title = title if wants_driver or wants_ocloc else "Intel's driver of the kernel (DKMS)"
     if packages is None or place.manager is None or not _has_release(place, packages):
         yield _not_packaged(place, title)
         return

@@ -9,6 +9,7 @@ from packaging.specifiers import SpecifierSet
 from packaging.version import InvalidVersion, Version
 
 from xpusetup.machine.gpus import LEGACY
+from xpusetup.machine.works import torch_works
 from xpusetup.recommend.answer import Refusal, Way, WayStep
 from xpusetup.recommend.machine import choose_cards, driver_state, find_cards, other_gpus, sees_devices, unknown_gpus
 from xpusetup.recommend.setup import make_setup
@@ -229,7 +230,7 @@ def make_way(facts: Facts, profiles: Iterable[Profile], known: Known, *, asked: 
     other = _elsewhere(facts, cards, known) if not chosen else None
     if other is not None:
         return other
-    if chosen or facts.in_wsl:
+    if chosen or facts.in_wsl or (torch_works(facts) and not cards):
         return _with_gpu(facts, ordered, chosen, known, asked)
     return _without_gpu(facts, ordered, known, asked)
 

@@ -1,0 +1,70 @@
+"""Commands as who posted types them: with uv, on clusters with modules, on systems that are one image. Pure."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from xpusetup.base.model import Fix
+
+
+OF_PIP = re.compile(r"\S*python\S* -m pip (install|uninstall)\b(.*)$")
+TYPED = r"^[^\n]{0,80}?(?:[$#%>] |^)"
+USES_UV = re.compile(rf"{TYPED}uv (?:pip|venv|sync|add|run)\b", re.MULTILINE)
+USES_PIP = re.compile(rf"{TYPED}(?:python3? -m )?pip3? (?:install|uninstall)\b", re.MULTILINE)
+USES_MODULES = re.compile(rf"{TYPED}(?:module|ml) (?:load|purge|list|add|use)\b", re.MULTILINE)
+LAYERED = re.compile(
+    r"(?i)\brpm-ostree\b|\bfedora (?:silverblue|kinoite|coreos|iot|atomic)\b|\b(?:silverblue|bazzite|bluefin)\b"
+)
+AS_A_WHOLE = re.compile(r"\b(?:IncusOS|Talos(?: Linux)?|Flatcar|Bottlerocket|TrueNAS SCALE|Unraid|SteamOS)\b")
+OF_SYSTEM = re.compile(
+    r"^sudo (?:apt(?:-get)?|dnf|zypper|pacman|add-apt-repository|update-initramfs|dracut|mkinitcpio)\b"
+)
+OF_DNF = re.compile(r"^sudo dnf (install|upgrade)(?: -y)? (.*)$")
+
+
+@dataclass(frozen=True)
+class Habits:
+    """How somebody installs: with uv, by modules of a cluster, in layers over an image; or not at all, by `whole`."""
+
+    uv: bool = False
+    modules: bool = False
+    layered: bool = False
+    whole: str = ""
+
+    def command(self, line: str) -> str:
+        """Give a command as it is typed there; empty for one that has no use there."""
+        if self.uv and (found := OF_PIP.match(line)):
+            return f"uv pip {found[1]}{found[2].replace(' -y', '').replace('--force-reinstall', '--reinstall')}"
+        if self.layered and (found := OF_DNF.match(line)):
+            return f"sudo rpm-ostree install {found[2]}" if found[1] == "install" else "sudo rpm-ostree upgrade"
+        if self.modules and line.startswith("exec env -i "):
+            return "module purge"
+        return "" if self.whole and OF_SYSTEM.match(line) else line
+
+    def commands(self, lines: Iterable[str]) -> tuple[str, ...]:
+        """Give commands as they are typed there."""
+        return tuple(filter(None, map(self.command, lines)))
+
+    def fix(self, fix: Fix) -> Fix:
+        """Give what mends a finding as it is done there."""
+        rows = tuple((family, self.commands(lines)) for family, lines in fix.commands)
+        lost = self.whole and any(OF_SYSTEM.match(line) for _, lines in fix.commands for line in lines)
+        more = f" {self.whole} has no packages to install: take a newer image of it, or do it in the container."
+        return replace(fix, commands=rows, say=f"{fix.say}{more}".strip() if lost else fix.say)
+
+
+def habits_of(texts: Iterable[str], *, contained: bool = False) -> Habits:
+    """Read from what was pasted how its author installs; `contained`: a container is judged, which has packages."""
+    text = "\n".join(texts)
+    whole = None if contained else AS_A_WHOLE.search(text)
+    return Habits(
+        uv=bool(USES_UV.search(text)) and not USES_PIP.search(text),
+        modules=bool(USES_MODULES.search(text)),
+        layered=bool(LAYERED.search(text)),
+        whole=whole[0] if whole else "",
+    )
