@@ -126,6 +126,33 @@ fix = "do <what>"
     assert explain([b"boom\n"], known).describe().causes[0].decided is None
 
 
+def test_a_narrower_cause_may_be_surer_than_its_failure() -> None:
+    text = """
+[[signature]]
+id = "a.b"
+phase = "runtime"
+cause = "something"
+fix = "look"
+words = ["boom"]
+patterns = ['boom']
+source = "https://a"
+confidence = "medium"
+example = "boom"
+
+[[signature.when]]
+patterns = ['it was cats']
+confidence = "high"
+cause = "cats"
+"""
+    known = parse_signatures(text)
+    plain = explain([b"boom\n"], known).describe().causes[0]
+    told = explain([b"it was cats\nboom\n"], known).describe().causes[0]
+    assert (plain.likely, plain.confidence, told.likely, told.confidence) == (True, "medium", False, "high")
+    less = parse_signatures(text.replace('"high"', '"low"').replace('"medium"', '"high"'))
+    told = explain([b"it was cats\nboom\n"], less).describe().causes[0]
+    assert (told.likely, told.confidence) == (True, "low")
+
+
 def test_a_log_cannot_spoil_the_sentence_that_names_it() -> None:
     assert fill_names("it was <what>", {"what": "a\x1b[31m\nb"}) == "it was a[31m b"
     assert len(fill_names("<what>", {"what": "x" * 5000})) < 200

@@ -173,10 +173,10 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         text=match.text,
         cause=fill_names(said or known.cause, names if said else {}),
         fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
-        likely=known.confidence != "high" or match.general or " or " in BRACKETS.sub("", said or known.cause),
+        likely=match.confidence != "high" or match.general or " or " in BRACKETS.sub("", said or known.cause),
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
-        confidence=known.confidence,
+        confidence=match.confidence,
         caused_by=caused_by,
         decided=LogLine(decided.line, decided.text) if decided and decided.line else None,
     )
@@ -227,7 +227,7 @@ def explain(
 
 def _is_sure(match: Match) -> bool:
     """Say whether a failure is one, however its log goes on: its words mean one thing, or going on is a waste."""
-    sure = match.level == "error" and match.signature.confidence == "high" and not match.general
+    sure = match.level == "error" and match.confidence == "high" and not match.general
     return sure or match.signature.abort
 
 

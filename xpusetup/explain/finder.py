@@ -56,6 +56,7 @@ class Refinement(Strict):
     fix: str = ""
     commands: list[str] = []
     source: str = ""
+    confidence: Certainty | None = None
 
     @model_validator(mode="after")
     def says_when(self) -> Refinement:

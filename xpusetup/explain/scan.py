@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.explain.blocks import Block
-    from xpusetup.explain.finder import Signature
+    from xpusetup.explain.finder import Certainty, Signature
     from xpusetup.explain.news import Known
 
 
@@ -89,6 +89,12 @@ class Match:
         """Whether it says that something failed and not why, also after all that the log tells elsewhere."""
         narrowed = self.decided.refinement if self.decided else None
         return narrowed.general if narrowed and narrowed.cause else self.signature.general
+
+    @property
+    def confidence(self) -> Certainty:
+        """How sure its cause is: as the refinement that was taken says, else as the failure does."""
+        narrowed = self.decided.refinement.confidence if self.decided else None
+        return narrowed or self.signature.confidence
 
 
 @dataclass(frozen=True)
