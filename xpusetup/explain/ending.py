@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Set
+    from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.evidence import Lines
 
@@ -91,7 +92,8 @@ SERVES = re.compile(
 TOTAL = re.compile(r"^\[(\d+)/\1\] ")
 """Ninja's progress: the last of all that there was to do."""
 ILL = re.compile(
-    r"(?<!attempt )(?<!Attempt )\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
+    r"(?<!attempt )(?<!Attempt )\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)"
+    r"|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^panic: "
     r"|^ERROR: Failed (?!building wheel)|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
     r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered",
@@ -102,9 +104,13 @@ DIED = re.compile(
     r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: "
 )
 """What says that something ended; where much comes after it, something else went on."""
-PASSES = re.compile(r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing)\b|\bpass(?:ed)?:? ?[1-9]")
+PASSES = re.compile(
+    r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing)\b|\bpass(?:ed)?:? ?[1-9]"
+)
 FAILS = re.compile(r"\b0 (?:failures?|failed|errors?)\b|\bfail(?:ed|ures?)?:? ?0\b", re.IGNORECASE)
-FAILED = re.compile(r"\b[1-9]\d* (?:failures?|failed|errors?)\b|\b(?:fail(?:ed|ures?)?|errors?):? ?[1-9]", re.IGNORECASE)
+FAILED = re.compile(
+    r"\b[1-9]\d* (?:failures?|failed|errors?)\b|\b(?:fail(?:ed|ures?)?|errors?):? ?[1-9]", re.IGNORECASE
+)
 NUMBERS = re.compile(r"[\d.:,%-]+")
 FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
 """A line of a stack, which is repeated too; of the kernel, or of progress, which goes on beside what failed."""
@@ -148,14 +154,12 @@ def _is_verdict(text: str) -> bool:
     return bool(SURE.search(text)) or is_tally(text)
 
 
-def find_endings(log: Lines, over: Set[int] = frozenset()) -> list[Ending]:
+def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Ending]:
     """Find the commands of a log that went well: by a verdict, by their status or by the results at their end.
 
     `over`: the numbers of lines that complain of what is over, which say nothing of the end.
     """
-    said = [
-        index for index, text in enumerate(log.texts) if text.strip("$#> \t\r") and log.numbers[index] not in over
-    ]
+    said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r") and log.numbers[index] not in over]
     if (job := _judge_job(log, said)) is not None:
         return [job]
     said = _without_ignored(log, said)
@@ -250,6 +254,8 @@ def _goes_on(texts: list[str]) -> bool:
 
 
 def _is_result(text: str, *, served: bool) -> bool:
+    if STRONG.search(text) and not SURE.search(text):
+        return False
     return bool(LIKELY.search(text) or TOTAL.match(text) or (served and SERVES.search(text)))
 
 

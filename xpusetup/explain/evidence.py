@@ -88,7 +88,7 @@ class Kept:
         while last and not last[-1]:
             last.pop()
         begin = count - len(last) + 1
-        return [*first, *last], (*range(1, len(first) + 1), *range(begin, count + 1))
+        return [bytes(raw) for raw in (*first, *last)], (*range(1, len(first) + 1), *range(begin, count + 1))
 
     def lines(self, count: int) -> Lines:
         """Give the same as people should see them."""

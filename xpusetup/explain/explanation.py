@@ -241,14 +241,28 @@ def forgive_all(
     for _round in range(ROUNDS):
         if not (seen.matches or seen.complaints or seen.errors) or len(seen.errors) >= COUNTED - 1:
             break
-        more = find_recovered(log, _complaining(seen))
+        more = find_recovered(log, _complaining(seen), _soft(seen))
         endings = find_endings(log, over | more)
         if not more - over:
             break
         over |= more
         read_again(seen, over, signatures, good)
+    closed = _closed(seen, endings)
+    if closed and len(seen.errors) < COUNTED - 1:
+        read_again(seen, over | closed, signatures, good)
     forgive(seen, endings)
     return endings
+
+
+def _closed(seen: ScanResult, endings: Sequence[Ending]) -> set[int]:
+    """Give the lines that complain in commands that went well, where others come after them."""
+    kept = {match.line for match in seen.matches.values() if match.level == "warning" and match.signature.abort}
+    spans = [(ending.since, _over(ending, soft=False)) for ending in endings if not ending.last]
+    found = set[int]()
+    for line in _complaining(seen) - kept:
+        at = bisect_right(spans, (line - 1, 1 << 62)) - 1
+        found |= {line} if at >= 0 and line <= spans[at][1] else set()
+    return found
 
 
 def _complaining(seen: ScanResult) -> set[int]:
@@ -257,6 +271,12 @@ def _complaining(seen: ScanResult) -> set[int]:
     told = {telling.line for telling in kinds if telling}
     matched = {match.line for match in seen.matches.values()}
     return {*seen.errors, *(line for line, _text in seen.complaints), *told, *matched} | seen.over
+
+
+def _soft(seen: ScanResult) -> set[int]:
+    """Give the numbers of the lines in which a failure is only warned of, and that tell of no error besides."""
+    matched = {match.line for match in seen.matches.values() if match.level in {"unsure", "survived", "warning"}}
+    return matched - set(seen.errors) - {line for line, _text in seen.complaints}
 
 
 def _is_sure(match: Match) -> bool:

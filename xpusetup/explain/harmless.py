@@ -4,15 +4,15 @@ from __future__ import annotations
 
 import re
 
-
 HARMLESS = re.compile(
     r"^(?:(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,10}|\d{7}) [A-Za-z\"\[]|^\[[^\]\n]+ [0-9a-f]{7,12}\] \S"
-    r"|^HEAD is now at|^hint: (?!`)"
+    r"|^HEAD is now at|^hint: (?!`)|^Applying: "
     r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
     r"|^ERROR: pip's dependency resolver does not currently"
     r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
     r"|: write error: Broken pipe$"
-    r"|\bCannot find any crtc or sizes|\*ERROR\* (?:Failed to write source OUI|Fault errors on pipe|CPU pipe \w+ FIFO underrun)"
+    r"|\bCannot find any crtc or sizes"
+    r"|\*ERROR\* (?:Failed to write source OUI|Fault errors on pipe|CPU pipe \w+ FIFO underrun)"
     r"|regulatory\.db\b"
     r"|\bapparmor=\"DENIED\".*(?:profile=\"[^\"]*(?:firefox|chrom|brave|thunderbird|cups|evince|snap-store|libreoffice)"
     r"|operation=\"capable\")"

@@ -1,7 +1,7 @@
-"""What a log complains of and then shows to be over: tried again, expected, put right by a later command, or up at last.
+"""What a log complains of that is over: tried again, expected, put right by a later command, or up at last.
 
-Each rule asks for two things: a later line by which the same went well, and that nothing complains after it. So a log that
-ends with a complaint, or at one, keeps its cause.
+Each rule asks for two things: a later line by which the same went well, and that nothing complains after it. So a
+log that ends with a complaint, or at one, keeps its cause.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally
 from xpusetup.explain.window import RAISED
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Set
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.evidence import Lines
 
@@ -24,8 +25,10 @@ AGAIN = re.compile(
     r"(?:attempt|try|retry|restart)\W{0,3}#?(?P<n>\d+)\s*(?:/|of|out of)\s*(?P<m>\d+)"
     r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
     r"|\battempt \d+ failed\b|\btrying \S|, (?:next|again)\b|^waiting for\b|, waiting\b"
+    r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
-    r"|\bfall(?:s|ing)? back\b|\bfell back\b|, us(?:e|es|ing) (?!the )\S|\busing the (?:default|one|server)\b",
+    r"|\bfall(?:s|ing)? back\b"
+    r"|\bfell back\b|, us(?:e|es|ing) (?!the )\S|\busing the (?:default|one|server)\b",
     re.IGNORECASE,
 )
 """What says that the same is tried once more, or another way."""
@@ -37,8 +40,8 @@ EXPECTED = re.compile(
 """What says that it had to fail."""
 GOOD = re.compile(
     r"\b(?:done|ok|success(?:ful(?:ly)?)?|succeeded|completed?|finished|ready|started|connected|registered|initiali[sz]ed"
-    r"|loaded|enabled|saved|wrote|written|received|downloaded|fetched|installed|built|pulled|checked out|uploaded|synced"
-    r"|passed|resumed|recovered|resolved|assigned|records|found|active|running|sent|is up)\b",
+    r"|loaded|enabled|saved|wrote|written|received|downloaded|fetched|installed|built|pulled|checked out|uploaded"
+    r"|synced|passed|resumed|recovered|resolved|assigned|records|found|active|running|sent|is up)\b",
     re.IGNORECASE,
 )
 """What says that something went well."""
@@ -57,6 +60,8 @@ SPEAKS = re.compile(r"\.(?:service|mount|socket)\b|Retry scheduled|a second time
 ABOVE = 6
 """So far above a line that says that it is tried again stands what had failed; a traceback may be longer."""
 TRACE = 60
+ANSWERS = 2
+"""A server that answers so many requests after one that it refused is at work."""
 LISTS_GPU = re.compile(r"^\[(?:ext_oneapi_)?(?:level_zero|opencl):gpu\]|^\s*`-- Device #0: (?=.*(?:Intel|Arc|Max))")
 ROOT = re.compile(r"\bsudo\b|\bsu\b|^root@|\bssh\b|\bdocker\b|\bpodman\b")
 NO_DEVICE = re.compile(r"/dev/dri|/dev/accel|could not insert|No XPU devices|No device", re.IGNORECASE)
@@ -110,10 +115,11 @@ class Command:
 
 @dataclass(frozen=True)
 class Story:
-    """The lines of a log and which of them complain, by index."""
+    """The lines of a log, which of them complain, and which do so in earnest, by index."""
 
     texts: tuple[str, ...]
     ill: frozenset[int]
+    hard: frozenset[int]
     totals: frozenset[int]
 
     @cached_property
@@ -138,10 +144,14 @@ class Story:
         return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")
 
 
-def find_recovered(log: Lines, ill: Set[int]) -> frozenset[int]:
-    """Give the numbers of the lines of a log that complain of what is over; `ill`: the numbers of all that complain."""
+def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = frozenset()) -> frozenset[int]:
+    """Give the numbers of the lines of a log that complain of what is over.
+
+    `ill`: the numbers of all that complain; `soft`: those of them that are only warned of.
+    """
     bad = frozenset(index for index, number in enumerate(log.numbers) if number in ill)
-    story = Story(log.texts, bad, log.totals)
+    hard = frozenset(index for index in bad if log.numbers[index] not in soft)
+    story = Story(log.texts, bad, hard, log.totals)
     if not story.ill:
         return frozenset()
     over = set(_read(story))
@@ -160,7 +170,7 @@ def _read(story: Story) -> Iterator[int]:
             yield from range(part.begin + 1, part.end)
 
 
-def _tried_again(story: Story, part: Command, over: Set[int]) -> set[int]:
+def _tried_again(story: Story, part: Command, over: AbstractSet[int]) -> set[int]:
     """Give what one command says was tried again or had to fail, where it goes on well after the last of these."""
     lines = range(part.begin, part.end)
     found = set[int]()
@@ -168,9 +178,13 @@ def _tried_again(story: Story, part: Command, over: Set[int]) -> set[int]:
         text = story.texts[index]
         if _says_again(text) or EXPECTED.search(text):
             found |= _belonging(story, index, part.begin)
-    hard = max((index for index in lines if index in story.ill and index not in found | over), default=-1)
+    hard = max(
+        (index for index in lines if index in story.hard and index not in found and index not in over), default=-1
+    )
     last = max((index for index in found if index > hard), default=-1)
-    if last < 0 or not any(story.is_good(index) or EXPECTED.search(story.texts[index]) for index in range(last, part.end)):
+    if last < 0 or not any(
+        story.is_good(index) or EXPECTED.search(story.texts[index]) for index in range(last, part.end)
+    ):
         return set()
     return {index for index in found if index > hard}
 
@@ -180,61 +194,64 @@ def _says_again(text: str) -> bool:
     return bool(found) and (found["n"] is None or int(found["n"][:9]) < int(found["m"][:9]) if found else False)
 
 
-def _belonging(story: Story, index: int, begin: int) -> set[int]:
+def _belonging(story: Story, index: int, begin: int, *, far: bool = False) -> set[int]:
     """Give the complaints that a line speaks of: its own, those right above, and the traceback above or below it."""
     found = {index} & story.ill
-    at, limit = index - 1, ABOVE if index not in story.ill else 1
+    at, limit = index - 1, ABOVE if far or index not in story.ill else 1
     while at >= begin and index - at <= limit:
         found |= {at} & story.ill
         limit = TRACE if RAISED.match(story.texts[at]) or story.texts[at].startswith(("  ", "Traceback")) else limit
         if at not in story.ill and story.is_good(at):
             break
         at -= 1
-    if story.texts[index + 1 : index + 2] and story.texts[index + 1].startswith("Traceback"):
-        for below in range(index + 1, min(index + TRACE, len(story.texts))):
-            found |= {below} & story.ill
-            if RAISED.match(story.texts[below]):
-                break
-    return found
+    return found | _trace_below(story, index)
 
 
-def _up_at_last(story: Story, over: Set[int]) -> set[int]:
+def _trace_below(story: Story, index: int) -> set[int]:
+    after = range(index + 1, min(index + TRACE, len(story.texts)))
+    if not after or not story.texts[index + 1].startswith("Traceback"):
+        return set()
+    end = next((below for below in after if RAISED.match(story.texts[below])), index)
+    return set(range(index + 1, end + 1)) & story.ill
+
+
+def _up_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give the complaints about what a later line says is up: a device, a service, a file, a part."""
     good: dict[str, int] = {}
     last_ill: dict[str, int] = {}
-    about = [[found for found in SUBJECT.finditer(text)][:8] for text in story.texts]
+    about = [list(SUBJECT.finditer(text))[:8] for text in story.texts]
     for index, subjects in enumerate(about):
         for found in subjects:
             if index in story.ill and index not in over:
                 last_ill[found[0]] = index
             elif UP.search(story.texts[index]) if found["device"] else story.is_good(index):
                 good[found[0]] = index
-    after = max(story.ill - over, default=-1)
+    after = max(story.hard - over, default=-1)
     recovered = set[int]()
     for index in sorted(story.ill - over):
         for found in about[index]:
             name = found[0]
             if good.get(name, -1) > last_ill.get(name, len(about)) and (not found["device"] or good[name] > after):
-                recovered |= {index}
-                recovered |= _belonging(story, index, 0) if SPEAKS.search(story.texts[index]) else set()
+                recovered |= {index} | _trace_below(story, index)
+                recovered |= _belonging(story, index, 0, far=True) if SPEAKS.search(story.texts[index]) else set()
     return recovered
 
 
-def _built_at_last(story: Story, over: Set[int]) -> set[int]:
+def _built_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give what a build said that stopped, where a later one made all there was to do."""
     stopped = [index for index, text in enumerate(story.texts) if STOPPED.match(text)]
     if not stopped:
         return set()
-    if max(story.totals, default=-1) < stopped[-1] or max(story.ill - over, default=0) > stopped[-1]:
+    if max(story.totals, default=-1) < stopped[-1] or max(story.hard - over, default=0) > stopped[-1]:
         return set()
     return set(range(stopped[-1] + 1)) & story.ill
 
 
-def _put_right(story: Story, over: Set[int]) -> set[int]:
+def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give what commands said that were run again later, or mended, and then had nothing to complain of."""
     recovered = set[int]()
     bad = {
-        part.begin: any(index in story.ill and index not in over for index in range(part.begin, part.end))
+        part.begin: any(index in story.hard and index not in over for index in range(part.begin, part.end))
         for part in story.commands
     }
     later: dict[str, list[Command]] = {}
@@ -254,7 +271,7 @@ def _continues(part: Command, other: Command) -> bool:
     return bool(found and re.search(rf"\bgit {found['what']} |\bgit commit\b", part.text))
 
 
-def _listed(story: Story, over: Set[int]) -> set[int]:
+def _listed(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give the complaints about access to the GPU where the last command lists it, and not as another user."""
     last = story.commands[-1]
     ill = story.ill - over
@@ -265,11 +282,11 @@ def _listed(story: Story, over: Set[int]) -> set[int]:
     return {index for index in ill if NO_DEVICE.search(story.texts[index])}
 
 
-def _served(story: Story, over: Set[int]) -> set[int]:
+def _served(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give what a server said of a request that it refused, where it answered others of that kind afterwards."""
     refused = [index for index, text in enumerate(story.texts) if REFUSED.search(text)]
     answered = [index for index, text in enumerate(story.texts) if ANSWERED.search(text)]
-    after = max(story.ill - over, default=-1)
-    if not refused or len([index for index in answered if index > max(after, refused[-1])]) < 2:
+    after = max(story.hard - over, default=-1)
+    if not refused or len([index for index in answered if index > max(after, refused[-1])]) < ANSWERS:
         return set()
     return {index for index in story.ill if index > refused[0] - TRACE}

@@ -27,7 +27,8 @@ from xpusetup.explain.window import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence, Set
+    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.blocks import Block
     from xpusetup.explain.finder import Signature
@@ -163,7 +164,9 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known |
     return seen
 
 
-def read_again(seen: ScanResult, over: Set[int], signatures: Sequence[Signature], good: Known | None = None) -> None:
+def read_again(
+    seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature], good: Known | None = None
+) -> None:
     """Drop what stands in lines that are over, and look for the next place of each in what is kept of the log."""
     told, numbers = seen.kept.raw(seen.lines)
     left = [b"" if number in over else raw for raw, number in zip(told, numbers, strict=True)]
