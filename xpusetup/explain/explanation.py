@@ -17,7 +17,7 @@ from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
 from xpusetup.explain.recovered import find_recovered
-from xpusetup.explain.scan import COUNTED, TELLINGS, read_again, scan
+from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -239,7 +239,7 @@ def forgive_all(
     over = frozenset[int]()
     endings = find_endings(log)
     for _round in range(ROUNDS):
-        if not (seen.matches or seen.complaints or seen.errors) or len(seen.errors) >= COUNTED - 1:
+        if not (seen.matches or seen.complaints or seen.errors) or not _all_known(seen):
             break
         more = find_recovered(log, _complaining(seen), _soft(seen))
         endings = find_endings(log, over | more)
@@ -248,10 +248,15 @@ def forgive_all(
         over |= more
         read_again(seen, over, signatures, good)
     closed = _closed(seen, endings)
-    if closed and len(seen.errors) < COUNTED - 1:
+    if closed and _all_known(seen):
         read_again(seen, over | closed, signatures, good)
     forgive(seen, endings)
     return endings
+
+
+def _all_known(seen: ScanResult) -> bool:
+    """Say whether every line that complains was kept: of more nobody can say that nothing comes after one."""
+    return len(seen.errors) < COUNTED - 1 and len(seen.complaints) < COMPLAINTS
 
 
 def _closed(seen: ScanResult, endings: Sequence[Ending]) -> set[int]:

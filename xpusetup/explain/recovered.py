@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
 from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally
@@ -60,6 +60,8 @@ SPEAKS = re.compile(r"\.(?:service|mount|socket)\b|Retry scheduled|a second time
 ABOVE = 6
 """So far above a line that says that it is tried again stands what had failed; a traceback may be longer."""
 TRACE = 60
+REMEMBERED = 4096
+"""How many lines are remembered: each is asked about from several others."""
 ANSWERS = 2
 """A server that answers so many requests after one that it refused is at work."""
 LISTS_GPU = re.compile(r"^\[(?:ext_oneapi_)?(?:level_zero|opencl):gpu\]|^\s*`-- Device #0: (?=.*(?:Intel|Arc|Max))")
@@ -135,13 +137,15 @@ class Story:
 
     def is_good(self, index: int) -> bool:
         """Say whether a line tells that something went well."""
-        text = self.texts[index].strip()
-        if index in self.ill:
-            return False
-        if index in self.totals or SURE.search(text) or LIKELY.search(text) or is_tally(text):
-            return True
-        found = GOOD.search(text)
-        return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")
+        return index not in self.ill and (index in self.totals or _tells_good(self.texts[index].strip()))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _tells_good(text: str) -> bool:
+    if SURE.search(text) or LIKELY.search(text) or is_tally(text):
+        return True
+    found = GOOD.search(text)
+    return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")
 
 
 def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = frozenset()) -> frozenset[int]:
