@@ -11,6 +11,7 @@ from xpusetup.explain.window import HINT, RAISED, STRONG, WEAK
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.evidence import Lines
 
@@ -26,7 +27,10 @@ ASKED = re.compile(r"^echo (?:\$\?|%errorlevel%|\$LASTEXITCODE)$", re.IGNORECASE
 SURE = re.compile(
     r"^=+ (?:.*, )?\d+ passed\b(?!.*\b(?:failed|errors?)\b).* =+$"
     r"|^\d+ passed(?:, \d+ (?:skipped|warnings?|x\w+|deselected|rerun|subtests passed))* in [\d.]+s"
-    r"|\ball (?:\d+ )?(?:tests|checks|cases|samples) (?:have )?(?:passed|succeeded|ok)\b"
+    r"|\b[Aa]ll (?:\d+ )?(?:tests?(?:\(s\))?|checks|cases|samples|specs) (?:have )?(?:passed|succeeded|successful|ok)\b"
+    r"|\*\*\* No errors detected$|^\[doctest\] Status: SUCCESS!|\bPASS:? \d+\W+FAIL:? 0\b|, all as expected$"
+    r"|^\([\d.]+ [KMG]?B/s\) - \S+ saved \["
+    r"|^(?:#\d+ )?writing image sha256:\w+ (?:[\d.]+s )?done$"
     r"|^100% tests passed|^\[ +PASSED +\] \d+ test|^OK(?: \([^)]*\))?$|^test result: ok\."
     r"|^ *Passed +: +\d+|\bExit_status ?= ?0\b|\(exit code 0\)\s*$"
     r"|^(?!.*\bfail).*\b(?:exit|return)(?:ed)?(?: with)?(?: code| status)?[:= ]+0(?::0)?\b(?!\.)|\b(?:rc|RC)[=:] ?0$"
@@ -88,9 +92,10 @@ SERVES = re.compile(
 TOTAL = re.compile(r"^\[(\d+)/\1\] ")
 """Ninja's progress: the last of all that there was to do."""
 ILL = re.compile(
-    r"\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
+    r"(?<!attempt )(?<!Attempt )\b[1-9]\d* (?:failed|errors?\b(?![=:])|tests? failed)"
+    r"|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^panic: "
-    r"|^ERROR: Failed|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
+    r"|^ERROR: Failed (?!building wheel)|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
     r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered",
 )
 """What says that something failed after all."""
@@ -99,6 +104,13 @@ DIED = re.compile(
     r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: "
 )
 """What says that something ended; where much comes after it, something else went on."""
+PASSES = re.compile(
+    r"\b[1-9]\d* (?:tests?|examples?|runs?|specs?|checks?|passed|successes|passing)\b|\bpass(?:ed)?:? ?[1-9]"
+)
+FAILS = re.compile(r"\b0 (?:failures?|failed|errors?)\b|\bfail(?:ed|ures?)?:? ?0\b", re.IGNORECASE)
+FAILED = re.compile(
+    r"\b[1-9]\d* (?:failures?|failed|errors?)\b|\b(?:fail(?:ed|ures?)?|errors?):? ?[1-9]", re.IGNORECASE
+)
 NUMBERS = re.compile(r"[\d.:,%-]+")
 FRAME = re.compile(r"0x[0-9a-f]{4}|^(?:#\d|frame |at |File \"|\[\s*\d)")
 """A line of a stack, which is repeated too; of the kernel, or of progress, which goes on beside what failed."""
@@ -133,9 +145,21 @@ class Ending:
     last: bool = False
 
 
-def find_endings(log: Lines) -> list[Ending]:
-    """Find the commands of a log that went well: by a verdict, by their status or by the results at their end."""
-    said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r")]
+def is_tally(text: str) -> bool:
+    """Say whether a line counts tests of which none failed, as runners of any language do."""
+    return bool(FAILS.search(text) and PASSES.search(text)) and not FAILED.search(text)
+
+
+def _is_verdict(text: str) -> bool:
+    return bool(SURE.search(text)) or is_tally(text)
+
+
+def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Ending]:
+    """Find the commands of a log that went well: by a verdict, by their status or by the results at their end.
+
+    `over`: the numbers of lines that complain of what is over, which say nothing of the end.
+    """
+    said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r") and log.numbers[index] not in over]
     if (job := _judge_job(log, said)) is not None:
         return [job]
     said = _without_ignored(log, said)
@@ -178,7 +202,7 @@ def _judge(log: Lines, begin: int, output: list[int], *, known: bool) -> Ending 
     """Judge what one command said; `known`: its status is known to be 0."""
     texts = [log.texts[index].strip() for index in output]
     died = max((at for at, text in enumerate(texts) if DIED.search(text)), default=-len(texts) - ANEW)
-    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not SURE.search(texts[-1])):
+    if any(ILL.search(text) for text in texts) or (len(texts) - died <= ANEW and not _is_verdict(texts[-1])):
         return None
     verdict = next((at for at in reversed(range(len(texts))[-LAST:]) if SURE.search(texts[at])), None)
     verdict = len(texts) - 1 if verdict is None and known else verdict
@@ -230,6 +254,8 @@ def _goes_on(texts: list[str]) -> bool:
 
 
 def _is_result(text: str, *, served: bool) -> bool:
+    if STRONG.search(text) and not SURE.search(text):
+        return False
     return bool(LIKELY.search(text) or TOTAL.match(text) or (served and SERVES.search(text)))
 
 

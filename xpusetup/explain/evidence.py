@@ -27,15 +27,21 @@ KEPT = 128 * 1024
 LONGEST_NAME = 120
 """Letters of what a log names, as it is shown in a sentence."""
 NAME = re.compile(r"<([a-z_]+)>")
+LAST_OF_ALL = re.compile(rb"(?:^|\s)\[(?:(\d+)/\1\] |100%\] Built target )")
+"""Progress of ninja or of CMake's make at its end."""
 
 
 @dataclass(frozen=True)
 class Lines:
-    """Some lines of a log with their numbers; `marked`: whether a CI system marks one of them as an error."""
+    """Some lines of a log with their numbers.
+
+    `marked`: whether a CI system marks one of them as an error; `totals`: those that a build calls the last of all.
+    """
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
     marked: bool = False
+    totals: frozenset[int] = frozenset()
 
     @cached_property
     def whole(self) -> str:
@@ -68,8 +74,11 @@ class Kept:
         if len(self.tail) > 2 * KEPT:
             del self.tail[:-KEPT]
 
-    def lines(self, count: int) -> Lines:
-        """Give the lines that were kept of a log of so many; the one that was cut in the middle is left out."""
+    def raw(self, count: int) -> tuple[list[bytes], tuple[int, ...]]:
+        """Give the lines that were kept of a log of so many as they stand there, and their numbers.
+
+        The one that was cut in the middle is left out.
+        """
         first = self.head.split(b"\n")
         last = self.tail[-KEPT:].split(b"\n") if self.tail else []
         if last and len(self.tail) <= KEPT:
@@ -79,9 +88,14 @@ class Kept:
         while last and not last[-1]:
             last.pop()
         begin = count - len(last) + 1
-        numbers = (*range(1, len(first) + 1), *range(begin, count + 1))
-        marked = any(b"##[error]" in raw for raw in (*first, *last))
-        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in (*first, *last)), numbers, marked)
+        return [bytes(raw) for raw in (*first, *last)], (*range(1, len(first) + 1), *range(begin, count + 1))
+
+    def lines(self, count: int) -> Lines:
+        """Give the same as people should see them."""
+        told, numbers = self.raw(count)
+        marked = any(b"##[error]" in raw for raw in told)
+        totals = frozenset(index for index, raw in enumerate(told) if LAST_OF_ALL.search(raw))
+        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told), numbers, marked, totals)
 
 
 @dataclass(frozen=True)

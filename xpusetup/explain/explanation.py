@@ -16,7 +16,8 @@ from xpusetup.explain.ending import find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
-from xpusetup.explain.scan import COUNTED, scan
+from xpusetup.explain.recovered import find_recovered
+from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -34,6 +35,8 @@ HINTED = 40
 """How far above a line that only points at a failure the reason may stand."""
 BESIDE = 4
 """How many other lines that complain are shown with a cause that is not sure."""
+ROUNDS = 3
+"""So often what is left of a log is looked through for what is over: a failure shows its next place only then."""
 DIGITS = re.compile(r"\W*\d\w*")
 BRACKETS = re.compile(r"\([^)]*\)")
 """What in a cause may hold an `or` that offers no other cause."""
@@ -201,8 +204,8 @@ def explain(
     """
     seen = scan(chunks, signatures, good)
     log = seen.kept.lines(seen.lines)
-    endings, quiet = [] if failed else find_endings(log), find_quiet(log)
-    forgive(seen, endings)
+    endings = [] if failed else forgive_all(seen, log, signatures, good)
+    quiet = find_quiet(log)
     first = find_first(seen)
     _decide(seen, log)
     ranked = rank(seen)
@@ -223,6 +226,62 @@ def explain(
         complaints=tuple(seen.complaints),
         ended=next((ending for ending in endings[-1:] if ending.last), None),
     )
+
+
+def forgive_all(
+    seen: ScanResult, log: Lines, signatures: Sequence[Signature], good: Known | None = None
+) -> list[Ending]:
+    """Ask how each part of a log ended, and forget what it complains of that is over.
+
+    Only the first place of each failure is known, so what is kept of the log is read again without what was forgotten:
+    the same may have ended it later.
+    """
+    over = frozenset[int]()
+    endings = find_endings(log)
+    for _round in range(ROUNDS):
+        if not (seen.matches or seen.complaints or seen.errors) or not _all_known(seen):
+            break
+        more = find_recovered(log, _complaining(seen), _soft(seen))
+        endings = find_endings(log, over | more)
+        if not more - over:
+            break
+        over |= more
+        read_again(seen, over, signatures, good)
+    closed = _closed(seen, endings)
+    if closed and _all_known(seen):
+        read_again(seen, over | closed, signatures, good)
+    forgive(seen, endings)
+    return endings
+
+
+def _all_known(seen: ScanResult) -> bool:
+    """Say whether every line that complains was kept: of more nobody can say that nothing comes after one."""
+    return len(seen.errors) < COUNTED - 1 and len(seen.complaints) < COMPLAINTS
+
+
+def _closed(seen: ScanResult, endings: Sequence[Ending]) -> set[int]:
+    """Give the lines that complain in commands that went well, where others come after them."""
+    kept = {match.line for match in seen.matches.values() if match.level == "warning" and match.signature.abort}
+    spans = [(ending.since, _over(ending, soft=False)) for ending in endings if not ending.last]
+    found = set[int]()
+    for line in _complaining(seen) - kept:
+        at = bisect_right(spans, (line - 1, 1 << 62)) - 1
+        found |= {line} if at >= 0 and line <= spans[at][1] else set()
+    return found
+
+
+def _complaining(seen: ScanResult) -> set[int]:
+    """Give the numbers of all lines that complain."""
+    kinds = (getattr(seen, kind) for kind in TELLINGS)
+    told = {telling.line for telling in kinds if telling}
+    matched = {match.line for match in seen.matches.values()}
+    return {*seen.errors, *(line for line, _text in seen.complaints), *told, *matched} | seen.over
+
+
+def _soft(seen: ScanResult) -> set[int]:
+    """Give the numbers of the lines in which a failure is only warned of, and that tell of no error besides."""
+    matched = {match.line for match in seen.matches.values() if match.level in {"unsure", "survived", "warning"}}
+    return matched - set(seen.errors) - {line for line, _text in seen.complaints}
 
 
 def _is_sure(match: Match) -> bool:
@@ -253,7 +312,7 @@ def forgive(seen: ScanResult, endings: Sequence[Ending]) -> None:
         for name, match in list(seen.matches.items()):
             if ending.since < match.line <= ending.until and _is_forgiven(match, ending):
                 del seen.matches[name]
-        for kind in ("hint", "survived", "strong", "failed", "strong_after_failed", "weak", "reason"):
+        for kind in TELLINGS:
             telling: Telling | None = getattr(seen, kind)
             if telling and ending.since < telling.line <= _over(ending, soft=kind in {"hint", "survived"}):
                 setattr(seen, kind, None)

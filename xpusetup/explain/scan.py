@@ -28,6 +28,7 @@ from xpusetup.explain.window import (
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Set as AbstractSet
 
     from xpusetup.explain.blocks import Block
     from xpusetup.explain.finder import Certainty, Signature
@@ -58,6 +59,8 @@ LAST = 12
 CLUSTER = 20
 """Hints that stand so near tell of one thing, the first of them best."""
 
+TELLINGS = ("hint", "survived", "strong", "failed", "strong_after_failed", "weak", "reason")
+"""The lines of any error that a pass keeps, by their kind."""
 SOFT_LEVELS = ("unsure", "survived")
 SPAN = 5
 DIGITS = re.compile(r"\d+")
@@ -150,6 +153,7 @@ class ScanResult:
     tail: tuple[tuple[int, str], ...] = ()
     good: Known | None = None
     kept: Kept = field(default_factory=Kept)
+    over: set[int] = field(default_factory=set)
 
 
 def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known | None = None) -> ScanResult:
@@ -164,6 +168,35 @@ def scan(chunks: Iterable[bytes], signatures: Sequence[Signature], good: Known |
     seen.lines = _count_lines(block) if block else 0
     seen.tail = _last_lines(block, seen.lines) if block else ()
     return seen
+
+
+def read_again(
+    seen: ScanResult, over: AbstractSet[int], signatures: Sequence[Signature], good: Known | None = None
+) -> None:
+    """Drop what stands in lines that are over, and look for the next place of each in what is kept of the log."""
+    told, numbers = seen.kept.raw(seen.lines)
+    left = [b"" if number in over else raw for raw, number in zip(told, numbers, strict=True)]
+    again = scan([b"\n".join(left)], signatures, good)
+    places = (0, *numbers)
+    seen.over |= over
+    seen.errors = sorted({*seen.errors, *(places[line] for line in again.errors)} - over)
+    moved = [(places[line], text) for line, text in again.complaints]
+    seen.complaints = sorted({*seen.complaints, *moved} - {pair for pair in seen.complaints if pair[0] in over})
+    for kind in TELLINGS:
+        old: Telling | None = getattr(seen, kind)
+        new: Telling | None = getattr(again, kind)
+        if old and (old.line in over or (kind in {"reason", "hint"} and over)):
+            setattr(seen, kind, _moved(new, places) if new else None)
+    for name in [name for name, match in seen.matches.items() if match.line in over]:
+        del seen.matches[name]
+    for name, match in again.matches.items():
+        near = Lines(match.near.texts, tuple(places[line] for line in match.near.numbers))
+        seen.matches.setdefault(name, replace(match, line=places[match.line], near=near))
+
+
+def _moved(telling: Telling, places: Sequence[int]) -> Telling:
+    context = tuple((places[line], text) for line, text in telling.context)
+    return replace(telling, line=places[telling.line], context=context)
 
 
 def _last_lines(last: Block, lines: int) -> tuple[tuple[int, str], ...]:

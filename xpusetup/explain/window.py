@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Literal
 
+from xpusetup.explain.harmless import BY_HAND, HARMLESS, PASSED, STOPPED, TOLERATED
+
 # A line as the tool wrote it: what a CI system, launcher, logger, the kernel or ninja put before it is taken
 # away.
 
@@ -74,7 +76,8 @@ CALLED = 200
 CALM = re.compile(
     r"(?:^|\s)(?:DEBUG|INFO|TRACE)(?::[\w.]+:\S|\s\d\d-\d\d\s\d\d:|\s+\|\s)|\s-\s(?:DEBUG|INFO|TRACE)\s-\s"
     r"|\blevel=(?:debug|info)\b|^\[?(?:DEBUG|INFO|TRACE)\]?(?::\s?\d{4}-|\s+[\w.]+: )| NCCL INFO "
-    r"|(?:^|\s)[IDW] [\w./-]+\.(?:cc|cpp|cu|h):\d+\]",
+    r"|(?:^|\s)[IDW] [\w./-]+\.(?:cc|cpp|cu|h):\d+\]"
+    rf"|^\[?{TIME}\]?\s+(?:[\w.]+\s+)?\[?(?:DEBUG|INFO)\]?\s",
 )
 """A line that its logger calls none."""
 
@@ -329,41 +332,8 @@ RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Inter
 QUOTED_SOURCE = re.compile(rf"^(?!{GROUPED})\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
 ECHOED = re.compile(r"^\++ ")
 ECHO = re.compile(r"^\++ (?:echo|printf) ")
-HARMLESS = re.compile(
-    r"^(?:(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,10}|\d{7}) [A-Za-z\"\[]|^\[[^\]\n]+ [0-9a-f]{7,12}\] \S"
-    r"|^HEAD is now at|^hint: (?!`)"
-    r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
-    r"|^ERROR: pip's dependency resolver does not currently"
-    r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
-    r"|: write error: Broken pipe$"
-    r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
-)
-"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
 STATUS = re.compile(r"^--\s")
 IGNORED = re.compile(r"\(ignored\)\s*$")
-TOLERATED = re.compile(
-    r"^fatal: (?:not a git repository|No names found|no tag exactly|No tags can describe|needed a single revision"
-    r"|(?:ambiguous argument|bad revision) 'HEAD)"
-    r"|^hwloc/\w+: |^MESA(?:-LOADER)?: |^libEGL warning|^error: XDG_RUNTIME_DIR|^ALSA lib |^No protocol specified"
-    r"|^(?:\S*/)?(?:ba|da|z)?sh: (?:line )?\d+: (?:git|nvcc|nvidia-smi|rocminfo|hipconfig|hipcc|lspci|lsb_release"
-    r"|ldconfig|which"
-    r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
-    r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
-    r"|: going to /tmp instead$|(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
-)
-"""What is tried and may fail: git asked for a version, tools that look for hardware, a display that is not there."""
-STOPPED = re.compile(
-    r"CANCELLED AT|\bKeyboardInterrupt\b|^Aborted!|job step aborted|^Terminated\b|forcing job termination",
-    re.IGNORECASE,
-)
-BY_HAND = re.compile(rb"(?:^|\n)\^C")
-"""A person's interrupt: what had gone wrong stands before it."""
-PASSED = re.compile(
-    r"^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
-    r"|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[[\d.]+m?s\]\s*)?(?:\(.*\))?\s*(?:\[\s*\d+%\])?$"
-    r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
-    r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
-)
 WARNING = re.compile(
     r"(?<!level=)(?:\b|[a-z])warning\b(?!\s\s+[A-Z][a-zA-Z]+\s)[:\s(\]]|^W\d{4}\b|^\[W\d{3}"
     r"|\blevel=WARN\b|\|CCL_WARN\||^npm warn\b|^N: |warnings\.warn\(|<warn>",

@@ -1,0 +1,45 @@
+"""Lines that read like errors and are none, or of what may fail: by their form alone."""
+
+from __future__ import annotations
+
+import re
+
+HARMLESS = re.compile(
+    r"^(?:(?=\d*[a-f])(?=[a-f]*\d)[0-9a-f]{7,10}|\d{7}) [A-Za-z\"\[]|^\[[^\]\n]+ [0-9a-f]{7,12}\] \S"
+    r"|^HEAD is now at|^hint: (?!`)|^Applying: "
+    r"|^\s*--?[a-z][\w-]*(?:[ =][A-Z]+)?(?:, --?[a-z][\w-]*)*(?: [A-Z]+)?\s{2,}|^ACPI (?:BIOS )?(?:Error|Exception)"
+    r"|^ERROR: pip's dependency resolver does not currently"
+    r"|^Solving environment: failed with |^debconf: |^invoke-rc\.d: "
+    r"|: write error: Broken pipe$"
+    r"|\bCannot find any crtc or sizes"
+    r"|\*ERROR\* (?:Failed to write source OUI|Fault errors on pipe|CPU pipe \w+ FIFO underrun)"
+    r"|regulatory\.db\b"
+    r"|\bapparmor=\"DENIED\".*(?:profile=\"[^\"]*(?:firefox|chrom|brave|thunderbird|cups|evince|snap-store|libreoffice)"
+    r"|operation=\"capable\")"
+    r"|^\s*cl\w+\(NULL, CL_DEVICE_TYPE_|^(?:accelerator|cpu|custom)_selector\((?:acc|cpu)?\)\s*:"
+    r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
+)
+"""What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
+TOLERATED = re.compile(
+    r"^fatal: (?:not a git repository|No names found|no tag exactly|No tags can describe|needed a single revision"
+    r"|(?:ambiguous argument|bad revision) 'HEAD)"
+    r"|^hwloc/\w+: |^MESA(?:-LOADER)?: |^libEGL warning|^error: XDG_RUNTIME_DIR|^ALSA lib |^No protocol specified"
+    r"|^(?:\S*/)?(?:ba|da|z)?sh: (?:line )?\d+: (?:git|nvcc|nvidia-smi|rocminfo|hipconfig|hipcc|lspci|lsb_release"
+    r"|ldconfig|which"
+    r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
+    r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
+    r"|: going to /tmp instead$|(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
+)
+"""What is tried and may fail: git asked for a version, tools that look for hardware, a display that is not there."""
+STOPPED = re.compile(
+    r"CANCELLED AT|\bKeyboardInterrupt\b|^Aborted!|job step aborted|^Terminated\b|forcing job termination",
+    re.IGNORECASE,
+)
+BY_HAND = re.compile(rb"(?:^|\n)\^C")
+"""A person's interrupt: what had gone wrong stands before it."""
+PASSED = re.compile(
+    r"^\s*[✓✔√] |^\s*(?:PASSED|SKIPPED|XFAIL|XPASS)\b|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[\s*\d+%\])?\s*$"
+    r"|\b(?:PASSED|SKIPPED|XFAIL|XPASS)\s*(?:\[[\d.]+m?s\]\s*)?(?:\(.*\))?\s*(?:\[\s*\d+%\])?$"
+    r"|^\s*ok \d+\b|^\[gw\d+\] \[ *\d+%\] (?:PASSED|SKIPPED|XFAIL|XPASS)\b"
+    r"|\.{3}\s*(?:ok|expected failure|skipped\b.*)$|\.{3,}\s+(?:Passed|Skipped)\b|^\[ +(?:OK|RUN|SKIPPED) +\]"
+)

@@ -1,0 +1,296 @@
+"""What a log complains of that is over: tried again, expected, put right by a later command, or up at last.
+
+Each rule asks for two things: a later line by which the same went well, and that nothing complains after it. So a
+log that ends with a complaint, or at one, keeps its cause.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
+
+from xpusetup.explain.ending import ASKED, LIKELY, PROMPT, SURE, is_tally
+from xpusetup.explain.window import RAISED
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from collections.abc import Set as AbstractSet
+
+    from xpusetup.explain.evidence import Lines
+
+
+AGAIN = re.compile(
+    r"(?:attempt|try|retry|restart)\W{0,3}#?(?P<n>\d+)\s*(?:/|of|out of)\s*(?P<m>\d+)"
+    r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
+    r"|\battempt \d+ failed\b|\btrying \S|, (?:next|again)\b|^waiting for\b|, waiting\b"
+    r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
+    r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
+    r"|\bfall(?:s|ing)? back\b"
+    r"|\bfell back\b|, us(?:e|es|ing) (?!the )\S|\busing the (?:default|one|server)\b",
+    re.IGNORECASE,
+)
+"""What says that the same is tried once more, or another way."""
+EXPECTED = re.compile(
+    r"(?<!not )\bas (?:expected|intended|it should)\b|\(expected\b|\bon purpose\b|\bintentional(?:ly)?\b"
+    r"|^\.\.\.ignoring|\] Error \d+ \(ignored\)$|\bis harmless\b|\bsafe(?:ly)? (?:to )?ignored?\b",
+    re.IGNORECASE,
+)
+"""What says that it had to fail."""
+GOOD = re.compile(
+    r"\b(?:done|ok|success(?:ful(?:ly)?)?|succeeded|completed?|finished|ready|started|connected|registered|initiali[sz]ed"
+    r"|loaded|enabled|saved|wrote|written|received|downloaded|fetched|installed|built|pulled|checked out|uploaded"
+    r"|synced|passed|resumed|recovered|resolved|assigned|records|found|active|running|sent|is up)\b",
+    re.IGNORECASE,
+)
+"""What says that something went well."""
+NOT_GOOD = re.compile(r"\b(?:not|never|no|0|without|cannot|can't|failed) (?:\w+ )?\w*$", re.IGNORECASE)
+UP = re.compile(r"\bInitialized \w+ \d|submission enabled|\]: assigned\b|\bassigned \[mem|\bis ready\b")
+"""How the kernel says that a device works."""
+SUBJECT = re.compile(
+    r"(?P<device>\b[0-9a-f]{4}:[0-9a-f]{2}:[0-9a-f]{2}\.\d\b)|\b[\w@-]+\.(?:service|mount|socket)\b|https?://[^\s\"'>)]+"
+    r"|\"[^\"\s]{4,}\"|'[^'\s]{4,}'|‘[^’\s]{4,}’"
+    r"|\b(?:shard|part|chunk|worker|file|bucket|layer|task)[ _-]#?\d+\b"
+    r"|\b[\w.+-]+\.(?:tar\.\w+|zip|whl|safetensors|bin|deb|rpm|git)\b",
+)
+"""What a line is about, where another one can be held against it."""
+SPEAKS = re.compile(r"\.(?:service|mount|socket)\b|Retry scheduled|a second time|Failed to pull image")
+"""What speaks of the lines above it, too."""
+ABOVE = 6
+"""So far above a line that says that it is tried again stands what had failed; a traceback may be longer."""
+TRACE = 60
+REMEMBERED = 4096
+"""How many lines are remembered: each is asked about from several others."""
+ANSWERS = 2
+"""A server that answers so many requests after one that it refused is at work."""
+LISTS_GPU = re.compile(r"^\[(?:ext_oneapi_)?(?:level_zero|opencl):gpu\]|^\s*`-- Device #0: (?=.*(?:Intel|Arc|Max))")
+ROOT = re.compile(r"\bsudo\b|\bsu\b|^root@|\bssh\b|\bdocker\b|\bpodman\b")
+NO_DEVICE = re.compile(r"/dev/dri|/dev/accel|could not insert|No XPU devices|No device", re.IGNORECASE)
+READS = re.compile(
+    r"^(?:history\b|grep -\w*r|rg |git (?:log|show|diff|blame|grep)\b|(?:cat|head|tail|less|sed -n|grep)\b.*"
+    r"\b(?:README|CHANGELOG|\w+\.(?:md|py|cpp|c|h|hpp|toml|ya?ml|rst|cmake))\b)"
+)
+"""Commands that show what was written once."""
+WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?mask|VISIBLE|SELECTOR", re.IGNORECASE)
+"""A command with such a word went another way: that it works does not show that the first one would."""
+BEFORE = re.compile(r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*) +)+")
+BUILDS = {"cmake", "make", "ninja", "gcc", "g++", "icpx", "icx", "clang", "clang++", "cp", "mv", "git", "meson"}
+FETCHES = {"pip", "pip3", "apt", "apt-get", "dnf", "conda", "uv", "curl", "wget"}
+STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
+ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
+REFUSED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" (?:4\d\d|5\d\d)\b")
+CONTINUED = re.compile(r"^git (?P<what>am|rebase|cherry-pick|merge|revert) ")
+
+
+@dataclass(frozen=True)
+class Command:
+    """A command of a person, or one that a script echoed, with the lines between it and the next."""
+
+    text: str
+    begin: int
+    end: int
+
+    @cached_property
+    def words(self) -> tuple[str, ...]:
+        """Its words without what only says how it is run."""
+        return tuple(BEFORE.sub("", self.text).split())
+
+    @cached_property
+    def operands(self) -> set[str]:
+        """What it works on."""
+        first = 2 if self.words[:1] and self.words[0] in FETCHES | {"git"} else 1
+        return {word for word in self.words[first:] if not word.startswith("-")}
+
+    def repeats(self, other: Command) -> bool:
+        """Say whether it does what another one did before: the same again, or that with more."""
+        if not self.words or not other.words or self.words[0] != other.words[0]:
+            return False
+        if WAY.search(self.text) and not WAY.search(other.text):
+            return False
+        if set(other.words) <= set(self.words):
+            return True
+        if self.words[0] in FETCHES | {"git"} and self.words[1:2] != other.words[1:2]:
+            return False
+        return self.words[0] in BUILDS | FETCHES and bool(self.operands & other.operands)
+
+
+@dataclass(frozen=True)
+class Story:
+    """The lines of a log, which of them complain, and which do so in earnest, by index."""
+
+    texts: tuple[str, ...]
+    ill: frozenset[int]
+    hard: frozenset[int]
+    totals: frozenset[int]
+
+    @cached_property
+    def commands(self) -> list[Command]:
+        """The commands with prompts; the first part of a log has none."""
+        found = [(0, "")]
+        for index, text in enumerate(self.texts):
+            prompt = PROMPT.match(text)
+            if prompt and not ASKED.match(prompt["command"].strip()):
+                found.append((index, prompt["command"].strip()))
+        ends = [*found[1:], (len(self.texts), "")]
+        return [Command(text, begin, end) for (begin, text), (end, _next) in zip(found, ends, strict=True)]
+
+    def is_good(self, index: int) -> bool:
+        """Say whether a line tells that something went well."""
+        return index not in self.ill and (index in self.totals or _tells_good(self.texts[index].strip()))
+
+
+@lru_cache(maxsize=REMEMBERED)
+def _tells_good(text: str) -> bool:
+    if SURE.search(text) or LIKELY.search(text) or is_tally(text):
+        return True
+    found = GOOD.search(text)
+    return bool(found) and not NOT_GOOD.search(text[: found.end()] if found else "")
+
+
+def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = frozenset()) -> frozenset[int]:
+    """Give the numbers of the lines of a log that complain of what is over.
+
+    `ill`: the numbers of all that complain; `soft`: those of them that are only warned of.
+    """
+    bad = frozenset(index for index, number in enumerate(log.numbers) if number in ill)
+    hard = frozenset(index for index in bad if log.numbers[index] not in soft)
+    story = Story(log.texts, bad, hard, log.totals)
+    if not story.ill:
+        return frozenset()
+    over = set(_read(story))
+    for part in story.commands:
+        over |= _tried_again(story, part, over)
+    over |= _up_at_last(story, over)
+    over |= _built_at_last(story, over)
+    over |= _put_right(story, over)
+    over |= _served(story, over)
+    return frozenset(log.numbers[index] for index in over)
+
+
+def _read(story: Story) -> Iterator[int]:
+    for part in story.commands:
+        if READS.match(part.text):
+            yield from range(part.begin + 1, part.end)
+
+
+def _tried_again(story: Story, part: Command, over: AbstractSet[int]) -> set[int]:
+    """Give what one command says was tried again or had to fail, where it goes on well after the last of these."""
+    lines = range(part.begin, part.end)
+    found = set[int]()
+    for index in lines:
+        text = story.texts[index]
+        if _says_again(text) or EXPECTED.search(text):
+            found |= _belonging(story, index, part.begin)
+    hard = max(
+        (index for index in lines if index in story.hard and index not in found and index not in over), default=-1
+    )
+    last = max((index for index in found if index > hard), default=-1)
+    if last < 0 or not any(
+        story.is_good(index) or EXPECTED.search(story.texts[index]) for index in range(last, part.end)
+    ):
+        return set()
+    return {index for index in found if index > hard}
+
+
+def _says_again(text: str) -> bool:
+    found = AGAIN.search(text)
+    return bool(found) and (found["n"] is None or int(found["n"][:9]) < int(found["m"][:9]) if found else False)
+
+
+def _belonging(story: Story, index: int, begin: int, *, far: bool = False) -> set[int]:
+    """Give the complaints that a line speaks of: its own, those right above, and the traceback above or below it."""
+    found = {index} & story.ill
+    at, limit = index - 1, ABOVE if far or index not in story.ill else 1
+    while at >= begin and index - at <= limit:
+        found |= {at} & story.ill
+        limit = TRACE if RAISED.match(story.texts[at]) or story.texts[at].startswith(("  ", "Traceback")) else limit
+        if at not in story.ill and story.is_good(at):
+            break
+        at -= 1
+    return found | _trace_below(story, index)
+
+
+def _trace_below(story: Story, index: int) -> set[int]:
+    after = range(index + 1, min(index + TRACE, len(story.texts)))
+    if not after or not story.texts[index + 1].startswith("Traceback"):
+        return set()
+    end = next((below for below in after if RAISED.match(story.texts[below])), index)
+    return set(range(index + 1, end + 1)) & story.ill
+
+
+def _up_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
+    """Give the complaints about what a later line says is up: a device, a service, a file, a part."""
+    good: dict[str, int] = {}
+    last_ill: dict[str, int] = {}
+    about = [list(SUBJECT.finditer(text))[:8] for text in story.texts]
+    for index, subjects in enumerate(about):
+        for found in subjects:
+            if index in story.ill and index not in over:
+                last_ill[found[0]] = index
+            elif UP.search(story.texts[index]) if found["device"] else story.is_good(index):
+                good[found[0]] = index
+    after = max(story.hard - over, default=-1)
+    recovered = set[int]()
+    for index in sorted(story.ill - over):
+        for found in about[index]:
+            name = found[0]
+            if good.get(name, -1) > last_ill.get(name, len(about)) and (not found["device"] or good[name] > after):
+                recovered |= {index} | _trace_below(story, index)
+                recovered |= _belonging(story, index, 0, far=True) if SPEAKS.search(story.texts[index]) else set()
+    return recovered
+
+
+def _built_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
+    """Give what a build said that stopped, where a later one made all there was to do."""
+    stopped = [index for index, text in enumerate(story.texts) if STOPPED.match(text)]
+    if not stopped:
+        return set()
+    if max(story.totals, default=-1) < stopped[-1] or max(story.hard - over, default=0) > stopped[-1]:
+        return set()
+    return set(range(stopped[-1] + 1)) & story.ill
+
+
+def _put_right(story: Story, over: AbstractSet[int]) -> set[int]:
+    """Give what commands said that were run again later, or mended, and then had nothing to complain of."""
+    recovered = set[int]()
+    bad = {
+        part.begin: any(index in story.hard and index not in over for index in range(part.begin, part.end))
+        for part in story.commands
+    }
+    later: dict[str, list[Command]] = {}
+    for part in reversed(story.commands):
+        same = later.setdefault("git" if "git " in part.text else part.words[0] if part.words else "", [])
+        if bad[part.begin]:
+            last = next((other for other in same if other.repeats(part) or _continues(other, part)), None)
+            if last and not bad[last.begin]:
+                recovered |= set(range(part.begin, part.end))
+        if part.words and len(same) < ABOVE:
+            same.append(part)
+    return recovered | _listed(story, over)
+
+
+def _continues(part: Command, other: Command) -> bool:
+    found = CONTINUED.match(other.text)
+    return bool(found and re.search(rf"\bgit {found['what']} |\bgit commit\b", part.text))
+
+
+def _listed(story: Story, over: AbstractSet[int]) -> set[int]:
+    """Give the complaints about access to the GPU where the last command lists it, and not as another user."""
+    last = story.commands[-1]
+    ill = story.ill - over
+    if not last.text or ROOT.search(last.text) or any(index >= last.begin for index in ill):
+        return set()
+    if not any(LISTS_GPU.match(story.texts[index]) for index in range(last.begin, last.end)):
+        return set()
+    return {index for index in ill if NO_DEVICE.search(story.texts[index])}
+
+
+def _served(story: Story, over: AbstractSet[int]) -> set[int]:
+    """Give what a server said of a request that it refused, where it answered others of that kind afterwards."""
+    refused = [index for index, text in enumerate(story.texts) if REFUSED.search(text)]
+    answered = [index for index, text in enumerate(story.texts) if ANSWERED.search(text)]
+    after = max(story.hard - over, default=-1)
+    if not refused or len([index for index in answered if index > max(after, refused[-1])]) < ANSWERS:
+        return set()
+    return {index for index in story.ill if index > refused[0] - TRACE}
