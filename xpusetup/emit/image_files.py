@@ -206,11 +206,6 @@ CACHES: dict[Manager, tuple[str, ...]] = {
     "zypper": ("/var/cache/zypp",),
 }
 """Where package managers keep what they fetched."""
-KEEP_PACKAGES = "rm -f /etc/apt/apt.conf.d/docker-clean # it empties the cache that a build mounts\n"
-REFRESH: dict[Manager, str] = {"apt": "apt-get update\n", "dnf": "", "zypper": ""}
-"""Lists of packages are in no layer, so every script gets them."""
-CLEAN = "grep -q ' {0} ' /proc/self/mounts || rm -rf {0}/*\n"
-ADD_USER = f"getent passwd {USER} >/dev/null || useradd --create-home --uid {USER} xpu\n"
 LIBRARIES = f"""#!/usr/bin/env bash
 # Tells the dynamic linker where the toolkit's libraries lie, so that nothing has to be switched on at run time.
 set -euo pipefail
@@ -267,31 +262,20 @@ def render_around(image: Image) -> dict[str, str]:
 def _system(image: Image) -> dict[str, str]:
     """Give the scripts for root, by side."""
     sides, manager, kit = image.sides, image.system.manager, image.plan.target.toolkit
-    begin = KEEP_PACKAGES if manager == "apt" else ""
-    texts = {
-        "build": _begin_with(begin, _render(image, sides.build)),
-        "runtime": f"{_render(image, sides.run)}{ADD_USER}",
-    }
-    parts = {"driver": sides.driver, "toolkit": sides.toolkit}
-    texts |= {name: _render(image, steps) for name, steps in parts.items() if steps}
+    parts = {"build": sides.build, "driver": sides.driver, "toolkit": sides.toolkit, "runtime": sides.run}
     found = {
-        f"system/{name}.sh": f"{_begin_with(REFRESH[manager], text)}{_clean(manager)}" for name, text in texts.items()
+        f"system/{name}.sh": render_system(
+            steps,
+            f"an image of {image.system.name} for {image.profile.name}",
+            keep=manager == "apt" and name == "build",
+            refresh=manager == "apt",  # lists of packages are in no layer, so every script gets them
+            user=USER if name == "runtime" else 0,
+            caches=CACHES[manager],
+        )
+        for name, steps in parts.items()
+        if steps or name in {"build", "runtime"}
     }
     return {**found, "system/libraries.sh": LIBRARIES} if kit and kit.at_run_time else found
-
-
-def _begin_with(line: str, script: str) -> str:
-    """Put a line before the first step of a script."""
-    head, gap, steps = script.partition("\n\n")
-    return f"{head}\n{line}{gap[1:]}{steps}"
-
-
-def _render(image: Image, steps: tuple[Step, ...]) -> str:
-    return render_system(steps, f"an image of {image.system.name} for {image.profile.name}")
-
-
-def _clean(manager: Manager) -> str:
-    return "".join(CLEAN.format(folder) for folder in CACHES[manager])
 
 
 def _activation(image: Image, kit: Toolkit) -> str:
