@@ -296,10 +296,19 @@ def _broken(argv: Iterable[str], width: int = 110) -> Iterator[str]:
 # Steps of system setup as one script for root: for a container's recipe, a machine's first boot, or to read.
 
 
-BARE = {"keep": False, "refresh": False, "user": 0, "caches": ()}
-"""What a machine's setup does not have beside its steps, and an image has."""
+def render_system(
+    steps: Sequence[Step],
+    what: str,
+    *,
+    keep: bool = False,
+    refresh: bool = False,
+    user: int = 0,
+    caches: Sequence[str] = (),
+) -> str:
+    """Give the script. Every command can be run again.
 
-
-def render_system(steps: Sequence[Step], what: str, **more: object) -> str:
-    """Give the script; `more` as in BARE. Every command can be run again."""
-    return render_template("shell/system.sh", steps=steps, what=what, **{**BARE, **more})
+    Of an image: it may `keep` apt's packages for a cache, `refresh` its lists, make a `user`, and empty `caches`.
+    """
+    return render_template(
+        "shell/system.sh", steps=steps, what=what, keep=keep, refresh=refresh, user=user, caches=caches
+    )

@@ -29,15 +29,6 @@ if TYPE_CHECKING:
 FOLDER = "emit/templates"
 PLAIN = re.compile(r"[\w.,:+/@=-]*", re.ASCII)
 """What is one word, and the same word, in each language that is written here."""
-MARKS = {
-    "block_start_string": "{%",
-    "block_end_string": "%}",
-    "variable_start_string": "{=",
-    "variable_end_string": "=}",
-    "comment_start_string": "{~",
-    "comment_end_string": "~}",
-}
-"""None of them means anything in bash, YAML, Lua or an Apptainer definition, as `{#` and `{{` do."""
 
 
 class Quoted(str):
@@ -81,7 +72,11 @@ def environment() -> Environment:
         auto_reload=False,
         autoescape=False,  # noqa: S701 - no HTML: `finalize` takes no text that its language's filter did not quote
         finalize=check_quoted,
-        **MARKS,
+        # none of these means anything in bash, YAML, Lua or an Apptainer definition, as `{#` and `{{` do
+        variable_start_string="{=",
+        variable_end_string="=}",
+        comment_start_string="{~",
+        comment_end_string="~}",
     )
     made.filters.update({name: _quoting(quote) for name, quote in FILTERS.items()})
     return made
