@@ -5,10 +5,10 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from xpusetup.base.text import docker_string, markdown_text, render_command, render_word
 from xpusetup.base.values import PACKAGED
 from xpusetup.emit.image import PREFIX, notes_of
 from xpusetup.emit.script import render_scripts, render_system
+from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation
 from xpusetup.plan.context import FOLDER as PATCHES
 from xpusetup.plan.verify import describe_proof, verify_options
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Step, Toolkit
     from xpusetup.config.profile import SourceComponent
     from xpusetup.emit.image import Image
+    from xpusetup.emit.image_system import Dialect
     from xpusetup.machine.platforms import Manager
 
 
@@ -54,89 +55,41 @@ def label_values(image: Image) -> dict[str, str]:
     return {name: value for name, value in found.items() if value}
 
 
-def labels_of(image: Image) -> Iterator[str]:
-    """Give them as lines of a Dockerfile."""
-    values = label_values(image)
-    quoted = {name: docker_string(value) for name, value in values.items()} | {OF_BASE: f'"{BASE}"'}
-    lines = [f"{name}={value}" for name, value in quoted.items()]
-    yield "LABEL " + " \\\n      ".join(lines)
-
-
 # The README of an image's folder: how it is built, run, and fed with what a place has of its own.
 
 
-SECRETS = """
-A place that reaches its sources by mirrors, a package index or a CA of its own says so in files that are mounted while
-something is fetched, and are in no layer: pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`),
-a CA file that both may name as `/run/secrets/ca.crt`.
-
-    {build} --secret id=pip.conf,src=pip.conf --secret id=gitconfig,src=gitconfig --secret id=ca.crt,src=ca.crt .
-
-Proxies are build arguments that every engine knows: `--build-arg https_proxy=http://proxy:3128`.
-"""
-OWN = "## What a place has of its own\n"
-BASES = """Another base: `apptainer build --build-arg BASE=IMAGE {name} {file}`; for a file or folder that is one, also
-`--build-arg BOOTSTRAP=localimage`.
-"""
-BINDS = """
-    apptainer build --bind pip.conf:/etc/pip.conf,gitconfig:/etc/gitconfig,ca.crt:/run/secrets/ca.crt {name} {file}
-
-pip's settings, git's settings (`url.<mirror>.insteadOf`, `http.sslCAInfo`), a CA file that both may name. In the image
-they are empty files.
-"""
-DEVICES = """
-    docker run --rm --device /dev/dri --group-add "$(stat -c %g /dev/dri/renderD128)" {tag}
-
-The number of the group that owns the device differs from host to host, so no image can hold it. Without a device,
-`verify` ends with 4 and says so.
-"""
+ENGINES: dict[Dialect, tuple[str, ...]] = {
+    "buildkit": ("docker", "build"),
+    "portable": ("buildah", "bud", "--isolation", "chroot"),
+}
 
 
-def render_readme(image: Image) -> str:
-    """Give the README of a Dockerfile's folder."""
-    engine = "docker build" if image.order.dialect == "buildkit" else "buildah bud --isolation chroot"
-    tag = image.profile.name
-    device = image.profile.accelerator == "xpu"
-    run = DEVICES.format(tag=tag) if device else f"    docker run --rm {tag}\n"
-    wheels = ["The wheels alone: `docker build --target wheels --output type=local,dest=wheels .`\n"]
-    own = [SECRETS.format(build=engine), "Another base image of the same system: `--build-arg BASE=IMAGE`.\n"]
-    parts = [f"    {engine} -t {tag} .", run, *_contents(image), *(wheels if image.order.origin == "source" else [])]
-    return _join(image, [*parts, OWN, *own, *_worth_knowing(image)])
+def render_readme(image: Image, *, apptainer: str = "") -> str:
+    """Give the README of a Dockerfile's folder, or of the one of an Apptainer definition, by its file's name."""
+    kit = image.plan.target.toolkit
+    return render_template(
+        "image/README.md",
+        name=image.profile.name,
+        system=image.system.name,
+        summary=image.profile.summary,
+        apptainer=apptainer,
+        engine=ENGINES[image.order.dialect],
+        device=image.profile.accelerator == "xpu",
+        contents=list(_contents(image)),
+        commands=image.order.target == "devel" and kit is not None,
+        compiled=image.order.origin == "source",
+        notes=notes_of(image),
+    )
 
 
-def render_definition_readme(image: Image, file: str) -> str:
-    """Give the README of an Apptainer definition's folder."""
-    name = f"{image.profile.name}.sif"
-    build = f"    apptainer build {name} {file}\n    apptainer run {name}\n    apptainer exec {name} python my.py\n"
-    nodes = ["Apptainer passes the host's `/dev/dri` and the user's groups on by itself.\n"]
-    bind = [BINDS.format(name=name, file=file), BASES.format(name=name, file=file)]
-    return _join(image, [build, *nodes, *_contents(image), OWN, *bind, *_worth_knowing(image)])
-
-
-def _join(image: Image, parts: list[str]) -> str:
-    head = f"# {image.profile.name} on {image.system.name}\n"
-    says = f"{markdown_text(image.profile.summary)}. Written by xpusetup; this folder is all that a build needs.\n"
-    return "\n".join([head, says, *parts]).replace("\n\n\n", "\n\n") + "\n"
-
-
-def _worth_knowing(image: Image) -> Iterator[str]:
-    yield "## Worth knowing\n"
-    yield from (f"- {markdown_text(note)}" for note in notes_of(image))
-    yield "- every step of `steps/` is a script of its own that ends at once where it is done"
-    yield "- `numpy` is kept because torch hands arrays over to it, though it does not require it"
-
-
-def _contents(image: Image) -> Iterator[str]:
-    yield "| in it | |\n|---|---|"
-    yield from (f"| {markdown_text(name)} | {markdown_text(pin)} |" for name, pin in image.pins.items())
+def _contents(image: Image) -> Iterator[tuple[str, str]]:
+    yield from image.pins.items()
     kit = image.plan.target.toolkit
     if kit is not None:
-        yield f"| {kit.product} | {kit.version}{'' if image.toolkit_stays else ', on the build side alone'} |"
+        yield kit.product, f"{kit.version}{'' if image.toolkit_stays else ', on the build side alone'}"
     if image.plan.target.arch:
-        yield f"| device targets | {markdown_text(', '.join(image.plan.target.arch))} |"
-    yield f"| environment | {PREFIX}/venv, Python {image.order.python} |\n"
-    if image.order.target == "devel" and kit is not None:
-        yield "`toolkit COMMAND` as the container's command runs it with the toolkit switched on.\n"
+        yield "device targets", ", ".join(image.plan.target.arch)
+    yield "environment", f"{PREFIX}/venv, Python {image.order.python}"
 
 
 # Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each
@@ -206,55 +159,6 @@ CACHES: dict[Manager, tuple[str, ...]] = {
     "zypper": ("/var/cache/zypp",),
 }
 """Where package managers keep what they fetched."""
-KEEP_PACKAGES = "rm -f /etc/apt/apt.conf.d/docker-clean # it empties the cache that a build mounts\n"
-REFRESH: dict[Manager, str] = {"apt": "apt-get update\n", "dnf": "", "zypper": ""}
-"""Lists of packages are in no layer, so every script gets them."""
-CLEAN = "grep -q ' {0} ' /proc/self/mounts || rm -rf {0}/*\n"
-ADD_USER = f"getent passwd {USER} >/dev/null || useradd --create-home --uid {USER} xpu\n"
-LIBRARIES = f"""#!/usr/bin/env bash
-# Tells the dynamic linker where the toolkit's libraries lie, so that nothing has to be switched on at run time.
-set -euo pipefail
-bash -c '. {PREFIX}/toolkit.sh && printf "%s" "$LD_LIBRARY_PATH"' | tr ':' '\\n' >/etc/ld.so.conf.d/xpusetup.conf
-ldconfig
-"""
-ENTRY = """#!/usr/bin/env bash
-# verify [OPTIONS]   {proof}; exit 4 where there is no device
-{more}# anything else      is run as it is, in the built environment
-set -eu
-[ -w "${{TMPDIR:-/tmp}}" ] || export TMPDIR=/tmp  # an engine may hand in the variables of outside
-case ${{1-verify}} in
-  verify)
-    [ "$#" -eq 0 ] || shift
-    exec {prefix}/venv/bin/python {prefix}/helpers/verify_device.py {options} \\
-      --out "${{TMPDIR:-/tmp}}/verify.json" "$@"
-    ;;
-{cases}esac
-exec "$@"
-"""
-TOOLKIT_SAYS = "# toolkit COMMAND   is run with the toolkit switched on, for compiling against it\n"
-TOOLKIT_CASE = f"""  toolkit)
-    shift
-    command=("$@") # the toolkit's scripts must see no argument
-    # shellcheck disable=SC1091  # it lies in the image
-    . {PREFIX}/toolkit.sh
-    exec "${{command[@]}}"
-    ;;
-"""
-ACTIVATION = """# shellcheck shell=bash disable=SC1090,SC1091
-# Switches the toolkit on, in the shell that reads this.
-fail() {{ printf 'xpusetup: %s\\n  %s\\n' "$1" "$2" >&2; exit "${{3:-1}}"; }}
-{body}
-export CC={cc} CXX={cxx}
-"""
-IGNORED = """# Only what the Dockerfile copies is sent to the engine.
-*
-!entry.sh
-!toolkit.sh
-!profile.lock.json
-!steps
-!helpers
-!system
-"""
 
 
 def render_around(image: Image) -> dict[str, str]:
@@ -267,46 +171,37 @@ def render_around(image: Image) -> dict[str, str]:
 def _system(image: Image) -> dict[str, str]:
     """Give the scripts for root, by side."""
     sides, manager, kit = image.sides, image.system.manager, image.plan.target.toolkit
-    begin = KEEP_PACKAGES if manager == "apt" else ""
-    texts = {
-        "build": _begin_with(begin, _render(image, sides.build)),
-        "runtime": f"{_render(image, sides.run)}{ADD_USER}",
-    }
-    parts = {"driver": sides.driver, "toolkit": sides.toolkit}
-    texts |= {name: _render(image, steps) for name, steps in parts.items() if steps}
+    parts = {"build": sides.build, "driver": sides.driver, "toolkit": sides.toolkit, "runtime": sides.run}
     found = {
-        f"system/{name}.sh": f"{_begin_with(REFRESH[manager], text)}{_clean(manager)}" for name, text in texts.items()
+        f"system/{name}.sh": render_system(
+            steps,
+            f"an image of {image.system.name} for {image.profile.name}",
+            keep=manager == "apt" and name == "build",
+            refresh=manager == "apt",  # lists of packages are in no layer, so every script gets them
+            user=USER if name == "runtime" else 0,
+            caches=CACHES[manager],
+        )
+        for name, steps in parts.items()
+        if steps or name in {"build", "runtime"}
     }
-    return {**found, "system/libraries.sh": LIBRARIES} if kit and kit.at_run_time else found
-
-
-def _begin_with(line: str, script: str) -> str:
-    """Put a line before the first step of a script."""
-    head, gap, steps = script.partition("\n\n")
-    return f"{head}\n{line}{gap[1:]}{steps}"
-
-
-def _render(image: Image, steps: tuple[Step, ...]) -> str:
-    return render_system(steps, f"an image of {image.system.name} for {image.profile.name}")
-
-
-def _clean(manager: Manager) -> str:
-    return "".join(CLEAN.format(folder) for folder in CACHES[manager])
+    if kit and kit.at_run_time:
+        found["system/libraries.sh"] = render_template("image/libraries.sh", prefix=PREFIX)
+    return found
 
 
 def _activation(image: Image, kit: Toolkit) -> str:
     target = image.plan.target
-    return ACTIVATION.format(body=render_activation(kit), cc=render_word(target.cc), cxx=render_word(target.cxx))
+    return render_template("image/toolkit.sh", toolkit=render_activation(kit), cc=target.cc, cxx=target.cxx)
 
 
 def render_entry(image: Image) -> str:
     """Give the script that an image begins with."""
     compiles = image.order.target == "devel" and image.plan.target.toolkit is not None
     options = (*verify_options(image.plan.target, image.profile), "--level", image.profile.verify_level)
-    return ENTRY.format(
+    return render_template(
+        "image/entry.sh",
         proof=describe_proof(image.plan.target.accelerator),
         prefix=PREFIX,
-        options=render_command(options),
-        more=TOOLKIT_SAYS if compiles else "",
-        cases=TOOLKIT_CASE if compiles else "",
+        options=options,
+        compiles=compiles,
     )

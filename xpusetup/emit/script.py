@@ -5,10 +5,11 @@ from __future__ import annotations
 import re
 import shlex
 from math import ceil
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.model import BUILD_PATH, ROOT
 from xpusetup.base.text import comment, render_command, render_long_command, render_word
+from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
 from xpusetup.plan.requirements import requirement_options
 
@@ -137,58 +138,39 @@ def _commands(step: Step) -> Iterator[str]:
 # The shell form: the step scripts and one build.sh that calls them in order; bash alone runs it.
 
 
-HEAD = """#!/usr/bin/env bash
-# {what}. Run again, it goes on where it stopped.
-# MAX_JOBS sets how many compilers run at once; logs/ holds what each step printed.
-set -eu
-cd "$(dirname "${{BASH_SOURCE[0]}}")"
-mkdir -p logs
-# shellcheck disable=SC1091  # it lies in this folder
-. helpers/lock.sh
-lock_folder "$PWD" || {{ printf '%s\\n  %s\\n' "$LOCK_SAYS" "$LOCK_FIX" >&2; exit 3; }}
-export XPUSETUP_LOCKED=1
-rm -f failed
-
-step() {{ # ID TITLE
-  printf '%s: %s\\n' "$1" "$2"
-  local code=0
-  bash "steps/$1.sh" >"logs/$1.log" 2>&1 || code=$?
-{ending}    tail -n 12 "logs/$1.log" >&2
-    printf '%s\\n' "$1" >failed
-    printf 'failed: %s (exit %s)\\n' "$1" "$code" >&2
-    printf '  all of it: logs/%s.log\\n  again:     bash steps/%s.sh\\n' "$1" "$1" >&2
-    exit 1
-  fi
-}}
-"""
-TOLERANT = """  if [ "$code" -eq 4 ] && [ WHICH ]; then
-    echo "built, not verified: there is no device here"
-  elif [ "$code" -ne 0 ]; then
-"""
-STRICT = """  if [ "$code" -ne 0 ]; then
-"""
+Part = Literal["build", "fetch", "compile", "verify"]
+"""What a driver does of a build: all of it, or one of the three parts."""
 
 
 def render_shell(plan: Plan, *, device_required: bool = False) -> dict[str, str]:
     """Give build.sh and the scripts, by file name; `device_required` as of render_driver."""
     what = f"Builds {plan.profile} in this folder, without xpusetup"
-    end = 'echo "the wheels are in $PWD/wheels"'
-    text = render_driver(what, plan.steps, end=end, device_required=device_required)
+    text = render_driver(what, plan.steps, "build", device_required=device_required)
     return {**render_scripts(plan), "build.sh": text}
 
 
 def render_driver(
-    what: str, steps: Sequence[Step], *, begin: str = "", end: str = "", device_required: bool = False
+    what: str,
+    steps: Sequence[Step],
+    part: Part,
+    *,
+    device_required: bool = False,
+    download: tuple[int, tuple[str, ...]] = (0, ()),
 ) -> str:
-    """Give a script that runs steps in order; `begin` and `end` are lines before and after them.
+    """Give a script that runs steps in order; `download` is how many wheels it fetches after them, and the command.
 
     `device_required`: without a device to verify on it fails, else it says so and goes on.
     """
     modes = sum(step.id.startswith("verify.") for step in steps)
-    which = '"${1%%.*}" = verify' if modes > 1 else '"$1" = verify.smoke'
-    head = HEAD.format(what=comment(what), ending=STRICT if device_required else TOLERANT.replace("WHICH", which))
-    calls = (f"step {render_word(step.id)} {render_word(step.title)}" for step in steps)
-    return "\n".join([head, *([begin] if begin else []), *calls, *([end] if end else [])]) + "\n"
+    return render_template(
+        "shell/driver.sh",
+        what=what,
+        steps=steps,
+        part=part,
+        tolerates="" if device_required else "modes" if modes > 1 else "smoke",
+        pins=download[0],
+        download=download[1],
+    )
 
 
 # A plan in three parts for places where not every machine may do everything: fetch, compile, verify.
@@ -199,9 +181,6 @@ def render_driver(
 
 MIB_PER_GIB = 1024
 WHEELHOUSE = "wheelhouse"
-OFFLINE = f"""if [ -d {WHEELHOUSE} ]; then # fetched already: what is installed between two compiles asks no network
-  export PIP_NO_INDEX=1 PIP_FIND_LINKS=$PWD/{WHEELHOUSE}
-fi"""
 
 
 def render_parts(cell: Cell) -> dict[str, str]:
@@ -215,17 +194,18 @@ def render_parts(cell: Cell) -> dict[str, str]:
         "fetch.sh": render_driver(
             f"Fetches what {name} is built from",
             [step for step in steps if step.id in early],
-            end="\n".join([*_wheelhouse(cell), "sha256sum <fetch.sh >fetched"]),
+            "fetch",
+            download=_download(cell),
         ),
         "compile.sh": render_driver(
             f"Builds {name} from what was fetched",
             [step for step in steps if "device" not in step.needs],
-            begin=OFFLINE,
+            "compile",
         ),
     }
     if on_device := [step for step in steps if "device" in step.needs]:
         what = f"Verifies {name} on the device of this machine"
-        parts["verify.sh"] = render_driver(what, on_device, device_required=True)
+        parts["verify.sh"] = render_driver(what, on_device, "verify", device_required=True)
     return parts
 
 
@@ -256,22 +236,15 @@ def _is_heavy(step: Step) -> bool:
     return bool({"compiler", "toolkit", "device"} & {*step.needs})
 
 
-def _wheelhouse(cell: Cell) -> Iterator[str]:
-    """Give the lines that fetch what `runtime` will install: that step has to wait for torch itself."""
+def _download(cell: Cell) -> tuple[int, tuple[str, ...]]:
+    """Give how many wheels `runtime` will install, and what fetches them: that step has to wait for torch itself."""
     runtime = cell.profile.runtime_requirements
     if runtime is None or "runtime" not in fetched_late(cell.plan.steps):
-        return
+        return 0, ()
     layout = cell.plan.layout
     helper = (layout.python, f"{layout.helpers}/pinned_wheels.py", "download")
     named = requirement_options(cell.profile, "runtime")
-    argv = (*helper, *named, "--into", f"{ROOT}/{WHEELHOUSE}")
-    yield f"""ROOT=$PWD
-echo "{WHEELHOUSE}: {len(runtime.pins)} pinned run-time requirements"
-{render_long_command(argv)} >logs/{WHEELHOUSE}.log 2>&1 || {{
-  tail -n 12 logs/{WHEELHOUSE}.log >&2
-  echo "failed: {WHEELHOUSE}, all of it: logs/{WHEELHOUSE}.log" >&2
-  exit 1
-}}"""
+    return len(runtime.pins), (*helper, *named, "--into", f"{ROOT}/wheelhouse")
 
 
 # A plan as a person reads a recipe: what each step sources, exports and types, without the care of a script.
@@ -323,14 +296,19 @@ def _broken(argv: Iterable[str], width: int = 110) -> Iterator[str]:
 # Steps of system setup as one script for root: for a container's recipe, a machine's first boot, or to read.
 
 
-SYSTEM_HEAD = """#!/usr/bin/env bash
-# What {what} lacks. Made by xpusetup setup; run it as root.
-set -eu
-export DEBIAN_FRONTEND=noninteractive
-"""
+def render_system(
+    steps: Sequence[Step],
+    what: str,
+    *,
+    keep: bool = False,
+    refresh: bool = False,
+    user: int = 0,
+    caches: Sequence[str] = (),
+) -> str:
+    """Give the script. Every command can be run again.
 
-
-def render_system(steps: Sequence[Step], what: str) -> str:
-    """Give the script. Every command can be run again."""
-    parts = ("\n".join([f"# {comment(f'{step.id}: {step.title}')}", *map(render_command, step.run)]) for step in steps)
-    return "\n".join([SYSTEM_HEAD.format(what=comment(what)), *(f"{part}\n" for part in parts)])
+    Of an image: it may `keep` apt's packages for a cache, `refresh` its lists, make a `user`, and empty `caches`.
+    """
+    return render_template(
+        "shell/system.sh", steps=steps, what=what, keep=keep, refresh=refresh, user=user, caches=caches
+    )
