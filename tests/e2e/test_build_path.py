@@ -1,4 +1,4 @@
-"""What compiles sees its root at one path, by this machine's namespaces: the same bytes in every root, for everyone."""
+"""What compiles sees its root at one path, by this machine's namespaces: docs/provenance.md."""
 
 from __future__ import annotations
 
@@ -126,3 +126,31 @@ def test_an_ordinary_user_stays_who_he_is(public: Path) -> None:
     assert second == f"{user} {user} {BUILD_PATH}"
     assert ((root / "file").read_text(), (root / "file").stat().st_uid) == ("it\n", user)
     assert below() == before
+
+
+CHROOT = """
+mount --make-r{seen} /
+for name in /usr /bin /lib /lib64 /etc /proc /dev {public}; do
+  [ -e "$name" ] || continue
+  mkdir -p "$1$name"
+  mount --rbind "$name" "$1$name"
+done
+chroot "$1" {python} {public}/helpers/fixed_path.py {public}/root {place} '' sh -c 'echo "$XPUSETUP_SEEN_AT"'
+ls {place} "$1{place}"
+"""
+"""A chroot whose root is no mount, in a mount namespace of its own."""
+
+
+@pytest.mark.parametrize(("seen", "at"), [("private", BUILD_PATH), ("shared", "")])
+def test_in_a_chroot_nobody_else_sees_it(public: Path, tmp_path: Path, seen: str, at: str) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("a chroot takes root")
+    python = os.path.realpath(shutil.which("python3", path="/usr/bin:/bin") or "")
+    script = CHROOT.format(seen=seen, public=public, python=python, place=BUILD_PATH)
+    words = ("unshare", "--mount", "bash", "-ec", script, "bash", str(tmp_path))
+    env = {"PATH": os.environ["PATH"]}
+    done = subprocess.run(words, check=True, capture_output=True, text=True, timeout=60, env=env)
+    first, second, *listed = done.stdout.splitlines()
+    assert second == (at or str(public / "root")), first
+    assert ("others here would see the mount" in first) == (not at)
+    assert "build-path" not in "\n".join(listed)

@@ -12,18 +12,20 @@ XPUSETUP_BUILD_PATH=real asks for the real path. The command is told by XPUSETUP
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 import sys
 from pathlib import Path
 from typing import NoReturn
 
-from helperlib.namespaces import NEW_MOUNTS, become, bind, keep_mounts, unshare
+from helperlib.namespaces import NEW_MOUNTS, become, bind, keep_mounts, unmount, unshare
 from helperlib.output import fail, write_text
 
 VARIABLE, SEEN_AT = "XPUSETUP_BUILD_PATH", "XPUSETUP_SEEN_AT"
 KEPT = "build-path"
 NOT_READY = 3
+LONGEST = 1000
 FOLDERS = ("HOME", "TMPDIR", "CCACHE_DIR", "CCACHE_CONFIGPATH", "CCACHE_TEMPDIR")
 """Variables that name what a compile reads and writes beside its root."""
 
@@ -124,20 +126,37 @@ def lies_in(folder: str, path: str) -> bool:
 
 
 def why_not_mount(root: str, path: str) -> str:
-    """Try it in a process of its own: one that cannot mount in a namespace cannot leave it again either."""
-    reading, writing = os.pipe()
+    """Try it in a process of its own: one that cannot mount in a namespace cannot leave it again either.
+
+    It waits until we have looked whether its mount is seen here too.
+    """
+    (told, tell), (asked, ask) = os.pipe(), os.pipe()
     child = os.fork()
     if child == 0:
-        try:
-            enter(root, path)
-        except OSError as error:
-            os.write(writing, f"this machine does not allow it ({error.strerror})".encode())
-        os._exit(0)
-    os.close(writing)
-    with os.fdopen(reading, "rb") as pipe:
-        said = pipe.read().decode()
+        os.close(ask)
+        _try(root, path, tell, asked)
+    os.close(tell)
+    os.close(asked)
+    said = os.read(told, LONGEST).decode()
+    seen = not said.strip() and Path(path).samefile(root)
+    os.close(ask)
     os.waitpid(child, 0)
-    return said
+    os.close(told)
+    return "others here would see the mount" if seen else said.strip()
+
+
+def _try(root: str, path: str, tell: int, asked: int) -> NoReturn:
+    """Enter, say how that went, and leave nothing mounted once nobody asks any more."""
+    said = " "
+    try:
+        enter(root, path)
+    except OSError as error:
+        said = f"this machine does not allow it ({error.strerror})"
+    os.write(tell, said.encode())
+    if said == " ":
+        os.read(asked, 1)
+        unmount(path)
+    os._exit(0)
 
 
 def enter(root: str, path: str) -> None:
@@ -147,7 +166,11 @@ def enter(root: str, path: str) -> None:
         unshare(NEW_MOUNTS)  # in a user namespace root would lose the files of others
     else:
         become(user, group, NEW_MOUNTS)
-    keep_mounts()
+    try:
+        keep_mounts()
+    except OSError as error:
+        if error.errno != errno.EINVAL:  # the root of a chroot is no mount: who sees what was settled outside
+            raise
     bind(root, path)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 NEW_USER, NEW_HOST, NEW_MOUNTS = 0x10000000, 0x04000000, 0x00020000
 BIND, RECURSIVE, PRIVATE = 0x1000, 0x4000, 0x40000
+DETACH = 2
 
 
 def unshare(what: int) -> None:
@@ -35,6 +36,11 @@ def keep_mounts() -> None:
 def bind(source: str, place: str) -> None:
     """Let a file or folder, with what is mounted in it, be seen at another place too. Raises OSError."""
     _call("mount", os.fsencode(source), os.fsencode(place), None, BIND | RECURSIVE, None)
+
+
+def unmount(place: str) -> None:
+    """Take the newest mount at a place away, as soon as nobody uses it. Raises OSError."""
+    _call("umount2", os.fsencode(place), DETACH)
 
 
 def _call(name: str, *words: object) -> None:
