@@ -33,6 +33,7 @@ if TYPE_CHECKING:
 
 LAST_LINES = 12
 OWN = re.compile(r"^(python|pip)(?= )")
+PAST = re.compile(r"^(?:python -m )?pip (?:install|uninstall) ")
 """What a build has of its own, where a command begins with it."""
 
 
@@ -143,10 +144,16 @@ def _root_of(log: Path) -> Root | None:
 
 
 def _with_python(causes: Iterable[Cause], root: Root | None) -> list[Cause]:
-    """Let what pip and python are asked for be asked of a build's own: a system may have neither on PATH."""
-    python = root.path / "venv/bin/python" if root else None
-    if python is None or not python.exists():
+    """Let what pip and python are asked for be asked of a build's own: a system may have neither on PATH.
+
+    What a build installs is pinned: commands that install into its environment past that are left out.
+    """
+    if root is None:
         return list(causes)
+    causes = [replace(each, commands=[line for line in each.commands if not PAST.match(line)]) for each in causes]
+    python = root.path / "venv/bin/python"
+    if not python.exists():
+        return causes
     own = {"python": shlex.quote(str(python)), "pip": f"{shlex.quote(str(python))} -m pip"}
 
     def put(line: str) -> str:
