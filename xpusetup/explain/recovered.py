@@ -24,11 +24,11 @@ if TYPE_CHECKING:
 AGAIN = re.compile(
     r"(?:attempt|try|retry|restart)\W{0,3}#?(?P<n>\d+)\s*(?:/|of|out of)\s*(?P<m>\d+)"
     r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
-    r"|\battempt \d+ failed\b|\btrying \S|, (?:next|again)\b|^waiting for\b|, waiting\b"
+    r"|\battempt \d+ failed\b|\btrying (?!to (?!re))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
-    r"|\bfall(?:s|ing)? back\b"
-    r"|\bfell back\b|, us(?:e|es|ing) (?!the )\S|\busing the (?:default|one|server)\b",
+    r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
+    r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
     re.IGNORECASE,
 )
 """What says that the same is tried once more, or another way."""
@@ -77,6 +77,8 @@ WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?
 BEFORE = re.compile(r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*) +)+")
 BUILDS = {"cmake", "make", "ninja", "gcc", "g++", "icpx", "icx", "clang", "clang++", "cp", "mv", "git", "meson"}
 FETCHES = {"pip", "pip3", "apt", "apt-get", "dnf", "conda", "uv", "curl", "wget"}
+ANEW = re.compile(r"^\[[01]/\d+\] ")
+"""Ninja's progress at the beginning of a run."""
 STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
 ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
 REFUSED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" (?:4\d\d|5\d\d)\b")
@@ -245,6 +247,8 @@ def _built_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give what a build said that stopped, where a later one made all there was to do."""
     stopped = [index for index, text in enumerate(story.texts) if STOPPED.match(text)]
     if not stopped:
+        return set()
+    if not any(ANEW.match(text) for text in story.texts[stopped[-1] :]):
         return set()
     if max(story.totals, default=-1) < stopped[-1] or max(story.hard - over, default=0) > stopped[-1]:
         return set()
