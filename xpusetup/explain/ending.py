@@ -160,6 +160,11 @@ def _is_verdict(text: str) -> bool:
     return bool(SURE.search(text)) or is_tally(text)
 
 
+def find_commands(log: Lines) -> list[int]:
+    """Give the numbers of the lines in which a person typed a command."""
+    return [number for number, text in zip(log.numbers, log.texts, strict=True) if _is_command(text)]
+
+
 def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Ending]:
     """Find the commands of a log that went well: by a verdict, by their status or by the results at their end.
 

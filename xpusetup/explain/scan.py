@@ -75,7 +75,8 @@ class Match:
     """A failure that is known, and where it was first seen.
 
     `level` is what it is there; `unsure` an error that was said as a warning, as a download that is tried again;
-    `survived` one in a traceback that a logger's warning brought, or that Python ignored.
+    `survived` one in a traceback that a logger's warning brought, or that Python ignored; `late` is one of a person's
+    command after another one that failed: it may be a consequence.
     """
 
     signature: Signature
@@ -86,6 +87,7 @@ class Match:
     said: Mapping[str, str] = field(default_factory=dict)
     near: Lines = field(default_factory=Lines)
     decided: Decided | None = None
+    late: bool = False
 
     @property
     def general(self) -> bool:
@@ -95,9 +97,10 @@ class Match:
 
     @property
     def confidence(self) -> Certainty:
-        """How sure its cause is: as the refinement that was taken says, else as the failure does."""
+        """How sure its cause is: as the refinement that was taken says, else as the failure does; a late one is not."""
         narrowed = self.decided.refinement.confidence if self.decided else None
-        return narrowed or self.signature.confidence
+        known = narrowed or self.signature.confidence
+        return "medium" if self.late and known == "high" else known
 
 
 @dataclass(frozen=True)
