@@ -120,6 +120,12 @@ OFTEN = 3
 ENDS = re.compile(r"\bFAILED\b|^Failures?:|\bexit ?code *: ?-?[1-9]")
 QUIET_AFTER, QUIET_LAST = 8, 10
 """What so many lines come after did not end it, where none of so many last ones tells of a failure."""
+KILLED = re.compile(
+    r"\boom[-_]kill event|^srun: error: \S+: tasks? [\d,-]+: (?:Out Of Memory|OOM Killed)"
+    r"|\bState\b[^\n]{0,3} OUT_OF_MEMORY\b"
+    r"|^slurmstepd: error: [^\n]*\bexceeded [^\n]*memory limit"
+)
+"""What a scheduler says of a job that it killed: what the job's script did afterwards shows nothing."""
 LAST = 8
 """Of so many lines at the end one is a verdict."""
 GOES_ON = 3
@@ -154,12 +160,19 @@ def _is_verdict(text: str) -> bool:
     return bool(SURE.search(text)) or is_tally(text)
 
 
+def find_commands(log: Lines) -> list[int]:
+    """Give the numbers of the lines in which a person typed a command."""
+    return [number for number, text in zip(log.numbers, log.texts, strict=True) if _is_command(text)]
+
+
 def find_endings(log: Lines, over: AbstractSet[int] = frozenset()) -> list[Ending]:
     """Find the commands of a log that went well: by a verdict, by their status or by the results at their end.
 
     `over`: the numbers of lines that complain of what is over, which say nothing of the end.
     """
     said = [index for index, text in enumerate(log.texts) if text.strip("$#> \t\r") and log.numbers[index] not in over]
+    if any(KILLED.search(log.texts[index].strip()) for index in said):
+        return []
     if (job := _judge_job(log, said)) is not None:
         return [job]
     said = _without_ignored(log, said)
@@ -232,12 +245,24 @@ def find_quiet(log: Lines) -> Callable[[int, str], bool]:
     commands = [log.numbers[index] for index in said if _is_command(log.texts[index])]
 
     def went_on(line: int, level: str) -> bool:
+        if level == "warning" and _other_went_on(log, line, commands):
+            return True
         later = commands if level != "warning" else []
         end = next((number for number in later if number > line), log.numbers[-1] + 1)
         after = [log.texts[index].strip() for index in said if line < log.numbers[index] < end]
         return len(after) >= QUIET_AFTER and not any(_is_ill(text) for text in after[-QUIET_LAST:])
 
     return went_on
+
+
+def _other_went_on(log: Lines, line: int, commands: list[int]) -> bool:
+    """Say whether a later command said something, and nothing of a failure."""
+    begin = next((number for number in commands if number > line), None)
+    if begin is None:
+        return False
+    said = [text.strip() for text, number in zip(log.texts, log.numbers, strict=True) if number > line]
+    after = [text for text, number in zip(log.texts, log.numbers, strict=True) if number > begin]
+    return any(text.strip() for text in after) and not any(_is_ill(text) for text in said if text)
 
 
 def _is_ill(text: str) -> bool:

@@ -29,19 +29,23 @@ LONGEST_NAME = 120
 NAME = re.compile(r"<([a-z_]+)>")
 LAST_OF_ALL = re.compile(rb"(?:^|\s)\[(?:(\d+)/\1\] |100%\] Built target )")
 """Progress of ninja or of CMake's make at its end."""
+NOT_LAST = re.compile(rb"(?:^|\s)\[(?:1/\d+\]|(\d+)/(?!\1\])\d+\]|\s?\d?\d%\]) ")
+"""The same before its end, or at a first step."""
 
 
 @dataclass(frozen=True)
 class Lines:
     """Some lines of a log with their numbers.
 
-    `marked`: whether a CI system marks one of them as an error; `totals`: those that a build calls the last of all.
+    `marked`: whether a CI system marks one of them as an error; `totals`: those that a build calls the last of all;
+    `steps`: those that it counts before.
     """
 
     texts: tuple[str, ...] = ()
     numbers: tuple[int, ...] = ()
     marked: bool = False
     totals: frozenset[int] = frozenset()
+    steps: frozenset[int] = frozenset()
 
     @cached_property
     def whole(self) -> str:
@@ -95,7 +99,8 @@ class Kept:
         told, numbers = self.raw(count)
         marked = any(b"##[error]" in raw for raw in told)
         totals = frozenset(index for index, raw in enumerate(told) if LAST_OF_ALL.search(raw))
-        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told), numbers, marked, totals)
+        steps = frozenset(index for index, raw in enumerate(told) if NOT_LAST.search(raw))
+        return Lines(tuple(clean_shown(raw.decode("utf-8", "replace")) for raw in told), numbers, marked, totals, steps)
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,7 @@ from bisect import bisect_right
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from xpusetup.explain.ending import find_endings, find_quiet
+from xpusetup.explain.ending import find_commands, find_endings, find_quiet
 from xpusetup.explain.evidence import decide, fill_names
 from xpusetup.explain.finder import Advice, make_regex
 from xpusetup.explain.place import find_systems, fit_commands
@@ -20,7 +20,7 @@ from xpusetup.explain.recovered import find_recovered
 from xpusetup.explain.scan import COMPLAINTS, COUNTED, TELLINGS, read_again, scan
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.explain.ending import Ending
     from xpusetup.explain.evidence import Lines
@@ -208,7 +208,7 @@ def explain(
     quiet = find_quiet(log)
     first = find_first(seen)
     _decide(seen, log)
-    ranked = rank(seen)
+    ranked = tuple(_marked_late(rank(seen), seen, log))
     went_on = tuple(
         match for match in ranked if not failed and not _is_sure(match) and quiet(match.line, match.signature.level)
     )
@@ -282,6 +282,14 @@ def _soft(seen: ScanResult) -> set[int]:
     """Give the numbers of the lines in which a failure is only warned of, and that tell of no error besides."""
     matched = {match.line for match in seen.matches.values() if match.level in {"unsure", "survived", "warning"}}
     return matched - set(seen.errors) - {line for line, _text in seen.complaints}
+
+
+def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Iterator[Match]:
+    """Mark what a person's command said after another one in which an error stands."""
+    commands, first = find_commands(log), seen.errors[0] if seen.errors else 0
+    for match in ranked:
+        at = bisect_right(commands, match.line)
+        yield replace(match, late=bool(at and 0 < first < commands[at - 1]))
 
 
 def _is_sure(match: Match) -> bool:

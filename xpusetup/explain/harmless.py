@@ -18,15 +18,17 @@ HARMLESS = re.compile(
     r"|operation=\"capable\")"
     r"|^\s*cl\w+\(NULL, CL_DEVICE_TYPE_|^(?:accelerator|cpu|custom)_selector\((?:acc|cpu)?\)\s*:"
     r"|: module verification failed: signature|^\[OSDC\] |^\s*(?:adding|copying|removing|creating) '?\S+"
+    r"|^absent\b:?\s|\b(?:handler|hook|callback)s? (?:is |are )?(?:installed|registered|set up|in place)\b"
 )
 """What reads like an error and is none: commits, notes of git and pip, a program's help, what every kernel says."""
 TOLERATED = re.compile(
     r"^fatal: (?:not a git repository|No names found|no tag exactly|No tags can describe|needed a single revision"
     r"|(?:ambiguous argument|bad revision) 'HEAD)"
     r"|^hwloc/\w+: |^MESA(?:-LOADER)?: |^libEGL warning|^error: XDG_RUNTIME_DIR|^ALSA lib |^No protocol specified"
-    r"|^(?:\S*/)?(?:ba|da|z)?sh: (?:line )?\d+: (?:git|nvcc|nvidia-smi|rocminfo|hipconfig|hipcc|lspci|lsb_release"
+    r"|^\s*(?:\S*/)?(?:ba|da|z)?sh: (?:line )?\d+: (?:git|nvcc|nvidia-smi|rocminfo|hipconfig|hipcc|lspci|lsb_release"
     r"|ldconfig|which"
-    r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu): (?:command )?not found"
+    r"|rocm_agent_enumerator|rocm-smi|sycl-ls|xpu-smi|nproc|numactl|lscpu|lsmod|modinfo|dmidecode|lshw"
+    r"|hl-smi|npu-smi|dpkg|rpm|getconf|ifconfig|ip|hostname|clinfo): (?:command )?not found"
     r"|^which: no |^(?:cat|grep|readlink): \S+ No such file|^modinfo: ERROR: Module \S+ not found"
     r"|: going to /tmp instead$|(?:->|;|,|:) ?(?:will )?retry(?:ing)?\b|\bRetrying (?:in|after|with)\b"
 )

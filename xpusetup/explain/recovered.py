@@ -24,17 +24,17 @@ if TYPE_CHECKING:
 AGAIN = re.compile(
     r"(?:attempt|try|retry|restart)\W{0,3}#?(?P<n>\d+)\s*(?:/|of|out of)\s*(?P<m>\d+)"
     r"|\bretry(?:ing)?\b(?! later)|\bretried\b|\btr(?:y|ying) again (?:in|with)\b|, trying again|\btries remaining\b"
-    r"|\battempt \d+ failed\b|\btrying \S|, (?:next|again)\b|^waiting for\b|, waiting\b"
+    r"|\battempt \d+ failed\b|\btrying (?!to(?: (?!re)|$))\S|, (?:next|again)\b|^waiting for\b|, waiting\b"
     r"|\b(?:registered|connected|succeeded|reached)\b.{0,40}\b(?:at attempt|after) [1-9]"
     r"|\bnot (?:there|ready|up) yet\b|\brequeued\b|\bresuming\b"
-    r"|\bfall(?:s|ing)? back\b"
-    r"|\bfell back\b|, us(?:e|es|ing) (?!the )\S|\busing the (?:default|one|server)\b",
+    r"|\bfall(?:s|ing)? back\b(?! to run on the CPU)"
+    r"|\bfell back\b|, us(?:e|es|ing) (?!the |`)\S|\busing the (?:default|one|server)\b",
     re.IGNORECASE,
 )
 """What says that the same is tried once more, or another way."""
 EXPECTED = re.compile(
     r"(?<!not )\bas (?:expected|intended|it should)\b|\(expected\b|\bon purpose\b|\bintentional(?:ly)?\b"
-    r"|^\.\.\.ignoring|\] Error \d+ \(ignored\)$|\bis harmless\b|\bsafe(?:ly)? (?:to )?ignored?\b",
+    r"|^\.\.\.ignoring|\] Error \d+ \(ignored\)$|, good$|\bis harmless\b|\bsafe(?:ly)? (?:to )?ignored?\b",
     re.IGNORECASE,
 )
 """What says that it had to fail."""
@@ -76,7 +76,10 @@ WAY = re.compile(r"\bcpu\b|cuda|--no-|\beager\b|disable|fallback|\bn-?gl\b|gpu_?
 """A command with such a word went another way: that it works does not show that the first one would."""
 BEFORE = re.compile(r"^(?:(?:sudo(?: -\w+)*|time|env|[A-Z_][A-Z0-9_]*=\S*) +)+")
 BUILDS = {"cmake", "make", "ninja", "gcc", "g++", "icpx", "icx", "clang", "clang++", "cp", "mv", "git", "meson"}
+PATCHES = {"am", "apply"}
+"""What git does with patches: the one tries what the other does."""
 FETCHES = {"pip", "pip3", "apt", "apt-get", "dnf", "conda", "uv", "curl", "wget"}
+RETRIED = re.compile(r"^WARNING: Retrying \(Retry\(total=\d+")
 STOPPED = re.compile(r"^ninja: build stopped|^g?make: \*\*\* ")
 ANSWERED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" 200\b")
 REFUSED = re.compile(r"\"POST /\S+ HTTP/[\d.]+\" (?:4\d\d|5\d\d)\b")
@@ -110,7 +113,8 @@ class Command:
             return False
         if set(other.words) <= set(self.words):
             return True
-        if self.words[0] in FETCHES | {"git"} and self.words[1:2] != other.words[1:2]:
+        verbs = {*self.words[1:2], *other.words[1:2]}
+        if self.words[0] in FETCHES | {"git"} and len(verbs) > 1 and not verbs <= PATCHES:
             return False
         return self.words[0] in BUILDS | FETCHES and bool(self.operands & other.operands)
 
@@ -123,6 +127,7 @@ class Story:
     ill: frozenset[int]
     hard: frozenset[int]
     totals: frozenset[int]
+    steps: frozenset[int] = frozenset()
 
     @cached_property
     def commands(self) -> list[Command]:
@@ -155,10 +160,10 @@ def find_recovered(log: Lines, ill: AbstractSet[int], soft: AbstractSet[int] = f
     """
     bad = frozenset(index for index, number in enumerate(log.numbers) if number in ill)
     hard = frozenset(index for index in bad if log.numbers[index] not in soft)
-    story = Story(log.texts, bad, hard, log.totals)
+    story = Story(log.texts, bad, hard, log.totals, log.steps)
     if not story.ill:
         return frozenset()
-    over = set(_read(story))
+    over = set(_read(story)) | _answered(story)
     for part in story.commands:
         over |= _tried_again(story, part, over)
     over |= _up_at_last(story, over)
@@ -172,6 +177,18 @@ def _read(story: Story) -> Iterator[int]:
     for part in story.commands:
         if READS.match(part.text):
             yield from range(part.begin + 1, part.end)
+
+
+def _answered(story: Story) -> set[int]:
+    """Give pip's tries of an address after which it went on: where the last one was in vain too, it says so next."""
+    found = set[int]()
+    for index in sorted(story.ill):
+        if not RETRIED.match(story.texts[index].strip()):
+            continue
+        after = (at for at in range(index + 1, len(story.texts)) if story.texts[at].strip())
+        following = next((at for at in after if not RETRIED.match(story.texts[at].strip())), None)
+        found |= {index} if following is not None and following not in story.ill else set()
+    return found
 
 
 def _tried_again(story: Story, part: Command, over: AbstractSet[int]) -> set[int]:
@@ -245,6 +262,8 @@ def _built_at_last(story: Story, over: AbstractSet[int]) -> set[int]:
     """Give what a build said that stopped, where a later one made all there was to do."""
     stopped = [index for index, text in enumerate(story.texts) if STOPPED.match(text)]
     if not stopped:
+        return set()
+    if max(story.steps, default=-1) < stopped[-1]:
         return set()
     if max(story.totals, default=-1) < stopped[-1] or max(story.hard - over, default=0) > stopped[-1]:
         return set()

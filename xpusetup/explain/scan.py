@@ -66,7 +66,7 @@ SPAN = 5
 DIGITS = re.compile(r"\d+")
 WRAPPED = 60
 """A terminal breaks a line of at least this length in the middle of a word."""
-BEGUN = re.compile(r"[<\[]|[A-Z]+: ")
+BEGUN = re.compile(r"[<\[]|[A-Z]+: |CMake (?:Error|Warning)|-- |Traceback ")
 """So a line begins and none goes on."""
 
 
@@ -75,7 +75,8 @@ class Match:
     """A failure that is known, and where it was first seen.
 
     `level` is what it is there; `unsure` an error that was said as a warning, as a download that is tried again;
-    `survived` one in a traceback that a logger's warning brought, or that Python ignored.
+    `survived` one in a traceback that a logger's warning brought, or that Python ignored; `late` is one of a person's
+    command after another one that failed: it may be a consequence.
     """
 
     signature: Signature
@@ -86,6 +87,7 @@ class Match:
     said: Mapping[str, str] = field(default_factory=dict)
     near: Lines = field(default_factory=Lines)
     decided: Decided | None = None
+    late: bool = False
 
     @property
     def general(self) -> bool:
@@ -95,9 +97,10 @@ class Match:
 
     @property
     def confidence(self) -> Certainty:
-        """How sure its cause is: as the refinement that was taken says, else as the failure does."""
+        """How sure its cause is: as the refinement that was taken says, else as the failure does; a late one is not."""
         narrowed = self.decided.refinement.confidence if self.decided else None
-        return narrowed or self.signature.confidence
+        known = narrowed or self.signature.confidence
+        return "medium" if self.late and known == "high" else known
 
 
 @dataclass(frozen=True)
@@ -363,11 +366,16 @@ def _named(found: re.Match[str]) -> dict[str, str]:
 def _wrapped(above: Sequence[str], line: str, below: Sequence[str]) -> list[tuple[int, str]]:
     """Give a line joined with its neighbours as a terminal would have broken it."""
     joined = []
-    if above and len(above[-1]) >= WRAPPED and not BEGUN.match(line):
+    if above and len(above[-1]) >= WRAPPED and not _begins(line, above[-1]):
         joined.append((len(above) - 1, above[-1] + line))
-    if below and len(line) >= WRAPPED and not BEGUN.match(below[0]):
+    if below and len(line) >= WRAPPED and not _begins(below[0], line):
         joined.append((len(above), line + below[0]))
     return joined
+
+
+def _begins(line: str, above: str) -> bool:
+    """Say whether a line begins anew: by its form, or with the word of the one above it, as in a list."""
+    return bool(BEGUN.match(line)) or (bool(line.split()) and line.split()[:1] == above.split()[:1])
 
 
 # Watches a log while it grows, for failures after which going on is a waste.

@@ -327,6 +327,8 @@ SURVIVED = re.compile(
     rb"|\bUserWarning: [^\n]*:\s*$|\blevel=warn",
 )
 
+WHOLE = re.compile(rb"\bwith \w*(?:Error|Exception)\(")
+"""A warning with its exception: a traceback below it is of another."""
 FRAME = re.compile(r'^\s*(?:\|\s+)?File "[^"]+", line \d+')
 RAISED = re.compile(r"^\s*(?:[A-Za-z_][\w.]*\.)?[A-Z]\w*(?:Error|Exception|Interrupt)(?:: |$)")
 QUOTED_SOURCE = re.compile(rf"^(?!{GROUPED})\s*\d*\s*\|(?!\w+\|)|^\s*raise [A-Za-z_][\w.]*\(")
@@ -455,7 +457,7 @@ def is_survived(data: bytes, begin: int) -> bool:
     line = data.rfind(b"\n", start, head)
     before = data[data.rfind(b"\n", start, max(line, start)) + 1 : max(line, start)] if line > start else b""
     same = data[line + 1 : head]
-    return bool(SURVIVED.search(same) or SURVIVED.search(before))
+    return bool(SURVIVED.search(same) or (SURVIVED.search(before) and not WHOLE.search(before)))
 
 
 def is_expected(line: str, data: bytes, begin: int) -> bool:
