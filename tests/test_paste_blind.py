@@ -41,7 +41,7 @@ MKL = (
     "ImportError: /c/envs/x/lib/python3.10/torch/lib/libtorch_cpu.so: undefined symbol: iJIT_NotifyEvent\n"
 )
 PROJECT = (
-    "A750\n$ uv run python -c 'import torch; print(torch.__version__)'\n2.8.0+cpu\n"
+    "A750\nPS D:\\w> uv run python -c 'import torch; print(torch.__version__)'\n2.8.0+cpu\n"
     "AssertionError: Torch not compiled with XPU enabled\n[tool.uv.sources]\n"
     """torch = [{ index = "xpu-wheels", marker = "sys_platform == 'linux' and extra == 'gpu'" }]\n"""
 )
@@ -143,7 +143,7 @@ AILING: tuple[tuple[str, str, str, str], ...] = (
     ("Proxmox before 8.2", LXC.format(ARC, BLIND.format("2.8.0+xpu")), "perm.container_gid", "lxc.mount.entry"),
     ("kept for a guest", GUEST.format(ARC), "kmd.bound", "update-initramfs -u -k all"),
     ("an extension of 1.13", f"A770\n{EXTENSION.format('1.13.120+xpu')}", "torch.ipex", "torch==1.13.0a0"),
-    ("an extension of 2", f"A770\n{EXTENSION.format('2.1.40+xpu')}", "torch.ipex", "'torch==2.1.*'"),
+    ("an extension of 2", f"A770\n{EXTENSION.format('2.1.40+xpu')}", "torch.ipex", "torch==2.1.0.post3"),
 )
 
 
@@ -153,6 +153,15 @@ def test_what_mends_it(name: str, text: str, cause: str, mend: str, tmp_path: Pa
     assert found.stops["run"][:1] == [cause], name
     fix = next(each.fix for each in found.findings if each.id == cause)
     assert mend in "\n".join([*fix.commands, fix.say])
+
+
+def test_a_marker_that_holds_is_not_blamed(tmp_path: Path) -> None:
+    found = look(tmp_path, PROJECT.replace("PS D:\\w>", "ann@box:~/w$"))
+    assert found.stops["run"] == ["torch.is_xpu_build"]
+    assert "marker" not in next(each.why for each in found.findings if each.id == "torch.is_xpu_build")
+    text = PROJECT.replace("PS D:\\w>", "ann@box:~/w$").replace("'linux'", "'win32'")
+    found = look(tmp_path, text)
+    assert "marker" in next(each.why for each in found.findings if each.id == "torch.is_xpu_build")
 
 
 def test_a_switch_that_is_on_is_not_asked_for(tmp_path: Path) -> None:

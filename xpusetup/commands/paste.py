@@ -196,7 +196,9 @@ def read_paste(names: Sequence[str]) -> Paste:
     contained = facts.container is not None and facts.container.kind not in ("", "wsl2")
     lines = tuple(line for text in texts for line in text.splitlines())
     works = torch_works(facts)
-    causes = tuple(each for each in causes if not (works and (is_of_another(each) or is_expected(each, lines))))
+    causes = tuple(
+        each for each in causes if not (works and (is_of_another(each.text) or is_expected(each.text, lines)))
+    )
     cut = any(len(each) >= MOST_TEXT for each in data)
     return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines)
 

@@ -8,8 +8,6 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.explain.explanation import Cause
-
 
 EXPECTED = re.compile(
     r"(?i)\b(?:is|was|are|were|(?:which|this|that|it)['\u2019]s|as|of course|both|all|also)"
@@ -28,15 +26,15 @@ OWN_PART = re.compile(r"No module named [`'\"](?P<package>\w+)(?:\.\w+)*\._\w+[`
 OF_TORCH = re.compile(r"torch|intel_extension|triton|habana|vllm")
 
 
-def is_of_another(cause: Cause) -> bool:
+def is_of_another(error: str) -> bool:
     """Say whether an error is of a compiled part of a package that is not torch's: built for another device."""
-    found = OWN_PART.search(cause.text)
+    found = OWN_PART.search(error)
     return found is not None and not OF_TORCH.search(found["package"])
 
 
-def is_expected(cause: Cause, lines: Sequence[str]) -> bool:
+def is_expected(error: str, lines: Sequence[str]) -> bool:
     """Say whether who posted an error calls it expected, in a sentence right before or after each place it stands."""
-    seen = cause.text.strip()[:100]
+    seen = error.strip()[:100]
     told = [line for line in lines if line.strip()]
     places = [place for place, line in enumerate(told) if seen and seen in line]
     return bool(places) and all(_calls(told[max(0, each - BEFORE) : each + AFTER + 1]) for each in places)
