@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.doctor.differences import Difference
     from xpusetup.doctor.question import CheckText
+    from xpusetup.machine.known_bad import KnownBad
     from xpusetup.recommend.answer import Way
     from xpusetup.run.workspace import Where, Workspace
 
@@ -167,7 +168,7 @@ def examine_machine(where: Where, asked: DoctorOptions) -> Result[Diagnosis | Co
         _save(facts, Path(asked.save))
     if not _is_named(workspace) and has_own_pytorch(facts, known()):
         asked = _without_intel(asked)
-    by_goal = _findings(workspace, facts, asked)
+    by_goal = _findings(workspace, facts, asked, paste.concerning(known_bad()) if paste else known_bad())
     if paste:
         by_goal = {goal: paste.explain(each) for goal, each in by_goal.items()}
     findings = _merge(by_goal)
@@ -252,7 +253,7 @@ def redact_result(result: Result[T]) -> Result[T]:
 def compare_machines(workspace: Workspace, asked: DoctorOptions) -> Result[Comparison]:
     """Say in what machines differ: facts whose values are not the same, then checks that say different things."""
     machines = {name: read_facts(file) for name, file in _stems(asked.facts).items()}
-    said = {name: _merge(_findings(workspace, facts, asked)) for name, facts in machines.items()}
+    said = {name: _merge(_findings(workspace, facts, asked, known_bad())) for name, facts in machines.items()}
     rows = [*differing_findings(said), *differing_facts(machines)]
     failing = {name: list(root_causes(findings)) for name, findings in said.items()}
     found = Comparison(
@@ -309,9 +310,11 @@ def read_facts(name: str) -> Facts:
         raise UsageError(f"{name} holds what no facts hold: {error}", fix=fix) from error
 
 
-def _findings(workspace: Workspace, facts: Facts, asked: DoctorOptions) -> dict[Goal, tuple[Finding, ...]]:
+def _findings(
+    workspace: Workspace, facts: Facts, asked: DoctorOptions, bad: tuple[KnownBad, ...]
+) -> dict[Goal, tuple[Finding, ...]]:
     texts, table = check_texts(), gpu_table()
-    profile, device, bad = workspace.profile, workspace.device, known_bad()
+    profile, device = workspace.profile, workspace.device
     questions = {goal: Question(facts, profile, device, goal, table, bad) for goal in _goals(asked)}
     return {goal: examine(each, texts, only=asked.only, skip=asked.skip) for goal, each in questions.items()}
 

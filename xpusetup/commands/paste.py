@@ -14,8 +14,11 @@ from xpusetup.base.model import Fix
 from xpusetup.commands.explain import known_signatures
 from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
+from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.paste_advice import Habits, habits_of
+from xpusetup.machine.paste_expected import is_expected, is_of_another
 from xpusetup.machine.paste_lines import MOST_TEXT
+from xpusetup.machine.paste_prose import is_prose
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
 from xpusetup.machine.works import fails, torch_works
 from xpusetup.run.tables import gpu_table, sayings, showings
@@ -27,6 +30,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Finding
     from xpusetup.explain.explanation import Cause
     from xpusetup.machine.facts import Facts
+    from xpusetup.machine.known_bad import KnownBad
 
 
 AMBIGUOUS = (
@@ -67,6 +71,8 @@ UNSURE = ("umd.ze_init", "umd.only_opencl_gpu")
 """Checks that say that it fails and not why."""
 JUDGED = ("kmd.force_probe",)
 """Causes of which a line alone is no proof, and whose check of the same name knows better."""
+SENTENCE = 8
+"""A line of so many words is one of a person's, and no row of a report."""
 BARRED = ("kmd.blacklisted", "kmd.bound", "kmd.pvc_needs_backports")
 """Checks that say why a driver of another kind speaks up: the one that is meant for the GPU is kept from it."""
 
@@ -108,6 +114,17 @@ class Paste:
     causes: tuple[Cause, ...]
     cut: bool
     habits: Habits
+    lines: tuple[str, ...] = ()
+
+    def concerning(self, table: Iterable[KnownBad]) -> tuple[KnownBad, ...]:
+        """Give the combinations that are known not to work and that it may be about."""
+        works = torch_works(self.facts) and self._tells_of_use()
+        return tuple(each for each in table if concerns(each, self.lines, works=works))
+
+    def _tells_of_use(self) -> bool:
+        """Say whether there is more than reports: commands that were typed, or sentences."""
+        typed = any(kind in ("commands", "python") for kind, _ in self.report.kinds)
+        return typed or any(is_prose(line) and len(line.split()) >= SENTENCE for line in self.lines)
 
     def describe(self, findings: Sequence[Finding], causes: Collection[str] = ()) -> PasteSummary:
         """Give what is told of it, with what is not known and what to paste so that it is."""
@@ -177,9 +194,13 @@ def read_paste(names: Sequence[str]) -> Paste:
         fix = "paste what tools say: sycl-ls, lspci -nnk, dmesg, python -m torch.utils.collect_env"
         raise UsageError(f"nothing in {', '.join(names)} is recognised", fix=fix)
     contained = facts.container is not None and facts.container.kind not in ("", "wsl2")
-    return Paste(
-        facts, report, causes, any(len(each) >= MOST_TEXT for each in data), habits_of(texts, contained=contained)
+    lines = tuple(line for text in texts for line in text.splitlines())
+    works = torch_works(facts)
+    causes = tuple(
+        each for each in causes if not (works and (is_of_another(each.text) or is_expected(each.text, lines)))
     )
+    cut = any(len(each) >= MOST_TEXT for each in data)
+    return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines)
 
 
 def _is_symptom(cause: Cause, facts: Facts) -> bool:

@@ -181,6 +181,7 @@ NO_FIRMWARE = (
     r"|Direct firmware load for .* failed with error -2"
     r"|GuC init(?:iali[sz]ation)? failed (?:with )?(?:error )?-(?:2|ENOENT)\b"
 )
+STILL_LISTED = "Without its GuC firmware the GPU is found and then given up; a node that is listed serves nothing"
 TOO_OLD = r"Unsupported [GH]uC v\d|\bv[\d.]+ or newer is required"
 GUC = r"(?i)\bguc\b|/\w+_guc_"
 WEDGED = (
@@ -239,7 +240,8 @@ def check_firmware(question: Question) -> Answer | None:
     guc = told or [line for line in lines if re.search(GUC, line)]
     gone = not nodes(question) and question.facts.is_told("hardware.nodes")
     if lines and (gone or (guc and not lists_all(question))):
-        return Answer("fail", (guc or lines)[-1])
+        listed = {"means": STILL_LISTED} if nodes(question) else {}
+        return Answer("fail", (guc or lines)[-1], listed)
     if kernel.firmware is not None and not nodes(question):
         lacking = [start for gpu in intel_gpus(question) if (start := _lacking(question, gpu, kernel.firmware))]
         if lacking:

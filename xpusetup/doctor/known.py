@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.doctor.question import Answer
@@ -10,7 +11,7 @@ from xpusetup.machine.works import lists_gpu, torch_works
 
 if TYPE_CHECKING:
     from xpusetup.doctor.question import Question
-    from xpusetup.machine.facts import Facts
+    from xpusetup.machine.facts import Facts, Shown
 
 
 GPUS, DRIVER, NODES = "hardware.gpus", "hardware.driver", "hardware.nodes"
@@ -134,6 +135,8 @@ BESIDE = ("tool.contradicted", "hw.slowed")
 def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None:
     """Give what programs' lines tell of what a check looks at, where it saw no failure itself."""
     seen = facts.shown.get(name)
+    if seen is not None and seen.adds:
+        return _add_to(answer, seen)
     works = torch_works(facts) or lists_gpu(facts)
     if seen is None or (works and not seen.firm) or (answer is not None and answer.level in ("fail", "crash")):
         return answer
@@ -144,8 +147,17 @@ def judge_shown(name: str, facts: Facts, answer: Answer | None) -> Answer | None
         **(answer.words if answer else {}),
         "means": seen.means.rstrip("."),
         "mend": seen.mend,
+        **({"commands": "\n".join(seen.commands)} if seen.commands else {}),
     }
     return Answer("warn" if name in BESIDE else "fail", seen.line, words)
+
+
+def _add_to(answer: Answer | None, seen: Shown) -> Answer | None:
+    """Give a failure that a check saw itself with what lines tell of its reason, and what mends that."""
+    if answer is None or answer.level != "fail":
+        return answer
+    more = {"means": seen.means.rstrip("."), "mend": seen.mend, "commands": "\n".join(seen.commands)}
+    return replace(answer, words={**answer.words, **more})
 
 
 WHENCE = (

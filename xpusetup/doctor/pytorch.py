@@ -239,8 +239,16 @@ def check_build(question: Question) -> Answer | None:
         words |= {
             "mend": "So that it stays: install that package with --no-deps, or with the same --index-url for torch"
         }
-    aside = torch.report is None and _lists_none(question)
+    aside = (torch.report is None and _lists_none(question)) or _is_broken(torch)
     return Answer("warn" if aside else "fail", f"{named} in {torch.prefix} is {other}", words)
+
+
+OWN_LIBRARY = re.compile(r"/torch/lib/libtorch\w*\.so: undefined symbol: iJIT_\w+")
+
+
+def _is_broken(torch: Torch) -> bool:
+    """Say whether torch's own library ends the import by what it meets: that comes before what torch was built for."""
+    return torch.report is not None and OWN_LIBRARY.search(torch.report.error) is not None
 
 
 def _lists_none(question: Question) -> bool:

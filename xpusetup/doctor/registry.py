@@ -241,6 +241,9 @@ def _fix(text: CheckText, answer: Answer) -> Fix:
     """Give what mends it, in the words of the line that told of it where it has some."""
     fix = text.fix(answer.words)
     own = answer.words.get("mend", "") if answer.words.get("means") else ""
+    if "commands" in answer.words:
+        lines = tuple(answer.words["commands"].splitlines())
+        return Fix(say=own, commands=(("any", lines),) if lines else ())
     return replace(fix, say=own) if own and "<mend>" not in text.say else fix
 
 

@@ -440,7 +440,8 @@ SEEN_ELSEWHERE = "?"
 class Shown(Fact):
     """What lines that programs wrote tell of one check: the line, what it means, and what mends it.
 
-    `same` are entries of explain's catalogue that say no more; `firm`: it counts where torch has a device too.
+    `same` are entries of explain's catalogue that say no more; `firm`: it counts where torch has a device too; `adds`:
+    it is no proof by itself and says more of what the check saw, and `commands` mend that in place of the check's own.
     """
 
     line: str
@@ -448,6 +449,8 @@ class Shown(Fact):
     mend: str = ""
     same: list[str] = []
     firm: bool = False
+    adds: bool = False
+    commands: list[str] = []
 
 
 class Facts(Fact):

@@ -71,7 +71,8 @@ class KnownBad(Sourced):
     """One combination. `since` is the day on which it was first reported, `until` when a version without it came out.
 
     `happens` is what one sees, `workaround` what helps; `stops`: nothing works, rather than something. `says` are
-    patterns of the lines by which a log tells of it.
+    patterns of the lines by which a log tells of it. `about`: words of the one operation that it is about; a post that
+    speaks of none of them, of a GPU that works, is not warned of it.
     """
 
     id: Name
@@ -83,6 +84,7 @@ class KnownBad(Sourced):
     workaround: Text
     stops: bool = False
     says: list[Text] = []
+    about: list[Text] = []
     when: When | None = None
 
 
@@ -142,7 +144,7 @@ class Situation:
             self.facts.kernel.release if self.facts.kernel else self.facts.system.kernel if self.facts.system else ""
         )
         return (
-            _fits(_numbers(kernel), when.kernel)
+            _fits(_numbers(kernel) if kernel != "0" else "", when.kernel)
             and (when.release is None or when.release in kernel)
             and (when.messages is None or any(re.search(when.messages, line) for line in self._messages()))
             and (when.wsl is None or when.wsl == self.facts.in_wsl)
@@ -212,3 +214,45 @@ def find_known_bad(table: Iterable[KnownBad], situation: Situation) -> list[Know
 def find_said(table: Iterable[KnownBad], lines: Sequence[str]) -> list[KnownBad]:
     """Give the entries of which lines of a log tell."""
     return [each for each in table if any(re.search(said, line) for said in each.says for line in lines)]
+
+
+SOLVED = re.compile(
+    r"(?i)\b(?:all|now|is|are|since|got|been|be|was|were)? ?(?:solved|resolved|worked around|mended|fixed)\b"
+    r"|\bwork-?arounds?\b|\bno longer an? (?:issue|problem)\b|(?:->|→|=>) (?:we|I|so|use|keep|pass)\b"
+)
+NOT_SOLVED = re.compile(
+    r"(?i)\b(?:not|un|never|isn't|wasn't|aren't|how|can|could|please|any|to) ?(?:it |this |yet |be )*"
+    r"(?:solved?|resolved?|fix(?:ed)?|mended|work-?arounds?)\b|\bunresolved\b"
+)
+ASSIGNED = re.compile(r"\b[A-Z][A-Za-z_]{6,}=\w+")
+
+
+def concerns(each: KnownBad, lines: Sequence[str], *, works: bool) -> bool:
+    """Say whether a post may be about an entry: it has not what helps, and where its GPU works it speaks of it.
+
+    What is told as solved, in its line or by the heading above it, is not spoken of.
+    """
+    helps = {f"{name}={value}" for name, value in (each.when.unless if each.when else {}).items()}
+    helps |= set(ASSIGNED.findall(each.workaround))
+    if any(re.search(rf"(?<!\w){re.escape(one)}(?!\w)", line) for one in helps for line in lines):
+        return False
+    if each.stops or not each.about or not works:
+        return True
+    forms = [re.compile(form, re.IGNORECASE) for form in each.about]
+    heading = False
+    for line in lines:
+        solved = bool(SOLVED.search(line)) and not NOT_SOLVED.search(line)
+        heading = solved if line.rstrip(" *_#").endswith(":") else heading
+        if is_told(line) and any(form.search(line) for form in forms) and not solved and not heading:
+            return True
+    return False
+
+
+LISTS = re.compile(
+    r"\bgrep\b|\b(?:pip3?|conda|mamba)\s+(?:list|freeze|show|install)\b|\bdpkg -l\b|\brpm -q|\bpacman -Q"
+)
+
+
+def is_told(line: str) -> bool:
+    """Say whether a line is more than a row of a list of packages, which tells of no use of them."""
+    return not LISTS.search(line) and not re.match(r"\s*(?:[-+~] )?[\w.-]+(?:==|\s{2,}|\s)v?\d[\w.+-]*(?:\s|$)", line)

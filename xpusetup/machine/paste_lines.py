@@ -234,7 +234,7 @@ NONE_FOUND = re.compile(
 )
 CODE = re.compile(r"ze(?:Init|_init)\w*\b.{0,60}?\b(0x7[0-9a-f]{7}|ZE_RESULT_ERROR_\w+)|ZE_RESULT_ERROR_UNINITIALIZED")
 SETVARS = re.compile(
-    r":: oneAPI environment initialized|:: initializing oneAPI environment|setvars\.sh has already been run"
+    r"^\W{0,4}:: (?:oneAPI environment initialized|initializing oneAPI environment)|setvars\.sh has already been run"
 )
 ERROR = re.compile(
     r"^\s*(?:E\s+)?(?:[A-Za-z_][\w.]{0,80}\.)?[A-Z]\w{0,60}(?:Error|Exception|Warning): \S"

@@ -1,4 +1,4 @@
-"""Gaudi and Ascend in what people paste: which card their own programs, nodes and images tell of. Pure."""
+"""Gaudi, Ascend and Ubuntu in what people paste: which their own programs, nodes, images and kernels tell of. Pure."""
 
 from __future__ import annotations
 
@@ -58,3 +58,20 @@ def gaudi_image(text: Sequence[str]) -> str:
     """Give the release of Gaudi's software that an image was made with; empty for another."""
     found = next(filter(None, map(IMAGE.search, text)), None)
     return found[1] if found else ""
+
+
+FIRST_KERNELS = {"5.4": "20.04", "5.15": "22.04", "6.8": "24.04", "7.0": "26.04"}
+"""The kernels with which releases of Ubuntu for long use came out; an older one has it with its name behind it."""
+OF_ARCHIVE = re.compile(r"~(2\d\.\d\d)(?![\d])")
+
+
+def of_ubuntu(kernel: str, text: Sequence[str], versions: Sequence[str]) -> dict[str, str]:
+    """Give Ubuntu and its release by how its kernel calls itself (#35~24.04.1-Ubuntu), or by packages made for it."""
+    form = re.compile(rf"(?<!\S){re.escape(kernel)} #\d+(\S*)-Ubuntu\b")
+    found = next(filter(None, map(form.search, text)), None)
+    if found is None:
+        return {}
+    built = {match[1] for each in versions if (match := OF_ARCHIVE.search(each))}
+    named = OF_ARCHIVE.search(found[1])
+    own = named[1] if named else built.pop() if len(built) == 1 else FIRST_KERNELS.get(kernel.rpartition(".")[0], "")
+    return {"NAME": "Ubuntu", "VERSION_ID": own, "PRETTY_NAME": f"Ubuntu {own}".strip()}

@@ -163,11 +163,21 @@ def failing_kernel(spoken: Iterable[str]) -> tuple[str, str]:
     return (good, bad) if good and bad and good != bad else ("", "")
 
 
+OF_ANOTHER = re.compile(
+    r"(?i)\b(?:the )?same (?:card|gpu|arc|setup|thing|code|script) (?:\w+ ){0,2}(?:in|on|under|with|inside)\b"
+    r"|\b(?:an)?other (?:\w+ )?(?:pc|machine|box|laptop|desktop|server|computer|host|workstation|system)\b"
+    r"|\bmy (?:\w+ )?(?:pc|machine|box|laptop|desktop|server|computer|workstation)\b"
+    r"[^.]{0,60}\b(?:is|are|works?|runs?) (?:fine|well|ok)\b"
+)
+"""Words that tell of another machine than the one that a post is about."""
+
+
 def take_words(got: Pasted, told: Mapping[str, str]) -> None:
     """Take over what was said: a command that was typed counts before words, and a kernel where only one is named."""
     typed = {"torch.is_xpu_build": got.installed} if got.installed else {}
     got.said = {**told, **typed}
     spoken = [each for each in sentences(got.prose) if _is_asserted(each, compared=False)]
+    spoken = [each for each in spoken if not OF_ANOTHER.search(each)]
     named = {found[1] for each in spoken if not WISHED.search(each) for found in KERNEL.finditer(each)}
     systems = {found.group() for each in spoken if not WISHED.search(each) for found in DISTRIBUTION.finditer(each)}
     if not got.release and len(systems) == 1 and (found := DISTRIBUTION.search(systems.pop())):

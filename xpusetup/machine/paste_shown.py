@@ -25,7 +25,8 @@ LONGEST = 160
 class Showing(Strict):
     """What one kind of line tells: the check, what else has to be or may not be there, what it means and what mends it.
 
-    `same` are entries of explain's catalogue that say no more, `firm`: it counts where torch has a device too.
+    `same` are entries of explain's catalogue that say no more, `firm`: it counts where torch has a device too. `adds`:
+    it proves nothing and tells more of a failure that the check saw itself, with `commands` in place of the check's.
     """
 
     id: Name
@@ -37,6 +38,8 @@ class Showing(Strict):
     mend: Text
     same: list[Text] = []
     firm: bool = False
+    adds: bool = False
+    commands: list[Text] = []
     source: Text
 
     @cached_property
@@ -80,7 +83,13 @@ def _find(each: Showing, text: str) -> Shown | None:
     words = {name: value.strip() for name, value in found.groupdict().items() if value}
     line = _line_at(text, found)[:LONGEST]
     return Shown(
-        line=line, means=_fill(each.means, words), mend=_fill(each.mend, words), same=each.same, firm=each.firm
+        line=line,
+        means=_fill(each.means, words),
+        mend=_fill(each.mend, words),
+        same=each.same,
+        firm=each.firm,
+        adds=each.adds,
+        commands=[_fill(command, words) for command in each.commands],
     )
 
 

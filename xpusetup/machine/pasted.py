@@ -29,7 +29,7 @@ from xpusetup.machine.paste_ends import ZE_DRIVER
 from xpusetup.machine.paste_kernel import ECHOED, plain_slot
 from xpusetup.machine.paste_lines import COLLECT, CONTAINER, Pasted, PastedGpu, clean_lines
 from xpusetup.machine.paste_places import heading
-from xpusetup.machine.paste_prose import MOST_PROSE, WORDY, is_prose
+from xpusetup.machine.paste_prose import MOST_PROSE, OF_ANOTHER, WORDY, is_prose
 from xpusetup.machine.paste_torch import LISTED, NAMED, OF_TORCH, TorchReader
 
 if TYPE_CHECKING:
@@ -322,7 +322,7 @@ class Reader(TorchReader):
 
     def _set_system(self, value: str) -> str:
         found = lines.DISTRIBUTION.search(value)
-        if found is None:
+        if found is None or OF_ANOTHER.search(value):
             return ""
         value = value.split(",", maxsplit=1)[0]
         self.got.release.setdefault("PRETTY_NAME", f"{found[1]} {found[2] or ''}".strip())

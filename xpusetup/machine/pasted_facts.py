@@ -10,7 +10,7 @@ from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALO
 from xpusetup.machine.parsers import parse_blacklist
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
 from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
-from xpusetup.machine.paste_others import gaudi_of
+from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
 from xpusetup.machine.paste_prose import take_words, what_is_said
 from xpusetup.machine.paste_runs import built_elsewhere, compare_runs, found_elsewhere, hidden_cards
 from xpusetup.machine.paste_shown import take_failure, what_is_shown
@@ -221,7 +221,9 @@ def _by_kernel(got: Pasted) -> dict[str, str]:
         if found := form.search(got.kernel):
             version = ".".join(filter(None, found.groups()))
             return {"NAME": name, "VERSION_ID": version, "PRETTY_NAME": f"{title} {version}".strip()}
-    return {}
+    if got.inside == "container" or got.image or not got.kernel:
+        return {}
+    return of_ubuntu(got.kernel, got.everything, tuple(got.packages.values()))
 
 
 def _late(got: Pasted) -> list[str]:
