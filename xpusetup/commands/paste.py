@@ -167,10 +167,9 @@ def _reason(finding: Finding, causes: Sequence[Cause]) -> Cause | None:
     """Give why torch does not import, or has no device: why pip did not install it, or what its error means."""
     if finding.id == "torch.available" and finding.level == "fail":
         return next((each for each in causes if not each.likely or each.id.startswith(OF_DRIVERS)), None)
-    same = _same(finding, causes)
-    if same is not None and "No module named 'torch'" in finding.seen:
+    if finding.id == "torch.import" and finding.level == "fail" and "No module named 'torch'" in finding.seen:
         return next((each for each in causes if each.id in NOT_INSTALLED), None)
-    return same
+    return _same(finding, causes)
 
 
 def _sentence(words: str) -> str:
