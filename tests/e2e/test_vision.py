@@ -120,3 +120,10 @@ def test_a_second_build_runs_nothing(built: Built) -> None:
     assert second.result["skipped"] == built.said.result["ran"]
     assert second.result["wheels"] == built.said.result["wheels"]
     assert second.result["verified"] is True
+
+
+def test_another_root_gives_the_same_bytes(built: Built) -> None:
+    """It compiles once more, without a cache, under another folder, home, locale, host name, user and time zone."""
+    found = built.again("rebuild", "--check", "--json").result
+    assert {each["name"]: each["differences"] for each in found["wheels"]} == {"torchvision": []}
+    assert found["same"]
