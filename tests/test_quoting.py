@@ -101,6 +101,13 @@ def test_no_text_of_a_profile_changes_what_a_dockerfile_does(text: str) -> None:
     ]
 
 
+@pytest.mark.parametrize("text", ["{{ X }}", "{{{ X }}}", "{{{{ X }}}}", "%files"])
+def test_a_text_is_no_template_of_apptainer(text: str) -> None:
+    assert "{{" not in apptainer_text(text)
+    assert "}}" not in apptainer_text(text)
+    assert not apptainer_text(text).startswith("%")
+
+
 @examples(60)
 @given(any_text)
 def test_no_text_of_a_profile_begins_a_section_of_a_definition(text: str) -> None:

@@ -206,7 +206,7 @@ def docker_string(text: str) -> str:
 
 def apptainer_text(text: str) -> str:
     """Give a text for a line of an Apptainer definition: no template, and no section where it begins the line."""
-    plain = comment(text).replace("{{", "{ {").replace("}}", "} }")
+    plain = re.sub(r"([{}])(?=\1)", r"\1 ", comment(text))
     return f"'{plain}'" if plain.lstrip().startswith("%") else plain
 
 
