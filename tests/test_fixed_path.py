@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import importlib
 import os
 from typing import TYPE_CHECKING, Any
@@ -46,6 +47,22 @@ def call(monkeypatch: pytest.MonkeyPatch, root: Path, *, why: str = "") -> str:
     assert words == ["bash", "step.sh"]
     monkeypatch.delenv("XPUSETUP_BUILD_PATH", raising=False)
     return str(path)
+
+
+def test_a_path_that_cannot_be_kept_is_no_traceback(
+    place: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def full(_path: Path, _text: str) -> None:
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    monkeypatch.setattr(fixed_path, "write_text", full)
+    monkeypatch.setattr("sys.argv", ["fixed_path.py", str(place), "/one/path", "", "bash", "step.sh"])
+    with pytest.raises(SystemExit) as ended:
+        fixed_path.main()
+    assert ended.value.code == 3
+    assert capsys.readouterr().err == (
+        f"xpusetup: {place}/build-path cannot be written: No space left on device\n  df -h {place}\n"
+    )
 
 
 def test_what_was_decided_is_kept_and_told_once(

@@ -16,6 +16,7 @@ from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
+from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
 from xpusetup.emit.matrix import Cell, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
@@ -329,7 +330,7 @@ CHOICES: Mapping[str, tuple[str, ...]] = {
 def emit_dockerfile(order: Order) -> Form:
     """Give a Dockerfile with all that it copies."""
     image = decide_image(order)
-    engine = "docker build" if image.order.dialect == "buildkit" else "buildah bud --isolation chroot"
+    engine = " ".join(ENGINES[image.order.dialect])
     return _form(image, render_dockerfile(image), f"{engine} -t {image.profile.name} {FOLDER}")
 
 

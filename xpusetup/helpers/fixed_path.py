@@ -14,6 +14,7 @@ from __future__ import annotations
 
 import errno
 import os
+import shlex
 import stat
 import sys
 from pathlib import Path
@@ -69,8 +70,12 @@ def read_kept(root: str) -> str:
 
 def keep(root: str, path: str) -> None:
     """Write down the path at which this root compiles."""
-    if read_kept(root) != path:
+    if read_kept(root) == path:
+        return
+    try:
         write_text(Path(root, KEPT), f"{path}\n")
+    except OSError as error:
+        fail(f"{root}/{KEPT} cannot be written: {error.strerror}", f"df -h {shlex.quote(root)}", NOT_READY)
 
 
 def refuse(root: str, path: str, why: str) -> NoReturn:
