@@ -153,6 +153,39 @@ cause = "cats"
     assert (told.likely, told.confidence) == (True, "low")
 
 
+CATS = """
+[[signature]]
+id = "a.b"
+phase = "runtime"
+cause = "something"
+fix = "look"
+words = ["boom"]
+patterns = ['boom']
+source = "https://a"
+confidence = "high"
+example = "boom"
+
+[[signature.when]]
+patterns = ['it was cats']
+cause = "cats"
+"""
+
+
+@pytest.mark.parametrize(
+    ("log", "likely"),
+    [
+        (b"it was cats\nboom\n", False),
+        (b"it was cats\n\n\n\nboom\n", True),
+        (b"error: another thing\n\nboom\n", True),
+        (b"boom\n\nerror: another thing\n", False),
+    ],
+)
+def test_what_another_line_decides_is_likely_and_so_is_what_stands_after_another_error(
+    log: bytes, likely: bool
+) -> None:
+    assert explain([log], parse_signatures(CATS)).describe().causes[0].likely is likely
+
+
 def test_a_log_cannot_spoil_the_sentence_that_names_it() -> None:
     assert fill_names("it was <what>", {"what": "a\x1b[31m\nb"}) == "it was a[31m b"
     assert len(fill_names("<what>", {"what": "x" * 5000})) < 200

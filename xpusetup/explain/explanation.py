@@ -40,6 +40,8 @@ ROUNDS = 3
 DIGITS = re.compile(r"\W*\d\w*")
 BRACKETS = re.compile(r"\([^)]*\)")
 """What in a cause may hold an `or` that offers no other cause."""
+OFFERS = re.compile(r"\bor\b")
+"""What offers another cause."""
 
 
 @dataclass(frozen=True)
@@ -126,6 +128,8 @@ class Explanation:
         around = [text for _line, text in first.context] if first else []
         systems = find_systems([*(cause.text for cause in self.causes), *around], self.log, families)
         causes = [describe_cause(match, self._above(match), build, systems) for match in self.causes]
+        if causes and self._is_unexplained(self.causes[0]):
+            causes[0] = replace(causes[0], likely=True)
         return ExplainedLog(
             causes=causes,
             first_error_line=first.line if first else None,
@@ -140,6 +144,12 @@ class Explanation:
             went_on=[describe_cause(match, None, build, systems) for match in self.went_on],
             ended=LogLine(self.ended.line, self.ended.text) if self.ended else None,
         )
+
+    def _is_unexplained(self, match: Match) -> bool:
+        """Say whether the log's first error stands before a failure, in other words than those that are known."""
+        first, known = self.first_error, {DIGITS.sub("0", cause.text) for cause in self.causes}
+        before = first is not None and first.sure and first.line < match.line - 1
+        return first is not None and before and DIGITS.sub("0", first.text) not in known
 
     def _beside(self) -> list[LogLine]:
         """Give what else complains near the line that is shown: what was said first above it, then what is nearest."""
@@ -167,6 +177,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
     advice = next((known.on[system] for system in systems if system in known.on), Advice())
     names = {**match.said, **(decided.names if decided else {})}
     said = decided.refinement.cause if decided else ""
+    offers = OFFERS.search(BRACKETS.sub("", said or known.cause)) is not None
     commands = narrowed.commands if narrowed.fix or narrowed.commands else advice.commands or known.commands
     return Cause(
         id=known.id,
@@ -176,7 +187,7 @@ def describe_cause(match: Match, caused_by: str | None, build: str, systems: Seq
         text=match.text,
         cause=fill_names(said or known.cause, names if said else {}),
         fix=fill_names(narrowed.fix, names) or advice.fix or known.fix,
-        likely=match.confidence != "high" or match.general or " or " in BRACKETS.sub("", said or known.cause),
+        likely=match.confidence != "high" or match.general or offers,
         commands=fit_commands(fill_commands(commands, {"build": build, **_quoted(names)}), systems),
         source=(decided.refinement.source if decided else "") or known.source,
         confidence=match.confidence,
@@ -294,7 +305,7 @@ def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Itera
 
 def _is_sure(match: Match) -> bool:
     """Say whether a failure is one, however its log goes on: its words mean one thing, or going on is a waste."""
-    sure = match.level == "error" and match.confidence == "high" and not match.general
+    sure = match.level == "error" and match.words_mean == "high" and not match.general
     return sure or match.signature.abort
 
 

@@ -96,11 +96,21 @@ class Match:
         return narrowed.general if narrowed and narrowed.cause else self.signature.general
 
     @property
-    def confidence(self) -> Certainty:
-        """How sure its cause is: as the refinement that was taken says, else as the failure does; a late one is not."""
+    def words_mean(self) -> Certainty:
+        """How sure a cause its words are, as the refinement that was taken says, else as the failure does."""
         narrowed = self.decided.refinement.confidence if self.decided else None
         known = narrowed or self.signature.confidence
         return "medium" if self.late and known == "high" else known
+
+    @property
+    def confidence(self) -> Certainty:
+        """How sure the cause is that is said: one that another line of the log decides is no more than likely.
+
+        A refinement that states its own confidence knows better.
+        """
+        stated = self.decided is not None and self.decided.refinement.confidence is not None
+        elsewhere = self.decided is not None and self.decided.is_elsewhere(self.line)
+        return "medium" if self.words_mean == "high" and elsewhere and not stated else self.words_mean
 
 
 @dataclass(frozen=True)
