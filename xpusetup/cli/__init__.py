@@ -44,7 +44,7 @@ def start(
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
-    version: Version = False,  # noqa: ARG001 - its callback has ended the program
+    version: Version = False,
 ) -> None:
     """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
 
@@ -86,8 +86,8 @@ TABLES = {
         "env": Entry("status:env", USE),
         "status": Entry("status:status", USE),
         "report": Entry("status:report", USE),
-        "adopt": Entry("adopt:adopt", USE),
-        "remove": Entry("remove:remove", USE),
+        "adopt": Entry("status:adopt", USE),
+        "remove": Entry("status:remove", USE),
         "verify": Entry("verify:verify", PROVE),
         "test": Entry("verify:run_tests", PROVE),
         "verify-wheel": Entry("verify:verify_wheel", PROVE),
@@ -99,8 +99,8 @@ TABLES = {
         "doctor": Entry("doctor:doctor", HELP),
         "explain": Entry("doctor:explain", HELP),
         "bisect": Entry("build:bisect", HELP, COMMAND_FOLLOWS),
-        "skill": Entry("skill:skill", HELP),
-        "self": Entry("skill:show_self", HELP),
+        "skill": Entry("doctor:skill", HELP),
+        "self": Entry("doctor:show_self", HELP),
     },
     "profiles": {
         "list": Entry("profiles:profiles_list"),
@@ -112,9 +112,9 @@ TABLES = {
         "schema": Entry("profiles:profiles_schema"),
     },
     "devices": {
-        "list": Entry("devices:devices_list"),
-        "check": Entry("devices:devices_check"),
-        "table": Entry("devices:devices_table"),
+        "list": Entry("verify:devices_list"),
+        "check": Entry("verify:devices_check"),
+        "table": Entry("verify:devices_table"),
     },
     "bundle": {"create": Entry("bundle:bundle_create"), "verify": Entry("bundle:bundle_verify")},
     "cache": {"size": Entry("bundle:cache_size"), "prune": Entry("bundle:cache_prune")},

@@ -1,12 +1,13 @@
 """Options that several commands share: one wording each, in groups that a command takes whole.
 
-A command that takes a group, as `where: options.BuildWhere`, has each of its options as its own (`spread`).
+A command that takes a group, as `where: options.BuildWhere`, has each of its options as its own (`spread`). One that
+gives a result (`command`) has it told by its group `told`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -188,31 +189,38 @@ def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
     return tuple((field.name, hints[field.name], field.default) for field in fields(group))
 
 
-def spread(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a command that takes groups of options have each option of theirs as its own."""
-    hints = get_type_hints(command, include_extras=True)
+def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """Let a command that takes groups of options have each option of theirs as its own; one with a name is finished."""
+    hints = get_type_hints(command, localns={"AnyResult": Any}, include_extras=True)  # for types alone it is imported
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for name, parameter in signature(command).parameters.items():
-        kind = hints[name]
+    for each, parameter in signature(command).parameters.items():
+        kind = hints[each]
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]
-            groups[name] = (kind, [option for option, _, _ in own])
+            groups[each] = (kind, [option for option, _, _ in own])
             parameters += own
         else:
-            parameters.append((name, kind, parameter.default))
+            parameters.append((each, kind, parameter.default))
 
     @wraps(command)
     def call(**words: Any) -> Any:
-        taken = {name: kind(**{each: words.pop(each) for each in names}) for name, (kind, names) in groups.items()}
+        taken = {each: kind(**{option: words.pop(option) for option in own}) for each, (kind, own) in groups.items()}
+        if name:
+            taken["told"].finish(name, lambda: command(**taken, **words))
         return command(**taken, **words)
 
     del call.__wrapped__  # Typer would read the signature of what is wrapped
-    call.__annotations__ = {name: kind for name, kind, _ in parameters}
+    call.__annotations__ = {option: kind for option, kind, _ in parameters}
     call.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(name, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for name, kind, own in parameters]
+        [Parameter(option, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for option, kind, own in parameters]
     )
     return call
+
+
+def command(name: str) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
+    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program."""
+    return partial(spread, name=name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.commands.members import list_members, list_starts
-from xpusetup.commands.misfits import list_misfits
+from xpusetup.commands.members import list_members, list_misfits, list_starts
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
     from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
-    from xpusetup.commands.members import StackMember, StartCommand
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
     from xpusetup.run.prepare import Prepared

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.doctor import Diagnosis
     from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
     from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile

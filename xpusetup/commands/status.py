@@ -11,8 +11,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout, Wheel
 from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.members import list_members
-from xpusetup.commands.misfits import list_misfits
+from xpusetup.commands.members import list_members, list_misfits
 from xpusetup.commands.result import Result
 from xpusetup.config.profile import Profile
 from xpusetup.run.guard import find_altered_steps, list_replaced
@@ -40,8 +39,7 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Target
     from xpusetup.commands.build_result import UnverifiedOrigin
-    from xpusetup.commands.members import StackMember
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit, StackMember
     from xpusetup.run.guard import ReplacedPackage
     from xpusetup.run.workspace import Where
 

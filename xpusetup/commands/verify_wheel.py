@@ -1,4 +1,4 @@
-"""verify-wheel: what is in a wheel, held against a profile; and what an environment's packages load at run time."""
+"""verify-wheel and sign: what is in a wheel, held against a profile; and what an environment's packages load."""
 
 from __future__ import annotations
 
@@ -259,3 +259,51 @@ def _prefix(where: Where) -> Path:
     if not (prefix / "bin").is_dir():
         raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
     return prefix
+
+
+# sign: a wheel's statement, signed by a key of the user's own, once it was held against the wheel.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedWheel:
+    """A wheel, its hash, and the file with its signed statement."""
+
+    wheel: str
+    sha256: str
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedWheels:
+    """The wheels whose statements were signed, and the id of the key: the sha256 of its public half in DER."""
+
+    wheels: list[SignedWheel]
+    key: str
+
+
+def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
+    """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
+    paths = [Path(name).expanduser() for name in names]
+    private = files.read_input_bytes(Path(key).expanduser())
+    made = [_sign(path, private, key) for path in paths]
+    for (signed, _), text in made:
+        files.write_text(Path(signed.file), text)
+    return Result("sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
+
+
+def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:
+    from xpusetup.verify.provenance import ENVELOPE_ENDING, judge  # noqa: PLC0415 - most wheels are not signed
+    from xpusetup.verify.signing import sign  # noqa: PLC0415 - same
+
+    if not path.is_file():
+        raise UsageError(f"there is no wheel {path}", fix="name a file that ends with .whl")
+    found = inspect_wheel(path)
+    seen = gather_evidence(found, path, f"{path}{STATEMENT}")
+    bad = [row for row in judge(seen, None) if row.level == "fail"]
+    broken = [row.seen for row in found.checks if row.id == "wheel.record" and row.level == "fail"]
+    if bad or broken or seen.statement is None:
+        why = "; ".join((*broken, *(row.seen for row in bad)))
+        raise WorkFailedError(f"{path.name} was not signed: {why}", fix="build it again, and sign what came of that")
+    text, key = sign(seen.statement, private, name)
+    signed = SignedWheel(wheel=str(path), sha256=found.sha256, file=f"{path}{ENVELOPE_ENDING}")
+    return (signed, key), text

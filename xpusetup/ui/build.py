@@ -13,7 +13,6 @@ from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
 from xpusetup.ui.explain import show_cause, show_explain
-from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
@@ -23,7 +22,7 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.build_result import BuildResult, InstallResult, NinjaTarget
     from xpusetup.commands.explain import StepFailure
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand, WhyPackage
     from xpusetup.commands.plan import PlanResult, Saving
     from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel
     from xpusetup.run.guard import ReplacedPackage
@@ -417,3 +416,51 @@ def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
     console.print(f" {verified(data.verified, done=done)}{before}")
     if not data.verified:
         console.print(f"   {escape(data.verify)}")
+
+
+# The members of a stack on the screen: how each is had, why, and how far it was proved.
+
+
+ANSWERS = {"taken": "[green]✓[/]", "refused": "[red]✗[/]", "not needed": "[dim]·[/]"}
+HOWS = {"wheel": "wheel", "source": "source", "skip": "left out"}
+
+
+def show_choices(console: Console, members: Sequence[StackMember]) -> None:
+    """Print each member with its candidates, and why each was taken or not."""
+    for member in members:
+        version = f" {member.version}" if member.version else ""
+        console.print(f"\n {escape(member.distribution)}{escape(version)}  [dim]binds {member.binds}[/]")
+        for each in member.candidates:
+            what = f"{HOWS[each.how]}{f' {each.version}' if each.version else ''}"
+            prose(console, "     ", f"{what}: {each.why}", first=f"   {ANSWERS[each.answer]} ")
+
+
+def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
+    """Print what begins with it, each command whole."""
+    console.print("\n" if starts else "", end="")
+    for each in starts:
+        prose(
+            console,
+            "     ",
+            f"{each.title}{' (instead of installing)' if each.instead else ''}: {each.why}",
+            first=" then ",
+        )
+        console.print(f"     {escape(shlex.join(each.argv))}", soft_wrap=True)
+
+
+def show_proofs(console: Console, members: Sequence[StackMember]) -> None:
+    """Print how far each member was proved, and which are left out."""
+    for member in members:
+        if member.how == "skip":
+            why = next(each.why for each in member.candidates if each.how == "skip")
+            prose(console, "     ", f"{member.distribution} is left out: {why}", first=" [dim]·[/] ")
+        elif member.proof:
+            mark = "[green]✓[/]" if member.proven else "[yellow]![/]"
+            prose(console, "     ", f"{member.distribution} {member.version} {member.proof}", first=f" {mark} ")
+
+
+def show_why(console: Console, why: WhyPackage) -> None:
+    """Print the chain of a package, a line for each link."""
+    console.print()
+    for number, line in enumerate(why.lines):
+        prose(console, "     ", line, first="   [dim]└[/] " if number else " ")

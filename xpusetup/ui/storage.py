@@ -1,4 +1,4 @@
-"""Bundles and what lies on the disk."""
+"""Bundles, what lies on the disk, and what a project keeps."""
 
 from __future__ import annotations
 
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.bundle.offline import Attempt
+    from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
     from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
@@ -213,3 +214,41 @@ def show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
         console.print(f"   {escape(row.look)}")
     if attempts:
         prose(console, "   ", VENDOR)
+
+
+# adopt on the screen: what stays, and each file as a diff.
+
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_adopted(console: Console, data: Adopted, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what was written or would be, and the command that takes it back."""
+    if not (data.written or data.undone):
+        show_changes(console, data)
+        console.print(f"   write it:      {escape(data.apply)}", soft_wrap=True)
+        return
+    what = "as it was before" if data.undone else f"{' '.join(each.pin for each in data.kept)} stays"
+    console.print(f" [green]✓[/] {escape(data.project)}: {escape(what)}", soft_wrap=True)
+    for each in data.changes:
+        console.print(f"     {escape(each.path)}", style="dim", soft_wrap=True)
+    _show_notes(console, data)
+    if data.written:
+        console.print(f"   take it back:  {escape(data.undo)}", soft_wrap=True)
+
+
+def show_changes(console: Console, data: Adopted) -> None:
+    """Print what stays, from where, and the diff of each file."""
+    console.print(f"\n {escape(data.project)} · torch of {escape(data.environment)}\n", soft_wrap=True)
+    for each in data.changes:
+        for line in each.diff.splitlines():
+            console.print(f"   {escape(line)}", style=COLOURS.get(line[:1], ""), soft_wrap=True)
+        console.print()
+    if not data.changes:
+        console.print(" [green]✓[/] nothing to change")
+    _show_notes(console, data)
+
+
+def _show_notes(console: Console, data: Adopted) -> None:
+    for note in data.notes:
+        prose(console, "   ", note, first=" [yellow]![/] ")
