@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -19,15 +19,12 @@ if TYPE_CHECKING:
 # The bare command and setup: the shortest way on this machine, and what it takes of the system.
 
 
-def bare(told: options.LongOutput) -> NoReturn:
+@options.command("xpusetup")
+def bare(*, told: options.LongOutput) -> AnyResult:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
+    from xpusetup.commands.recommend import show_way
 
-    def work() -> AnyResult:
-        from xpusetup.commands.recommend import show_way
-
-        return show_way()
-
-    told.finish("xpusetup", work)
+    return show_way()
 
 
 @options.command("setup")

@@ -28,18 +28,21 @@ if TYPE_CHECKING:
 # Options that several commands share: one wording each.
 
 
-Profile = Annotated[
-    str,
-    typer.Option(
-        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-    ),
-]
-Stack = Annotated[
-    str,
-    typer.Option(
-        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
-    ),
-]
+def _choice(option: str, told: str, *words: str) -> Any:
+    """Give an option that takes one of some words."""
+    return typer.Option(option, help=told, metavar="|".join(words), autocompletion=complete.one_of(*words))
+
+
+OF_PROFILE = typer.Option(
+    "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
+)
+OF_STACK = typer.Option(
+    "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
+)
+Profile = Annotated[str, OF_PROFILE]
+Profiles = Annotated[list[str] | None, OF_PROFILE]
+Stack = Annotated[str, OF_STACK]
+Stacks = Annotated[list[str] | None, OF_STACK]
 Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
 Name = Annotated[
     str, typer.Option("--name", help="Another name for the folder of this build.", autocompletion=complete.names)
@@ -73,32 +76,14 @@ Toolkit = Annotated[
         "--toolkit", help="Another tool chain of the profile.", metavar="NAME", autocompletion=complete.toolkits
     ),
 ]
-Profiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-    ),
-]
-Stacks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
-    ),
-]
 Pythons = Annotated[list[str] | None, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
 Archs = Annotated[
     list[str] | None,
     typer.Option("--arch", help="Device targets to compile for.", metavar="LIST", autocompletion=complete.targets),
 ]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
-Bundle = Annotated[
-    str,
-    typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE"),
-]
-Goal = Annotated[
-    str,
-    typer.Option("--for", help="What is wanted.", metavar="build|run", autocompletion=complete.one_of("build", "run")),
-]
+Bundle = Annotated[str, typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE")]
+Goal = Annotated[str, _choice("--for", "What is wanted.", "build", "run")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
@@ -133,36 +118,12 @@ Patch = Annotated[
     ),
 ]
 Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
-Launcher = Annotated[
-    str,
-    typer.Option(
-        "--launcher",
-        help="A compiler cache.",
-        metavar="auto|ccache|sccache|none",
-        autocompletion=complete.one_of("auto", "ccache", "sccache", "none"),
-    ),
-]
+Launcher = Annotated[str, _choice("--launcher", "A compiler cache.", "auto", "ccache", "sccache", "none")]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
-Verify = Annotated[
-    str,
-    typer.Option(
-        "--verify",
-        help="Verify at the end.",
-        metavar="auto|require|off",
-        autocompletion=complete.one_of("auto", "require", "off"),
-    ),
-]
+Verify = Annotated[str, _choice("--verify", "Verify at the end.", "auto", "require", "off")]
 Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
-Level = Annotated[
-    str,
-    typer.Option(
-        "--level",
-        help="How much to check.",
-        metavar="quick|smoke|full",
-        autocompletion=complete.one_of("quick", "smoke", "full"),
-    ),
-]
+Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
 OnlyChecks = Annotated[list[str] | None, typer.Option("--only", help="This check or area alone.", metavar="ID")]
 SkipChecks = Annotated[list[str] | None, typer.Option("--skip", help="Not this check or area.", metavar="ID")]
 ListChecks = Annotated[bool, typer.Option("--list", help="Say which checks there are.")]

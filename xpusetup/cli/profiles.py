@@ -156,12 +156,7 @@ def profiles_new(
 
 
 @options.command("profiles lock")
-def profiles_lock(
-    *,
-    where: options.LockWhere,
-    out: options.Out = "",
-    told: options.Output,
-) -> AnyResult:
+def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.Output) -> AnyResult:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
     from xpusetup.commands.profiles import lock
     from xpusetup.ui.live import asking

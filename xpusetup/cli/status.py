@@ -30,12 +30,7 @@ def _silence(_text: str) -> None:
 
 
 @options.command("run")
-def run(
-    *,
-    context: typer.Context,
-    where: options.BuiltWhere,
-    told: options.Output,
-) -> AnyResult:
+def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Output) -> AnyResult:
     """Run a command in the built environment: xpusetup run -- python train.py.
 
     With --json what the command says goes to stderr, and stdout gets how it ended.

@@ -17,8 +17,7 @@ if TYPE_CHECKING:
 
 
 Suite = Annotated[
-    str,
-    typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites),
+    str, typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites)
 ]
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
@@ -236,12 +235,7 @@ DeviceFiles = Annotated[
 
 
 @options.command("devices list")
-def devices_list(
-    *,
-    where: options.ActiveWhere,
-    device: DeviceFiles = None,
-    told: options.LongOutput,
-) -> AnyResult:
+def devices_list(*, where: options.ActiveWhere, device: DeviceFiles = None, told: options.LongOutput) -> AnyResult:
     """List accelerators and what `import torch` loads for them, without importing it."""
     from xpusetup.commands.devices import list_devices
 

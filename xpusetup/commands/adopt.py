@@ -96,7 +96,7 @@ def look(folder: str, where: Where) -> Adoption:
     environment, by = _environment(place, where)
     own = _own_environment(place)
     outside = own is not None and own != environment and _sees(own, environment)
-    keeping = keep_torch(_installed(environment), _is_there, outside=outside)
+    keeping = keep_torch(_installed(environment), lambda path: Path(path).is_file(), outside=outside)
     before = {path: text for path, (text, _) in _taken_back(place).items()}
     texts = dict(_edits(place, keeping, own or environment, before))
     if not texts:
@@ -215,10 +215,6 @@ def _installed(prefix: Path) -> dict[str, Installed]:
     return found
 
 
-def _is_there(path: str) -> bool:
-    return Path(path).is_file()
-
-
 def _sees(own: Path, environment: Path) -> bool:
     """Say whether an environment sees the packages of another: that of its interpreter, or one of PYTHONPATH."""
     text = files.read_text(own / "pyvenv.cfg") or ""
@@ -286,14 +282,15 @@ def _in_force(settings: str) -> list[str]:
 def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
     """Give what each file that was adopted becomes, and whether nobody changed it since."""
     record = _read_record(place)
-    return {Path(one.path): _back(Path(one.path), one, record) for one in record.files} if record else {}
-
-
-def _back(path: Path, one: Saved, record: Record) -> tuple[str | None, bool]:
-    now = _text(path, {})
-    if now is None or now == one.after:
-        return one.before, True
-    return _left(path, now, one, record), False
+    if record is None:
+        return {}
+    found: dict[Path, tuple[str | None, bool]] = {}
+    for one in record.files:
+        path = Path(one.path)
+        now = _text(path, {})
+        same = now is None or now == one.after
+        found[path] = (one.before if same else _left(path, now or "", one, record)), same
+    return found
 
 
 def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:

@@ -102,9 +102,9 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
     bad = _end(bench, place, asked[::-1], "bad")
     while True:
         tried = {trial.rev: trial for trial in bench.notebook.trials(NAME)}
-        low = max((rev for rev in asked if _is(tried, rev, "good")), key=asked.index, default=good.rev)
-        high = min((rev for rev in asked if _is(tried, rev, "bad")), key=asked.index, default=bad.rev)
-        verdicts = {rev: trial.verdict for rev, trial in tried.items()}
+        verdicts = bench.notebook.verdicts(NAME)
+        low = max((rev for rev in asked if verdicts.get(rev) == "good"), key=asked.index, default=good.rev)
+        high = min((rev for rev in asked if verdicts.get(rev) == "bad"), key=asked.index, default=bad.rev)
         answer = decide(history(asked, low, high), high, verdicts)
         if not answer.next:
             return _neighbours(bench, place, tried[low], tried[high])
@@ -123,10 +123,6 @@ def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
     )
     place.make(preview(base, bench.request).plan.target.python)
     return place
-
-
-def _is(tried: dict[str, Trial], rev: str, verdict: str) -> bool:
-    return rev in tried and tried[rev].verdict == verdict
 
 
 def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> Trial:
@@ -174,15 +170,13 @@ def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) 
 def _neighbours(bench: BisectRun, place: NightlyEnvironment, good: Trial, bad: Trial) -> Neighbours:
     graph = open_ancestry(bench.part.repo, bench.env)
     graph.bring(good.commit, bad.commit)
-    ends = [_on_main(trial, graph.describe(trial.commit).subject) for trial in (good, bad)]
-    if ends[0].commit == ends[1].commit:
+    good, bad = (
+        replace(trial, commit=main_commit(trial.commit, graph.describe(trial.commit).subject)) for trial in (good, bad)
+    )
+    if good.commit == bad.commit:
         message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
         raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
-    return Neighbours(good=ends[0], bad=ends[1], index=place.index)
-
-
-def _on_main(trial: Trial, subject: str) -> Trial:
-    return Trial(rev=trial.rev, verdict=trial.verdict, why=trial.why, commit=main_commit(trial.commit, subject))
+    return Neighbours(good=good, bad=bad, index=place.index)
 
 
 # Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its
@@ -268,16 +262,13 @@ class BisectRun:
         )
         if built.code:
             return trial
-        code = self._run(workspace, rev)
+        environment = find_built(workspace)
+        log = environment.root / f"logs/bisect.{rev[:SHOWN]}.log"
+        code = run_logged(self.hunt.command, env=run_environment(environment), log=log)
         verdict = judge(code)
         if verdict is None:
             raise WorkFailedError(f"{self.hunt.command[0]} ended with {code}: that is no verdict", fix=PAUSES)
         return replace(trial, verdict=verdict, why=f"exit code {code}")
-
-    def _run(self, workspace: Workspace, rev: str) -> int:
-        built = find_built(workspace)
-        log = built.root / f"logs/bisect.{rev[:SHOWN]}.log"
-        return run_logged(self.hunt.command, env=run_environment(built), log=log)
 
 
 # bisect: builds commits between a good and a bad one, and names the one that broke a command.

@@ -6,7 +6,7 @@ import json
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
@@ -131,13 +131,18 @@ class BuildOptions:
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
-    if options.bundle:
-        from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
+    workspace, gap = _enter(where, request, options, "build")
+    return run_purpose(workspace, request, options, BUILD if gap else purpose_of_build(workspace.profile), gap)
 
-        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(note(text)))
-        return run_purpose(workspace, request, options, BUILD, gap)
-    workspace = open_workspace(where)
-    return run_purpose(workspace, request, options, purpose_of_build(workspace.profile))
+
+def _enter(
+    where: Where, request: Request, options: BuildOptions, command: Literal["build", "install"]
+) -> tuple[Workspace, AirGap | None]:
+    if not options.bundle:
+        return open_workspace(where), None
+    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
+
+    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), command)
 
 
 def run_purpose(
@@ -259,18 +264,16 @@ def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) 
 
 
 def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
-    """Say once which members have no wheel, and which of the caller's variables could matter and reach no step."""
+    """Say once which members have no wheel, and which of the caller's variables could matter and reach no step.
+
+    Also what happens to an environment that someone else made.
+    """
     if prepared.purpose is INSTALL and (names := members_without_wheels(workspace.profile)):
         words = f"left out, for no wheel of them fits: {', '.join(names)}"
         yield f"{words}; from source: xpusetup build {workspace.options}"
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
-    yield from _adopted(workspace, prepared)
-
-
-def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
-    """Say once what happens to an environment that someone else made."""
     python = prepared.facts.python if prepared.facts else None
     if python is None or python.adopted is None:
         return
@@ -308,17 +311,9 @@ def _make_result(
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Workspace, AirGap | None]:
-    if not options.bundle:
-        return open_workspace(where), None
-    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
-
-    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), INSTALL.command)
-
-
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
     """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
-    workspace, gap = _enter(where, request, options)
+    workspace, gap = _enter(where, request, options, "install")
     _refuse_sources(workspace)
     if workspace.profile.published is None and workspace.profile.installer is None:
         raise UsageError(

@@ -201,15 +201,13 @@ def venv_of(prepared: Prepared) -> Path:
 
 
 def _use(workspace: Workspace, prepared: Prepared) -> str:
-    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
-    kit = prepared.plan.target.toolkit
+    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
+
+    Environments of conda have no script for that, others may have none.
+    """
+    kit, venv = prepared.plan.target.toolkit, venv_of(prepared)
     if kit is not None and kit.at_run_time:
         return f'eval "$(xpusetup env {workspace.options})"'
-    return use_environment(venv_of(prepared))
-
-
-def use_environment(venv: Path) -> str:
-    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
     if (venv / "bin/activate").exists():
         return f"source {venv}/bin/activate"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
@@ -298,7 +296,9 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
     origin = Origin(
         target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request, edited=edited
     )
-    yield from (EDITED.format(name=name) for name in edited if f"{name}.build" in outcome.ran)
+    for name in edited:
+        if f"{name}.build" in outcome.ran:
+            yield f"{name} was built with changes of your own in its source: its wheel is not that of its pin"
     try:
         write_manifest(prepared.root, workspace.profile, outcome, origin)
         if purpose is BUILD and not (request.only or request.until or request.target) and not outcome.failed:
@@ -307,9 +307,6 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
         if not outcome.failed:
             raise
         yield error.message
-
-
-EDITED = "{name} was built with changes of your own in its source: its wheel is not that of its pin"
 
 
 def _list_edited(profile: Profile, prepared: Prepared, outcome: Outcome, request: Request) -> tuple[str, ...]:

@@ -14,14 +14,7 @@ from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import ROOT, Event
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
-from xpusetup.bundle.contents import (
-    PROGRAM,
-    TOOLKIT,
-    WHEELS,
-    missing_wheels,
-    render_bundle,
-    resolve_address,
-)
+from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
 from xpusetup.bundle.io import (
     find_broken,
     make_repository,

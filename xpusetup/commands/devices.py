@@ -246,19 +246,17 @@ def describe(
         CompileBackend(name=one.name, value=one.value, distribution=one.distribution, version=one.version)
         for one in (look.compilers if look else ())
     ]
+    torch = look.torch.version if look and look.torch else None
     return DeviceList(
-        environment=_environment(look, chosen_by) if look else None,
+        environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
+        if look
+        else None,
         follows="xpusetup devices check",
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,
         findings=judge(look, devices, check_texts()) if look else [],
     )
-
-
-def _environment(look: Extensions, chosen_by: str) -> ExtendedEnvironment:
-    version = look.torch.version if look.torch else None
-    return ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=version)
 
 
 def _seen(devices: tuple[Device, ...]) -> dict[str, Presence]:

@@ -85,7 +85,9 @@ def _change(built: Built, *, build: bool) -> Change:
     venv, kit = built.venv, built.target.toolkit
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
-    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
+    # other SYCL runtimes and torches go off the caller's library path: two of them must not meet in a process
+    folders = [each for each in variable("LD_LIBRARY_PATH").split(":") if each and not holds_runtime(each)]
+    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": ":".join(folders)}
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
     wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
@@ -106,12 +108,6 @@ def _guarded(built: Built) -> dict[str, str]:
     ours = built.place(constraints_file(built.layout))
     told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
     return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
-
-
-def _library_path() -> str:
-    """Take other SYCL runtimes and torches off the caller's library path: two of them must not meet in a process."""
-    folders = variable("LD_LIBRARY_PATH").split(":")
-    return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
 
 
 def run_environment(built: Built) -> dict[str, str]:
@@ -147,13 +143,8 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     code = run_attached(command, quiet=True, env=environment)
     if code is None:
         raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
-    done = CommandRun(
-        **identify(workspace),
-        root=str(workspace.root),
-        argv=list(command),
-        code=code,
-        seconds=round(now() - began, 3),
-    )
+    took = round(now() - began, 3)
+    done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
     return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 

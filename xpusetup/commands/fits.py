@@ -74,20 +74,15 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
     target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
     judged = [_in_words(judge_fit(in_words(one, found.plain), target), place) for one in found.wheels]
-    return Result("fits", FitResult(torch=seen, wheels=judged), code=_code(judged))
+    answers = {one.answer for one in judged}
+    code = WorkFailedError.code if "does_not_fit" in answers else NotReadyError.code if "unknown" in answers else 0
+    return Result("fits", FitResult(torch=seen, wheels=judged), code=code)
 
 
 def _gpus() -> dict[str, list[str]]:
     """Give the Intel GPUs of this machine that PyTorch would use, each with the names of those whose code it runs."""
     seen = used_devices(probe(["hardware"]), gpu_table(), "xpu")
     return {each.title(): each.family.targets for each in seen if each.family.targets}
-
-
-def _code(judged: Sequence[FittedWheel]) -> int:
-    answers = {one.answer for one in judged}
-    if "does_not_fit" in answers:
-        return WorkFailedError.code
-    return NotReadyError.code if "unknown" in answers else 0
 
 
 def _wheel(name: str) -> Path:
@@ -107,11 +102,7 @@ def _find_environment(where: Where) -> Place:
     if not chosen.python:
         fix = "name the torch: --into ENV, --profile NAME, or --torch FILE"
         raise NotReadyError("no torch is named, and no Python environment is active here", fix=fix)
-    return _environment(_prefix_of(chosen.python), chosen.by)
-
-
-def _prefix_of(python: str) -> Path:
-    return Path(python).parent.parent
+    return _environment(Path(chosen.python).parent.parent, chosen.by)
 
 
 def _environment(prefix: Path, by: str) -> Place:
@@ -168,7 +159,7 @@ def _prefixes() -> Iterator[Path]:
     """Give the environments at hand: the active one, then those that this program built."""
     python, _ = active_python()
     if python:
-        yield _prefix_of(python)
+        yield Path(python).parent.parent
     for root in find_roots(roots_folder(load_settings())):
         yield root / "venv"
 

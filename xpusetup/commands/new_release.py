@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from xpusetup.commands.result import Result
 from xpusetup.config.hashes import indexes_of
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.new_release import (
-    MadeRelease,
     ReleasePin,
     check_tree,
     comment_of,
@@ -93,7 +92,7 @@ class Gathered:
     where: str
     files: Mapping[str, str | None]
     readings: tuple[Reading, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
 
 def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Result[NewRelease]:
@@ -109,11 +108,7 @@ def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Resul
     text = render_profile(made.profile, comment_of(made, base.name, today()))
     files.write_text(file, text)
     notes = [*found.notes, *([f"the index was not read: {why}"] if why else []), *made.notes]
-    return Result("profiles new", _result(made, base, file, notes))
-
-
-def _result(made: MadeRelease, base: Profile, file: Path, notes: list[str]) -> NewRelease:
-    return NewRelease(
+    told = NewRelease(
         profile=made.profile.name,
         from_=base.name,
         file=str(file),
@@ -123,6 +118,7 @@ def _result(made: MadeRelease, base: Profile, file: Path, notes: list[str]) -> N
         notes=notes,
         diff=make_diff(base, made.profile),
     )
+    return Result("profiles new", told)
 
 
 # The wheels of the index.

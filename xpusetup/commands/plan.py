@@ -60,8 +60,7 @@ def make_savings(
     """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is to compile yet."""
     if not compiles:
         return ()
-    found = [*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers)]
-    return tuple(found)
+    return (*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers))
 
 
 def _targets(profile: Profile, target: Target) -> Iterator[Saving]:

@@ -175,14 +175,10 @@ def _stack_row(profile: Profile) -> ListedStack:
 
 
 def _place(profile: Profile) -> tuple[int, str, tuple[int, ...]]:
-    torch = _torch_version(profile)
+    torch = torch_of(profile)
     release = Version(torch).release if torch else ()
     kind = profile.accelerator if profile.tier == "other" else "last" if profile.accelerator == "cpu" else ""
     return get_args(Tier).index(profile.tier), kind, tuple(-part for part in release)
-
-
-def _torch_version(profile: Profile) -> str | None:
-    return torch_of(profile) or None
 
 
 def _row(profile: Profile) -> ListedProfile:
@@ -191,7 +187,7 @@ def _row(profile: Profile) -> ListedProfile:
         tier=profile.tier,
         accelerator=profile.accelerator,
         summary=profile.summary,
-        torch=_torch_version(profile),
+        torch=torch_of(profile) or None,
         toolkit=f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
         python=profile.python,
         tried=profile.tried,
@@ -202,14 +198,9 @@ def show_profile(name: str) -> Result[ShownProfile]:
     """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
     profile = load_profile(name)
     costs = target_costs().of(profile.arch.default if profile.arch else ())
-    upstream = rows_of(load_ledger(), profile)
+    upstream = rows_of(parse_ledger(files.package_text(LEDGER)), profile)
     shown = ShownProfile.model_construct(**dict(profile), upstream=upstream, costs=costs if costs.cost else None)
     return Result("profiles show", shown)
-
-
-def load_ledger() -> list[LedgerRow]:
-    """Read the ledger that ships."""
-    return parse_ledger(files.package_text(LEDGER))
 
 
 def check_profile(name: str) -> Result[CheckedProfile]:
@@ -293,16 +284,13 @@ def new_for_device(
     device = read_device(file) if is_device_file(file) else shipped_device(file)
     extension_of(device, file)
     source = _find(device, asked, file, say)
-    named = _from(path, file) if is_device_file(file) else ""
+    named = ""
+    if is_device_file(file):  # told from the profile's own folder, so that both can be moved together
+        named = os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
     profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
     head = f"#:schema ./{SCHEMA_FILE}\n"
     files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))
     return Result("profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=str(path)))
-
-
-def _from(path: Path, file: str) -> str:
-    """Give a file as a profile beside it says it: from its own folder, so that both can be moved together."""
-    return os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
 
 
 def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[str], None]) -> Source:
@@ -344,22 +332,16 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
             raise
         say(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
         return workspace
-    for line in lines_of(lock):
-        say(line)
+    for item in lock.changes:
+        say(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
+    for note in lock.notes:
+        say(note)
     return replace(workspace, profile=lock.profile, locked=True)
 
 
 def _pinned(workspace: Workspace) -> str:
     parts = (part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs)
     return ", ".join(f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
-
-
-def lines_of(lock: Lock) -> list[str]:
-    """Give what a lock pinned, a line for each part, and what to know about it."""
-    named = [
-        f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})" for item in lock.changes
-    ]
-    return [*named, *lock.notes]
 
 
 def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:

@@ -31,9 +31,9 @@ from xpusetup.system import files
 from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
-    from xpusetup.base.model import Request, Step, Wheel
+    from xpusetup.base.model import Request, Wheel
     from xpusetup.rebuild.compare import Conditions
     from xpusetup.rebuild.io import Elsewhere
     from xpusetup.run.runner import Outcome
@@ -214,8 +214,11 @@ def _prepare(
     purpose = purpose_of_build(profile)
     whole = purpose.make(profile, request, target, Layout())
     names = {each.name for each in wheels}
-    ends = {f"{part.name}.build" for part in profile.components if part.kind == "source" and part.distribution in names}
-    plan = replace(whole, steps=tuple(_needed(whole.steps, ends)))
+    ids = {f"{part.name}.build" for part in profile.components if part.kind == "source" and part.distribution in names}
+    for step in reversed(whole.steps):  # and all that come before them
+        if step.id in ids:
+            ids |= {*step.after}
+    plan = replace(whole, steps=tuple(step for step in whole.steps if step.id in ids))
     return Prepared(
         root=Root(again.resolve()),
         plan=plan,
@@ -225,22 +228,8 @@ def _prepare(
     )
 
 
-def _needed(steps: tuple[Step, ...], ends: set[str]) -> Iterator[Step]:
-    """Give the steps with these names and all that come before them."""
-    wanted = set(ends)
-    for step in reversed(steps):
-        if step.id in wanted:
-            wanted |= {*step.after}
-    return (step for step in steps if step.id in wanted)
-
-
 def _run(
-    workspace: Workspace,
-    request: Request,
-    prepared: Prepared,
-    options: RebuildOptions,
-    elsewhere: Elsewhere,
-    jobs: int,
+    workspace: Workspace, request: Request, prepared: Prepared, options: RebuildOptions, elsewhere: Elsewhere, jobs: int
 ) -> Outcome:
     launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
     tuned = {**(render_jobs(jobs) if jobs else {}), **cache_variables(prepared, launcher)}

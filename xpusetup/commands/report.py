@@ -61,6 +61,7 @@ def read_report(root: Root) -> BuildReport | None:
     if not spans:
         return None
     manifest, samples = read_manifest(root), read_samples(root)
+    wheels = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
     manifest["verified"] = still_verified(root, manifest)
     return make_report(
         Material(
@@ -70,7 +71,7 @@ def read_report(root: Root) -> BuildReport | None:
             edges=_read_edges(root, manifest.get("own", {})),
             memory=[(time, float(used)) for time, used, _ in samples],
             memory_total=samples[-1][2] if samples else None,
-            sizes=_read_sizes(manifest),
+            sizes={str(path): path.stat().st_size for path in wheels if path.is_file()},
         )
     )
 
@@ -90,8 +91,3 @@ def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...
         if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
             found[step] = edges
     return found
-
-
-def _read_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
-    paths = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
-    return {str(path): path.stat().st_size for path in paths if path.is_file()}

@@ -38,7 +38,6 @@ SETUP_SECTIONS: tuple[Section, ...] = (
     *("toolkits", "tools", "python", "torch"),
 )
 """What tells what is there already."""
-NOT_READY = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,17 +155,16 @@ class SetupResult:
 def show_setup(prepared: Prepared, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
     if out:
-        text = render_system(tuple(task.step for task in prepared.setup.tasks), _head(prepared))
+        system = prepared.facts.system.name if prepared.facts.system else "this system"
+        head = f"{system}, for {prepared.profile.name}"
+        text = render_system(tuple(task.step for task in prepared.setup.tasks), head)
         files.write_text(Path(out), text, executable=True)
     return Result("setup", replace(_describe(prepared), file=out or None))
 
 
-def _head(prepared: Prepared) -> str:
-    system = prepared.facts.system.name if prepared.facts.system else "this system"
-    return f"{system}, for {prepared.profile.name}"
-
-
 def _describe(prepared: Prepared) -> SetupResult:
+    published = prepared.profile.published or prepared.profile.installer  # what was not can only be built
+    verb = "install" if prepared.goal == "run" and published else "build"
     return SetupResult(
         machine=machine_line(prepared.facts),
         profile=prepared.profile.name,
@@ -175,17 +173,10 @@ def _describe(prepared: Prepared) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        follows=_follows(prepared),
+        follows=f"xpusetup {verb} --profile {shlex.quote(prepared.named)}",
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )
-
-
-def _follows(prepared: Prepared) -> str:
-    """Give the command that follows: what was never published can only be built."""
-    published = prepared.profile.published or prepared.profile.installer
-    verb = "install" if prepared.goal == "run" and published else "build"
-    return f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"
 
 
 def find_left(prepared: Prepared) -> tuple[Finding, ...]:
@@ -232,17 +223,13 @@ def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) 
     uid = prepared.facts.system.uid if prepared.facts.system else 0
     for task in prepared.setup.tasks:
         for argv in task.step.run:
-            _run(with_sudo(task, argv, uid), task, say, quiet=quiet)
+            sudo = ("sudo",) if "root" in task.step.needs and uid != 0 else ()
+            _run((*sudo, *argv), task, say, quiet=quiet)
         ran.append(task.step.id)
         if task.then == "restart":
-            return Result("setup", replace(told, ran=ran, stopped="restart"), code=NOT_READY)
+            return Result("setup", replace(told, ran=ran, stopped="restart"), code=NotReadyError.code)
     stopped = next((task.then for task in prepared.setup.tasks if task.then), "")
     return Result("setup", replace(told, ran=ran, stopped=stopped))
-
-
-def with_sudo(task: Task, argv: tuple[str, ...], uid: int) -> tuple[str, ...]:
-    """Give the command as this user has to run it."""
-    return ("sudo", *argv) if "root" in task.step.needs and uid != 0 else argv
 
 
 def _run(argv: tuple[str, ...], task: Task, say: Callable[[str], None], *, quiet: bool) -> None:

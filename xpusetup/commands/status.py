@@ -169,7 +169,9 @@ def find_built(workspace: Workspace) -> Built:
     target = parse_target(lock.get("target", {}))
     if target is not None:
         built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
-        _must_be_that(workspace, built)
+        if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
+            message = f"{root.path} was built into {built.venv}, not into {workspace.layout.venv}"
+            raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
         if built.python.exists():
             return built
         if (root / "stamps/venv").exists():
@@ -186,12 +188,6 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
         message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
         return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")
     return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
-
-
-def _must_be_that(workspace: Workspace, built: Built) -> None:
-    if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
-        message = f"{built.root.path} was built into {built.venv}, not into {workspace.layout.venv}"
-        raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
 
 
 def _gone(workspace: Workspace, built: Built) -> NotReadyError:
@@ -264,10 +260,8 @@ def status(where: Where, *, check: bool = False) -> Result[BuildStatus | BuildLi
     `check`: every file that was made or installed is hashed, also one that looks as it was.
     """
     if where.root and (roots := find_roots(Path(where.root))):
-        several = status_of_several(where.root, roots, check=check)
-        return Result(several.command, several.data, several.code)
-    one = status_of_one(where, check=check)
-    return Result(one.command, one.data, one.code)
+        return status_of_several(where.root, roots, check=check)
+    return status_of_one(where, check=check)
 
 
 def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
@@ -286,6 +280,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
     intact = standing.installed and not damaged and not replaced
     stands = still_verified(root, manifest) if intact else None
     options = options_of(workspace, built.layout)
+    again = f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
     return BuildStatus(
         **identify(workspace),
         root=str(root.path),
@@ -300,7 +295,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix="\n".join([*_repeat(root, altered), _again(standing, options)]),
+        fix="\n".join([*_repeat(root, altered), again]),
         verified=stands,
         void=standing.installed and manifest.get("verified") is not None and stands is None,
         verify=f"xpusetup verify {options}",
@@ -323,14 +318,10 @@ def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[
     wheels = list_wheels(root, workspace.profile, standing.command)
     waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
     there = {each.name: waits.get(each.name) not in standing.left for each in wheels}
+    bad = {each.path for each in wheels if any(why.startswith(each.path) for why in damaged.values())}
     return [
-        InstalledWheel(**fields_of(each), intact=not _is_damaged(each, damaged), installed=there[each.name])
-        for each in wheels
+        InstalledWheel(**fields_of(each), intact=each.path not in bad, installed=there[each.name]) for each in wheels
     ]
-
-
-def _again(standing: Standing, options: str) -> str:
-    return f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
 
 
 def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
@@ -338,10 +329,6 @@ def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
     for step in steps:
         begun, script = (shlex.quote(str(root / name)) for name in (f"inputs/.begun.{step}", f"steps/{step}.sh"))
         yield f"touch {begun} && XPUSETUP_FORCE=1 bash {script}"
-
-
-def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
-    return any(why.startswith(wheel.path) for why in damaged.values())
 
 
 def _sources(

@@ -46,7 +46,6 @@ if TYPE_CHECKING:
         SuiteVersions,
     )
     from xpusetup.suites.sources import Source, SuiteOptions
-    from xpusetup.verify.fallbacks import Table
     from xpusetup.verify.runner import Subject
 
     Say: TypeAlias = Callable[[str], None]
@@ -268,7 +267,8 @@ def _describe(
     record: SuiteRecord, bench: SuiteRun, source: Source, baseline: Baseline | None, folder: Path
 ) -> SuiteResult:
     rows = [row for row in record.suites if row.bad or row.passed or row.skipped or row.why]
-    table = _operators(record, bench)
+    release = ".".join(bench.torch.split(".")[:2])
+    table = make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", record.heard, release)
     tests = affected_tests(record.heard)
     return SuiteResult(
         suite=record.suite,
@@ -290,9 +290,3 @@ def _describe(
         environment=bench.subject.whose,
         results=str(folder / "results.json"),
     )
-
-
-def _operators(record: SuiteRecord, bench: SuiteRun) -> Table:
-    """Give what the tests said of operators that ran on the CPU."""
-    release = ".".join(bench.torch.split(".")[:2])
-    return make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", record.heard, release)

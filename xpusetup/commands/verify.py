@@ -15,11 +15,11 @@ from xpusetup.commands.status import find_built
 from xpusetup.config.devices import device_modes, find_mode, is_device_file
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
-from xpusetup.run.manifest import read_proof, record_verification
+from xpusetup.run.manifest import read_document, read_proof, record_verification
 from xpusetup.run.tables import known
 from xpusetup.run.workspace import describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
-from xpusetup.system.files import check_folder
+from xpusetup.system.files import check_folder, package_file, package_text, write_text
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import (
     MEANING,
@@ -148,8 +148,6 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
     """Write what was seen on what, by hashes and versions, without what names people and machines."""
     from xpusetup.commands.doctor import redactor_of  # noqa: PLC0415 - all of this is asked for by few
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - same
-    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
-    from xpusetup.system.files import write_text  # noqa: PLC0415 - same
     from xpusetup.system.program import describe_version  # noqa: PLC0415 - same
 
     facts = probe(("system", "hardware", "userland", "container"), Ask(imports=False))
@@ -288,8 +286,6 @@ class FallbackOptions:
 
 def read_known() -> Known:
     """Read what was published of operators that run on the CPU, and the lists of releases."""
-    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
-
     return parse_known(package_text("data/fallbacks.toml"))
 
 
@@ -316,7 +312,9 @@ def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[FallbackTable
     if asked.logs:
         return Result(COMMAND, _tell(_of_logs(known, asked), asked))
     if asked.release:
-        return Result(COMMAND, _tell(_of_release(known, asked), asked))
+        published = published_tables(known, asked.release)
+        listed = () if published and not asked.whole else (list_table(known, asked.release),)
+        return Result(COMMAND, _tell((*published, *listed), asked))
     record = _collect(where, asked.device)
     tables = run_tables(known, record)
     told = replace(_tell(tables, asked), device=record.device, torch=record.torch)
@@ -331,15 +329,7 @@ def _tell(tables: Iterable[Table], asked: FallbackOptions) -> FallbackTables:
     return FallbackTables(release=asked.release or None, tables=rows, words=words, markdown=markdown)
 
 
-def _of_release(known: Known, asked: FallbackOptions) -> Sequence[Table]:
-    published = published_tables(known, asked.release)
-    if published and not asked.whole:
-        return published
-    return (*published, list_table(known, asked.release))
-
-
 def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
-    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
     patterns = parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
@@ -356,26 +346,15 @@ def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
 
 def _collect(where: Where, device: str) -> FallbackRecord:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
-    from xpusetup.commands.environment import run_environment  # noqa: PLC0415 - same
-    from xpusetup.commands.status import find_built  # noqa: PLC0415 - same
-    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
-    from xpusetup.run.workspace import open_built  # noqa: PLC0415 - published tables and logs need no root
-    from xpusetup.system.files import package_file  # noqa: PLC0415 - same
-    from xpusetup.system.process import run_process  # noqa: PLC0415 - same
+    from xpusetup.system.process import run_process  # noqa: PLC0415 - published tables and logs start nothing
 
     workspace = open_built(where)
     built = find_built(workspace)
     result = built.root / RESULT
     result.unlink(missing_ok=True)
     # The package's own helper: a root that an older version built has none.
-    argv = (
-        str(built.python),
-        str(package_file(HELPER)),
-        "--device",
-        device or built.target.accelerator,
-        "--out",
-        str(result),
-    )
+    helper = (str(built.python), str(package_file(HELPER)))
+    argv = (*helper, "--device", device or built.target.accelerator, "--out", str(result))
     said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
