@@ -47,14 +47,14 @@ def leave_requirements(text: str) -> str:
 def adopt_settings(text: str, path: str, others: Sequence[str]) -> str:
     """Give pip.conf with one more file of constraints in `[install]`, which hides those that others name elsewhere."""
     lines = text.splitlines(keepends=True)
-    key = _line_of(lines, "install", KEY)
+    key = _line_in_install(lines, KEY)
     if key is not None:
         end = len(lines[key]) - len(lines[key].rstrip("\r\n"))
         body, tail = (lines[key][:-end], lines[key][-end:]) if end else (lines[key], "")
         lines[key] = f"{body.rstrip()} {path}{tail}"
         return "".join(lines)
     line = f"constraint = {' '.join((*others, path))}\n"
-    head = _line_of(lines, "install", SECTION)
+    head = _line_in_install(lines, SECTION)
     if head is not None:
         lines.insert(head + 1, line)
         return "".join(lines)
@@ -66,13 +66,13 @@ def leave_settings(text: str, path: str) -> str:
     return re.sub(rf"[ \t]+{re.escape(path)}(?=\s|$)", "", text)
 
 
-def _line_of(lines: Sequence[str], section: str, wanted: re.Pattern[str]) -> int | None:
-    """Give the line of a section's head, or of a key in it."""
+def _line_in_install(lines: Sequence[str], wanted: re.Pattern[str]) -> int | None:
+    """Give the line of the head of `[install]`, or of a key in it."""
     current = ""
     for number, line in enumerate(lines):
         found = SECTION.match(line)
         current = found[1].strip() if found else current
-        if current == section and wanted.match(line):
+        if current == "install" and wanted.match(line):
             return number
     return None
 

@@ -44,9 +44,8 @@ class NightlyEnvironment:
         helper = str(files.package_file("helpers/make_environment.py"))
         done = run_process((python, helper, "--into", str(self.folder)), seconds=WHEELS_TIMEOUT_S, env=self.variables())
         if done.code:
-            raise NotReadyError(
-                f"no environment in {self.folder}: {_last(done)}", fix="name a Python: --python VERSION"
-            )
+            fix = "name a Python: --python VERSION"
+            raise NotReadyError(f"no environment in {self.folder}: {_last(done)}", fix=fix)
 
     def variables(self) -> dict[str, str]:
         """Give what a command in it sees."""

@@ -191,11 +191,11 @@ def verify(
     if fallbacks or release or log or markdown:
         tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
         return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
-    checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
     if listed:
         from xpusetup.commands.verify import list_checks
 
         return list_checks()
+    checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
     how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
     return _checks(where.find(), **checks, **how, quiet=told.silent)
 
@@ -209,6 +209,14 @@ def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
         return make(where, VerifyOptions(**words), say)
 
 
+def _codegen(where: Where, *, quiet: bool) -> AnyResult:
+    from xpusetup.commands.codegen import generate_code
+    from xpusetup.ui.live import waiting
+
+    with waiting("compiling kernels", quiet=quiet):
+        return generate_code(where)
+
+
 def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     from xpusetup.commands.verify import FallbackOptions, show_fallbacks
     from xpusetup.ui.live import waiting
@@ -216,14 +224,6 @@ def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     asked = FallbackOptions(**words)
     with waiting("running operators on the device", quiet=quiet or bool(asked.release or asked.logs)):
         return show_fallbacks(where, asked)
-
-
-def _codegen(where: Where, *, quiet: bool) -> AnyResult:
-    from xpusetup.commands.codegen import generate_code
-    from xpusetup.ui.live import waiting
-
-    with waiting("compiling kernels", quiet=quiet):
-        return generate_code(where)
 
 
 # devices: accelerators and extensions of an environment, listed or tried; results of many as one table.

@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from xpusetup.adopt import pip, uv
-from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, canonical, keep_torch
+from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, keep_torch
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import choose_python
@@ -209,9 +211,9 @@ def _installed(prefix: Path) -> dict[str, Installed]:
     found: dict[str, Installed] = {}
     for folder in (each for place in site_packages(prefix) for each in sorted(place.glob("*.dist-info"))):
         name, _, version = folder.name.removesuffix(".dist-info").partition("-")
-        if canonical(name) in FAMILY:
+        if canonicalize_name(name) in FAMILY:
             origin = files.read_text(folder / "direct_url.json") or ""
-            found.setdefault(canonical(name), Installed(version, origin))
+            found.setdefault(canonicalize_name(name), Installed(version, origin))
     return found
 
 

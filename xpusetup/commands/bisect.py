@@ -85,9 +85,8 @@ def names_nightlies(good: str, bad: str) -> bool:
     days = [day_of(ref) for ref in (good, bad)]
     if any(days) and not all(days):
         named, other = (good, bad) if days[0] else (bad, good)
-        raise UsageError(
-            f"{named} is a nightly and {other} is none", fix="name two days, as 2026-05-01, or two commits"
-        )
+        fix = "name two days, as 2026-05-01, or two commits"
+        raise UsageError(f"{named} is a nightly and {other} is none", fix=fix)
     return all(days)
 
 
@@ -350,10 +349,8 @@ def _component(workspace: Workspace, name: str) -> SourceComponent:
     sources = {part.name: part for part in workspace.profile.components if part.kind == "source"}
     if name in sources:
         return sources[name]
-    raise UsageError(
-        f"{workspace.profile.name} builds no {name!r} from source",
-        fix=f"name another: --component {' or '.join(sources)}",
-    )
+    fix = f"name another: --component {' or '.join(sources)}"
+    raise UsageError(f"{workspace.profile.name} builds no {name!r} from source", fix=fix)
 
 
 def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:

@@ -24,7 +24,6 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import (
     cache_variables,
     choose_tuning,
-    find_launcher,
     make_fewer,
     ready_launcher,
     write_engine,
@@ -156,7 +155,7 @@ def run_purpose(
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
-    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
+    launcher, engine = ready_launcher(prepared, options.launcher)
     tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
     tuned |= cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
@@ -301,10 +300,8 @@ def _make_result(
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"
-        raise NoDeviceError(
-            f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on",
-            fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}",
-        )
+        message = f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on"
+        raise NoDeviceError(message, fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}")
     return Result(purpose.command, told)
 
 
@@ -312,14 +309,18 @@ def _make_result(
 
 
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
-    """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
+    """Install what was published, going on where the last run stopped.
+
+    Raises UsageError where nothing was, and where a part is asked for that would be compiled.
+    """
     workspace, gap = _enter(where, request, options, "install")
-    _refuse_sources(workspace)
+    if names := [name for name, how in workspace.takes.items() if how == "source"]:
+        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
+        fix = f"xpusetup build {workspace.options} {shlex.join(takes)}"
+        raise UsageError(f"install compiles nothing, and {', '.join(names)} would be built from source", fix=fix)
     if workspace.profile.published is None and workspace.profile.installer is None:
-        raise UsageError(
-            f"{workspace.profile.name} names no published wheels",
-            fix=f"build it instead: xpusetup build {workspace.options}",
-        )
+        fix = f"build it instead: xpusetup build {workspace.options}"
+        raise UsageError(f"{workspace.profile.name} names no published wheels", fix=fix)
     result = run_purpose(workspace, request, options, INSTALL, gap)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
@@ -335,13 +336,3 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
 
 INSTALLED = {INSTALL_STEP: "results/installed.json", MEMBERS_STEP: "results/members.json"}
 """Where the steps that install say what they did, in their order."""
-
-
-def _refuse_sources(workspace: Workspace) -> None:
-    """Raise UsageError where a part is asked for that would be compiled."""
-    if names := [name for name, how in workspace.takes.items() if how == "source"]:
-        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
-        raise UsageError(
-            f"install compiles nothing, and {', '.join(names)} would be built from source",
-            fix=f"xpusetup build {workspace.options} {shlex.join(takes)}",
-        )

@@ -139,9 +139,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     file = Path(options.file).absolute()
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
-    _refuse_installer(workspace)
-    if options.purpose is INSTALL:
-        _refuse_unpublished(workspace, where, request, options)
+    _refuse_profile(workspace, where, request, options)
     workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
@@ -166,17 +164,16 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     return Result("bundle create", CreatedBundle(**found, root=str(workspace.root), unverified=unverified))
 
 
-def _refuse_installer(workspace: Workspace) -> None:
-    if workspace.profile.installer is not None:
-        message = (
-            f"{workspace.profile.name} is installed by {workspace.profile.installer.program}, which fetches itself"
-        )
-        raise UsageError(message, fix="take its maker's container image where there is no network")
-
-
-def _refuse_unpublished(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
+def _refuse_profile(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
+    """Refuse a profile of which nothing can be carried, and what does nothing for published wheels."""
+    name, installer = workspace.profile.name, workspace.profile.installer
+    if installer is not None:
+        fix = "take its maker's container image where there is no network"
+        raise UsageError(f"{name} is installed by {installer.program}, which fetches itself", fix=fix)
+    if options.purpose is not INSTALL:
+        return
     if workspace.profile.published is None:
-        raise UsageError(f"{workspace.profile.name} names no published wheels", fix="leave --from wheels out")
+        raise UsageError(f"{name} names no published wheels", fix="leave --from wheels out")
     if options.installer:
         raise UsageError("published wheels bring their own runtime", fix="leave --installer out")
     if workspace.revs or workspace.takes or where.toolkit or request.only:
@@ -251,9 +248,8 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
-        raise WorkFailedError(
-            f"{outcome.failed} failed: {why}", fix=f"look at {told.log}; the same command goes on there"
-        )
+        fix = f"look at {told.log}; the same command goes on there"
+        raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=fix)
 
 
 def describe(bundle: Bundle, path: Path) -> BundleContents:

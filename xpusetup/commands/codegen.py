@@ -63,14 +63,11 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
         raise UsageError(f"{workspace.profile.name} has no list of device targets", fix="name a profile that has one")
     record = _collect(python, env, targets)
     if not record.triton:
-        raise NotReadyError(
-            f"there is no Triton in {environment}", fix=f"xpusetup build {workspace.options} --only triton"
-        )
+        fix = f"xpusetup build {workspace.options} --only triton"
+        raise NotReadyError(f"there is no Triton in {environment}", fix=fix)
     if not record.program:
-        raise NotReadyError(
-            "ocloc, Intel's offline compiler, is not on PATH",
-            fix="Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there",
-        )
+        fix = "Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there"
+        raise NotReadyError("ocloc, Intel's offline compiler, is not on PATH", fix=fix)
     found = make_result(record, workspace.profile.name, environment)
     return Result(COMMAND, found, code=1 if found.failed else 0)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -93,9 +94,8 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
 def _read_proof(name: str) -> Proof:
     text = files.read_input(Path(name).expanduser())
     if text is None:
-        raise UsageError(
-            f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"
-        )
+        fix = "save a result: xpusetup verify --json > FILE"
+        raise UsageError(f"there is no file {name} that can be read", fix=fix)
     return parse_proof(text, name)
 
 
@@ -154,13 +154,9 @@ def _read_proofs(path: Path) -> Iterator[Proof]:
 
 def _in_root(root: Path) -> Proof | None:
     for name in IN_A_ROOT:
-        text = files.read_text(root / name)
-        if text is None:
-            continue
-        try:
-            return parse_proof(text, str(root / name))
-        except UsageError:  # a manifest of a build that was not verified yet
-            continue
+        if (text := files.read_text(root / name)) is not None:
+            with suppress(UsageError):  # a manifest of a build that was not verified yet
+                return parse_proof(text, str(root / name))
     return None
 
 

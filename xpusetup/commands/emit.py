@@ -161,10 +161,8 @@ def emit_github(order: Order) -> Form:
     made = _cells(order, "wheels", folder=BUILDS)
     for cell in made.cells:
         if cell.profile.installer is not None:
-            raise UsageError(
-                f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on",
-                fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR",
-            )
+            message = f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on"
+            raise UsageError(message, fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR")
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",
@@ -187,9 +185,8 @@ def _check_words(options: Mapping[str, str]) -> None:
         if options[name] and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options[name]) is None:
             raise UsageError(f"{options[name]!r} is no label of a runner", fix="letters, digits, '.', '_' and '-'")
     if options["extension"] and not all(part.isidentifier() for part in options["extension"].split(".")):
-        raise UsageError(
-            f"--extension {options['extension']!r} is no module", fix="as in import NAME: --extension NAME"
-        )
+        fix = "as in import NAME: --extension NAME"
+        raise UsageError(f"--extension {options['extension']!r} is no module", fix=fix)
 
 
 def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
@@ -217,9 +214,8 @@ def _cells(order: Order, source: str, *, folder: str = "", portable: bool = True
         portable=portable,
     )
     if axes.source == "wheels" and axes.archs:
-        raise UsageError(
-            "published wheels hold the device targets that they hold", fix="leave --arch out, or: --from source"
-        )
+        fix = "leave --arch out, or: --from source"
+        raise UsageError("published wheels hold the device targets that they hold", fix=fix)
     where = replace(order.places[0], python="", profile=axes.profiles[0] if axes.profiles else "")
     made = make_cells(where, replace(order.request, arch=()), axes)
     if axes.source != "wheels":
@@ -290,10 +286,8 @@ def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
             raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
     origin = order.options.get("from") or kind.origin
     if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
-        raise UsageError(
-            f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled",
-            fix=f"leave --{idle[0]} out, or: --from source",
-        )
+        message = f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled"
+        raise UsageError(message, fix=f"leave --{idle[0]} out, or: --from source")
 
 
 def _asked(order: Order) -> list[str]:

@@ -73,7 +73,10 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
         raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
     target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
-    judged = [_in_words(judge_fit(in_words(one, found.plain), target), place) for one in found.wheels]
+    judged = [judge_fit(in_words(one, found.plain), target) for one in found.wheels]
+    if "--no-torch" in place.words:
+        get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
+        judged = [replace(one, notes=[*one.notes, get]) if one.answer == "unknown" else one for one in judged]
     answers = {one.answer for one in judged}
     code = WorkFailedError.code if "does_not_fit" in answers else NotReadyError.code if "unknown" in answers else 0
     return Result("fits", FitResult(torch=seen, wheels=judged), code=code)
@@ -122,10 +125,8 @@ def _find_torch(name: str) -> Place:
     try:
         wanted = Version(name)
     except InvalidVersion:
-        raise UsageError(
-            f"--torch {name} is neither a wheel or folder that is there, nor a version",
-            fix="name a wheel of torch, the folder of its libraries, or a version such as 2.13.0",
-        ) from None
+        fix = "name a wheel of torch, the folder of its libraries, or a version such as 2.13.0"
+        raise UsageError(f"--torch {name} is neither a wheel or folder that is there, nor a version", fix=fix) from None
     for prefix in _prefixes():
         place = _environment(prefix, f"torch {name} is here")
         version = read_version(list(site_packages(prefix)))
@@ -175,7 +176,7 @@ def _tags(python: str) -> frozenset[Tag] | None:
     return frozenset((*own, *compatible_tags(version, f"cp3{version[1]}", platforms)))
 
 
-# What the helper says, and names as people read them.
+# What the helper says.
 
 
 def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
@@ -189,11 +190,3 @@ def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:
         raise WorkFailedError(f"the wheels were not read to their end: {last or 'no word'}", fix="try again") from None
-
-
-def _in_words(judged: FittedWheel, place: Place) -> FittedWheel:
-    """Say what to do where no torch could be read."""
-    if judged.answer != "unknown" or "--no-torch" not in place.words:
-        return judged
-    get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
-    return replace(judged, notes=[*judged.notes, get])

@@ -194,9 +194,8 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     tag = f"v{version}" if version else newest_tag(release, list(tags))
     if tag not in tags:
         known = ", ".join(sorted(tags)) or "none"
-        raise UsageError(
-            f"{repo} has no tag {tag or f'v{release}.*'} (of {release} it has {known})", fix=_fix(asked, release)
-        )
+        fix = _fix(asked, release)
+        raise UsageError(f"{repo} has no tag {tag or f'v{release}.*'} (of {release} it has {known})", fix=fix)
     found = FoundRef(tags[tag], f"refs/tags/{tag}")
     say(f"reading {tag} at {found.rev[:9]}")
     texts = read_files(repo, found, paths_of_torch(), env)

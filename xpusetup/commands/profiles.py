@@ -322,7 +322,9 @@ def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[st
 def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
     """Pin what was asked for by a name that moves, unless this root has it pinned already."""
     if workspace.locked:
-        say(f"{_pinned(workspace)} (to move on: xpusetup profiles lock {workspace.options})")
+        parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
+        pinned = (f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
+        say(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
     if workspace.locked or not workspace.revs:
         return workspace
     try:
@@ -337,11 +339,6 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
     for note in lock.notes:
         say(note)
     return replace(workspace, profile=lock.profile, locked=True)
-
-
-def _pinned(workspace: Workspace) -> str:
-    parts = (part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs)
-    return ", ".join(f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
 
 
 def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
@@ -404,12 +401,16 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> LockedProfile:
     given = " ".join(f"--rev {name}={ref}" for name, ref in revs.items())
     again = f"xpusetup profiles lock --profile {workspace.base.name} {given}"
+    follows = f"xpusetup build {workspace.options}"
     if out:
         files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again} --out {out}"))
+        follows = f"xpusetup build --profile {out}"
     elif workspace.revs:
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
+    else:
+        follows = f"{follows} {given}"
     return LockedProfile(
         profile=workspace.base.name,
         root=str(workspace.root),
@@ -417,13 +418,5 @@ def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) ->
         revs=revs,
         components=list(found.changes),
         notes=list(found.notes),
-        follows=_follows(workspace, revs, out),
+        follows=follows,
     )
-
-
-def _follows(workspace: Workspace, revs: dict[str, str], out: str) -> str:
-    if out:
-        return f"xpusetup build --profile {out}"
-    if workspace.revs:
-        return f"xpusetup build {workspace.options}"
-    return " ".join(["xpusetup build", workspace.options, *(f"--rev {name}={ref}" for name, ref in revs.items())])

@@ -11,7 +11,7 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Event, Layout
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import cache_variables, find_launcher, ready_launcher, render_jobs
+from xpusetup.commands.tuning import cache_variables, ready_launcher, render_jobs
 from xpusetup.config.profile import Profile
 from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
@@ -110,7 +110,10 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
     again, request = _find_place(root, options.at), _request_of(lock)
     workspace.trust_files(request)
     prepared = _prepare(workspace, request, lock, wheels, again)
-    _make_place(again, root)
+    if read_document(again / MARK).get("ended"):  # else the second build that was begun there is gone on with
+        remove_all([again])
+    open_root(again)
+    _mark(again, root.path, ended=False)
     jobs = _jobs(root, options.jobs)
     elsewhere = make_elsewhere(root.path, again, jobs)
     outcome = _run(workspace, request, prepared, options, elsewhere, jobs[1])
@@ -147,9 +150,8 @@ def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list
     damaged = find_damage(root, check=True)
     for step in (made[each.path] for each in wheels):
         if step in damaged:
-            raise NotReadyError(
-                f"{damaged[step]}: there is nothing to compare with", fix=f"xpusetup build {workspace.options}"
-            )
+            fix = f"xpusetup build {workspace.options}"
+            raise NotReadyError(f"{damaged[step]}: there is nothing to compare with", fix=fix)
     return wheels
 
 
@@ -178,14 +180,6 @@ def _find_place(root: Root, at: str) -> Path:
     if again.exists() and told.get("of") != str(root.path) and any(again.iterdir()):
         raise UsageError(f"{again} holds something else", fix="name a folder that is empty or not there: --at DIR")
     return again
-
-
-def _make_place(again: Path, root: Root) -> None:
-    """Make the folder; one in which a second build came to its end is made anew, another one is gone on with."""
-    if read_document(again / MARK).get("ended"):
-        remove_all([again])
-    open_root(again)
-    _mark(again, root.path, ended=False)
 
 
 def _mark(again: Path, root: Path, *, ended: bool) -> None:
@@ -231,7 +225,7 @@ def _prepare(
 def _run(
     workspace: Workspace, request: Request, prepared: Prepared, options: RebuildOptions, elsewhere: Elsewhere, jobs: int
 ) -> Outcome:
-    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
+    launcher, engine = ready_launcher(prepared, options.launcher)
     tuned = {**(render_jobs(jobs) if jobs else {}), **cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
     there = replace(workspace, root=prepared.root.path, layout=Layout())

@@ -138,10 +138,8 @@ def _find(where: Where) -> Root:
     if not root.path.is_dir():
         raise NotReadyError(f"nothing is built in {root.path}", fix="xpusetup cache size")
     if read_lock(root) is None:
-        raise UsageError(
-            f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed",
-            fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}",
-        )
+        message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
+        raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     return root
 
 

@@ -49,7 +49,6 @@ class SetupOptions:
     goal: str = ""
     root: bool = True
     facts: str = ""
-    out: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

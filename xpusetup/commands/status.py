@@ -119,6 +119,8 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
     made_by = "install" if "wheels.install" in steps else "build"
     wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
+    said = read_document(root / "results/verify.json").get("verified")
+    proven = said if said is None or "verify.smoke" in stamps else False  # whose step did not end well has failed
     return BuildSummary(
         name=root.path.name,
         profile=lock["profile"]["name"],
@@ -129,14 +131,8 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
         failed=(files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
         damaged=damaged,
         wheels=wheels,
-        verified=None if damaged else _verified(root, "verify.smoke" in stamps),
+        verified=None if damaged else proven,
     )
-
-
-def _verified(root: Root, stamped: bool) -> bool | None:
-    """Say what the last verification proved; one whose step did not end well has failed, if it said anything."""
-    said = read_document(root / "results/verify.json").get("verified")
-    return said if said is None or stamped else False
 
 
 @dataclass(frozen=True)

@@ -181,10 +181,8 @@ def _check_device(subject: Subject, name: str, say: Say) -> None:
     options = (*(device_options(device) if device else ("--device", name)), "--only", "device.available")
     found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
     if code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {device.title if device else name} here to run tests on",
-            fix="run them on a machine that has one, or on the CPU: --device cpu",
-        )
+        fix = "run them on a machine that has one, or on the CPU: --device cpu"
+        raise NoDeviceError(f"there is no {device.title if device else name} here to run tests on", fix=fix)
     if code:
         bad = [one.seen for one in (found.checks if found else ()) if one.level in {"fail", "crash"}] or [words]
         raise WorkFailedError(f"the device cannot be used: {bad[0]}", fix=f"xpusetup verify --device {name}")
@@ -200,16 +198,12 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
         if said.code == REPLACED:
             raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup status")
         if said.code:
-            raise NotReadyError(
-                f"what the suite needs cannot be installed: {last or said.err.strip()}",
-                fix=f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}",
-            )
+            fix = f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}"
+            raise NotReadyError(f"what the suite needs cannot be installed: {last or said.err.strip()}", fix=fix)
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
-        raise NotReadyError(
-            f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}",
-            fix=f"install it; no torch is replaced: xpusetup test {suite.name} --install",
-        )
+        fix = f"install it; no torch is replaced: xpusetup test {suite.name} --install"
+        raise NotReadyError(f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}", fix=fix)
     return versions
 
 
@@ -247,10 +241,8 @@ def _run(bench: SuiteRun, folder: Path, say: Say) -> SuiteRecord:
     document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
     if not document:
         words = " ".join((said.err.strip() or said.why).splitlines()[-1:]) or f"the runner ended with {said.code}"
-        raise WorkFailedError(
-            f"the {bench.suite.title} tests came to no result: {words}",
-            fix="the same command goes on where this one stopped",
-        )
+        fix = "the same command goes on where this one stopped"
+        raise WorkFailedError(f"the {bench.suite.title} tests came to no result: {words}", fix=fix)
     return read_as(SuiteRecord, document)
 
 

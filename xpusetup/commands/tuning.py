@@ -34,11 +34,12 @@ def find_launcher(asked: str) -> Launcher | None:
     return choose_launcher(asked, which)
 
 
-def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launcher | None, str]:
+def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str]:
     """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
 
     Raises NotReadyError where they should and do not answer. A build in which nothing is to be compiled asks nobody.
     """
+    launcher = find_launcher(asked)
     if launcher is None or launcher.name != "sccache":
         return launcher, ""
     todo = {status.id for status in prepared.statuses() if status.state != "done"}

@@ -228,18 +228,16 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     path = Path(place).expanduser().absolute()
     python = path if path.is_file() else path / "bin/python"
     if not python.is_file():
-        raise UsageError(
-            f"{path} is no environment: there is no {python}", fix="name a venv, a conda prefix or a python"
-        )
+        fix = "name a venv, a conda prefix or a python"
+        raise UsageError(f"{path} is no environment: there is no {python}", fix=fix)
     check_folder(python)
     found = runner.look_at(python)
     if not found.python:
         raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")
     if found.python < OLDEST:
         shown = ".".join(map(str, found.python))
-        raise NotReadyError(
-            f"{python} is Python {shown}, the checks need 3.10 or newer", fix="name another environment"
-        )
+        fix = "name another environment"
+        raise NotReadyError(f"{python} is Python {shown}, the checks need 3.10 or newer", fix=fix)
     if not found.torch:
         raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install --into {place}")
     return Subject(python, variables(), asked.device or device, place)
@@ -358,14 +356,11 @@ def _collect(where: Where, device: str) -> FallbackRecord:
     said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
-        raise WorkFailedError(
-            f"the {workspace.device.title} cannot be used", fix=f"xpusetup verify {workspace.options}"
-        )
+        fix = f"xpusetup verify {workspace.options}"
+        raise WorkFailedError(f"the {workspace.device.title} cannot be used", fix=fix)
     if said.code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {workspace.device.title} here to run operators on",
-            fix="--release R tells what is known of a release, --log FILE what a log from a machine with one says",
-        )
+        fix = "--release R tells what is known of a release, --log FILE what a log from a machine with one says"
+        raise NoDeviceError(f"there is no {workspace.device.title} here to run operators on", fix=fix)
     if not document:
         words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
         raise WorkFailedError(f"the run ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")

@@ -10,6 +10,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
@@ -193,16 +195,12 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
 def _component(profile: Profile, name: str) -> SourceComponent | WheelComponent:
     """Give what a profile says of the distribution whose wheel has this name."""
     parts = [part for part in profile.components if part.kind != "skip"]
-    stem = _plain(name.partition("-")[0])
+    stem = canonicalize_name(name.partition("-")[0])
     for part in parts:
-        if _plain(part.distribution) == stem:
+        if canonicalize_name(part.distribution) == stem:
             return part
     known = ", ".join(part.distribution for part in parts)
     raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
 
 
 def _named(asked: WheelOptions) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -166,12 +167,8 @@ class Scale:
     @property
     def pauses(self) -> tuple[float, ...]:
         """Where the build was left and taken up again: the middle of each pause."""
-        places = []
-        gone = 0.0
-        for number, (begin, end) in enumerate(self.pieces[:-1]):
-            gone += end - begin
-            places.append(self._at(gone, number) + PAUSE / 2)
-        return tuple(places)
+        gone = accumulate(end - begin for begin, end in self.pieces[:-1])
+        return tuple(self._at(seconds, number) + PAUSE / 2 for number, seconds in enumerate(gone))
 
     def ticks(self, most: int = 8) -> tuple[tuple[float, float], ...]:
         """Give round times of work since the beginning, with their places: at most so many."""
@@ -292,10 +289,8 @@ def draw_area(
     ]
     if not placed or not top:
         return ""
-    path = [f"M{placed[0][0]:.1f} {height:.1f}"]
-    for x, y in placed:
-        path.append(f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}")
-    return "".join([*path, f"L{placed[-1][0]:.1f} {height:.1f}Z"])
+    path = (f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}" for x, y in placed)
+    return "".join((f"M{placed[0][0]:.1f} {height:.1f}", *path, f"L{placed[-1][0]:.1f} {height:.1f}Z"))
 
 
 def last_parts(path: str) -> str:
@@ -427,6 +422,7 @@ def make_report(material: Material) -> BuildReport:
     manifest, spans = material.manifest, material.spans
     pieces = Scale(spans).share(POINTS)
     edges = [(step, edge) for step, found in material.edges.items() for edge in found]
+    longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
     wheels = _read(list[Wheel], manifest.get("wheels")) or []
     return BuildReport(
         profile=manifest.get("profile", ""),
@@ -441,7 +437,7 @@ def make_report(material: Material) -> BuildReport:
         verification=_read(Verification, manifest.get("verification")),
         steps=list(spans),
         compiles=CompileTotals(len(edges), round(sum(edge.seconds for _, edge in edges), 1)),
-        longest=_longest(edges),
+        longest=[Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest],
         jobs=[one for piece in pieces for one in average_jobs([edge for _, edge in edges], *piece)],
         memory=[one for piece in pieces for one in thin(material.memory, *piece)],
         memory_total=material.memory_total,
@@ -456,8 +452,3 @@ def _read(kind: type[T], found: object) -> T | None:
         return read_as(kind, found)
     except ValueError:
         return None
-
-
-def _longest(edges: Sequence[tuple[str, Edge]]) -> list[Compile]:
-    longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
-    return [Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest]

@@ -32,7 +32,8 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     for edge in data.longest[:SHOWN]:
         name = escape(last_parts(edge.output))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
-    console.print(f"\n [green]✓[/] {escape(data.file)}{_opened(data.opened)}")
+    unseen = "  (there is no browser here: copy it to where there is one)" if data.opened is False else ""
+    console.print(f"\n [green]✓[/] {escape(data.file)}{unseen}")
 
 
 def _load(step: Span) -> str:
@@ -41,10 +42,6 @@ def _load(step: Span) -> str:
     cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
     words = [word for word in (jobs, heaviest, cached) if word]
     return f"    {' · '.join(words)}" if words else ""
-
-
-def _opened(opened: bool | None) -> str:
-    return "  (there is no browser here: copy it to where there is one)" if opened is False else ""
 
 
 # bisect: the commit that broke it, in a form that goes into a report as it is.
@@ -77,9 +74,7 @@ def _show_nightlies(console: Console, data: NightlySearch, *, verbose: bool) -> 
     """Say how far wheels alone came, without a build."""
     trials = data.trials
     skipped = sum(trial.verdict == "skip" for trial in trials)
-    told = (
-        f"{len(trials)} nightly wheels tried, {skipped} skipped" if skipped else f"{len(trials)} nightly wheels tried"
-    )
+    told = f"{len(trials)} nightly wheels tried{f', {skipped} skipped' if skipped else ''}"
     console.print(f"   {told}: {escape(data.good)} works, {escape(data.bad)} does not\n")
     for trial in trials if verbose else ():
         console.print(f"     {trial.verdict:<5} {escape(trial.rev)}  {escape(trial.why)}", style="dim")

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.devices import DeviceList
     from xpusetup.commands.fits import FitResult
     from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
-    from xpusetup.commands.verify_wheel import LibraryClosure, SignedWheels, WheelCheck, WheelLibrary, WheelVerification
+    from xpusetup.commands.verify_wheel import LibraryClosure, SignedWheels, WheelLibrary, WheelVerification
     from xpusetup.machine.accelerators import AcceleratorRow
 
 
@@ -38,7 +38,10 @@ def show_wheel(console: Console, data: WheelVerification, *, verbose: bool) -> N
     for check in data.checks:
         console.print(f" {MARKS[check.level]} {check.title:<{TITLE}} {escape(check.seen)}")
         if check.level in BAD:
-            _show_fix(console, check)
+            if check.limit:
+                console.print(f"     [dim]wanted[/]  {escape(check.limit)}")
+            prose(console, "     ", check.why)
+            prose(console, "          ", check.fix, first="     [bold]fix[/]  ")
     if verbose:
         _show_libraries(console, data.libraries)
     bad = sum(check.level in BAD for check in data.checks)
@@ -52,13 +55,6 @@ def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:
         console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
     console.print(f"   by the key {data.key}", style="dim")
     console.print("   whoever has its public half: xpusetup verify-wheel WHEEL --provenance --key FILE", style="dim")
-
-
-def _show_fix(console: Console, check: WheelCheck) -> None:
-    if check.limit:
-        console.print(f"     [dim]wanted[/]  {escape(check.limit)}")
-    prose(console, "     ", check.why)
-    prose(console, "          ", check.fix, first="     [bold]fix[/]  ")
 
 
 def _show_libraries(console: Console, libraries: list[WheelLibrary]) -> None:
@@ -166,10 +162,6 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
         for line in each.fix:
             style = "dim" if line.startswith("#") else "bold"
             console.print(f"{' ' * 26}{escape(line)}", style=style)
-    _show_end(console, data)
-
-
-def _show_end(console: Console, data: DeviceList) -> None:
     if any(each.level == "fail" for each in data.findings):
         console.print("\n [red]✗[/] `import torch` fails here")
     elif data.checked:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -146,7 +146,9 @@ class BuildView:
         step.ends = event.time + event.left if event.left else 0.0
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")
-        if not self._moving and _is_due(step, event.time):
+        waited = event.time - step.said
+        due = waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
+        if due and not self._moving:
             step.said, step.told = event.time, step.share()
             self._console.print(f"   {self._row(step, event.time)}", markup=False)
 
@@ -208,11 +210,6 @@ class BuildView:
         return " · ".join(word for word in (used, f"{self._jobs} jobs" if self._jobs > 1 else "") if word)
 
 
-def _is_due(step: _AtWork, time: float) -> bool:
-    waited = time - step.said
-    return waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
-
-
 def _bar(step: _AtWork, time: float, room: int) -> str:
     """Draw how far a step is, with a bar as long as there is room for; empty where nothing is counted."""
     if not step.total:
@@ -230,7 +227,7 @@ def _draw(percent: int, size: int) -> str:
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
     """Show a spinner beside a text for as long as the block runs."""
-    return make_console(stderr=True).status(f" {escape(text)}", spinner="dots") if not quiet else _Silence()
+    return nullcontext() if quiet else make_console(stderr=True).status(f" {escape(text)}", spinner="dots")
 
 
 @contextmanager
@@ -244,11 +241,3 @@ def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     else:
         with console.status(" …", spinner="dots") as status:
             yield lambda text: status.update(f" {escape(text)}")
-
-
-class _Silence:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
-    from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
+    from xpusetup.commands.cache import CacheSize, PrunedCache
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.self import Self
 
@@ -44,14 +44,10 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         there = _repositories(len(site.repositories))
         console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
     if data.roots:
-        _show_roots(console, data.roots)
-
-
-def _show_roots(console: Console, roots: list[RootSize]) -> None:
-    rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in roots]
-    console.print()
-    show_table(console, ("root", *SIZES), rows, right=SIZES)
-    console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
+        rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
+        console.print()
+        show_table(console, ("root", *SIZES), rows, right=SIZES)
+        console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
 
 
 def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -75,8 +71,9 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     rows = [
         ("program", short_path(data.program)),
         ("installed", f"by {data.installer}, from {short_path(data.origin)}"),
+        ("upgrade", data.upgrade or data.note),
+        ("uninstall", data.uninstall),
     ]
-    rows += [("upgrade", data.upgrade or data.note), ("uninstall", data.uninstall)]
     for name, said in rows:
         if said:
             console.print(f" [bold]{name:<12}[/]{escape(said)}", soft_wrap=True)

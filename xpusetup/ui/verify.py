@@ -185,20 +185,20 @@ def show_suites(console: Console, data: SuiteResult, *, verbose: bool) -> None:
     console.print(f"\n {escape(what)} · {data.device} · torch {data.versions.torch} · {escape(data.environment)}\n")
     console.out(data.markdown.rstrip("\n"), highlight=False)
     console.print()
-    for note in _notes(data):
-        prose(console, "   ", note, style="dim", first=" · ")
-    _show_failed(console, data, limit=0 if verbose else FEW)
-    _show_operators(console, data)
-    _show_end(console, data)
-
-
-def _notes(data: SuiteResult) -> list[str]:
     notes = [f"{', '.join(one.places)} left out: {one.reason} ({one.source})" for one in data.excluded]
     notes += data.source.notes
     notes += [f"{row.name}: {note}" for row in data.suites for note in row.notes]
     if not data.versions.xdist:
         notes.append("without workers: pytest-xdist is not in this environment")
-    return notes
+    for note in notes:
+        prose(console, "   ", note, style="dim", first=" · ")
+    _show_failed(console, data, limit=0 if verbose else FEW)
+    if data.operators:
+        console.print("\n operators that ran on the CPU, as the tests said\n")
+        console.out(data.operator_table.markdown.rstrip("\n"), highlight=False)
+    for note in data.operator_table.notes:
+        prose(console, "   ", note, style="dim", first=" · ")
+    _show_end(console, data)
 
 
 def _show_failed(console: Console, data: SuiteResult, *, limit: int) -> None:
@@ -211,16 +211,13 @@ def _show_failed(console: Console, data: SuiteResult, *, limit: int) -> None:
         console.print(f" [red]✗[/] {escape(test)}\n     crashed: {escape(why)}")
     against = data.against
     if against is None:
-        words = [(test, word) for test, word in data.failed.items() if word != "crashed"]
-        _show_some(console, [f"{test} [dim]{word}[/]" for test, word in _escaped(words)], "red", "✗", limit)
+        words = {test: word for test, word in data.failed.items() if word != "crashed"}
+        lines = [f"{escape(test)} [dim]{escape(word)}[/]" for test, word in words.items()]
+        _show_some(console, lines, "red", "✗", limit)
         return
     for kind, found, colour, mark in (("worse", against.worse, "red", "✗"), ("better", against.better, "green", "✓")):
         lines = [f"{kind}: {escape(one.name)}  [dim]{escape(one.there)} → {escape(one.here)}[/]" for one in found]
         _show_some(console, lines, colour, mark, limit)
-
-
-def _escaped(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(escape(test), escape(word)) for test, word in pairs]
 
 
 def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, limit: int) -> None:
@@ -229,15 +226,6 @@ def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, l
         console.print(f" [{colour}]{mark}[/] {line}")
     if len(lines) > len(shown):
         console.print(f"   [dim]and {len(lines) - len(shown)} more (-v)[/]")
-
-
-def _show_operators(console: Console, data: SuiteResult) -> None:
-    table = data.operator_table
-    if data.operators:
-        console.print("\n operators that ran on the CPU, as the tests said\n")
-        console.out(table.markdown.rstrip("\n"), highlight=False)
-    for note in table.notes:
-        prose(console, "   ", note, style="dim", first=" · ")
 
 
 def _show_end(console: Console, data: SuiteResult) -> None:
@@ -294,16 +282,12 @@ def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None
 def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     """Print a verification."""
     checks = data.checks
-    _head(console, data)
-    for area in dict.fromkeys(_area(check) for check in checks):
-        _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
-    _end(console, data, verbose=verbose)
-
-
-def _head(console: Console, data: DeviceVerification) -> None:
     names = ", ".join(device.name for device in data.devices) or "no device"
     why = f" [dim]({escape(data.chosen_by)})[/]" if " " in data.chosen_by else ""
     console.print(f"\n {data.device} · {escape(names)} · torch {data.versions.torch or '?'}{why}\n")
+    for area in dict.fromkeys(_area(check) for check in checks):
+        _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
+    _end(console, data, verbose=verbose)
 
 
 def _area(check: CheckResult) -> str:
@@ -319,7 +303,10 @@ def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbos
     skipped: dict[str, list[str]] = {}
     for check in checks:
         if verbose or (check.level not in ("ok", "skip") and not check.caused_by):
-            _show_check(console, check)
+            caused = f" (after {check.caused_by})" if check.caused_by else ""
+            _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
+            if check.level in FAILING and check.limit:
+                console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
         elif check.caused_by:
             folded[check.caused_by] = folded.get(check.caused_by, 0) + 1
         elif check.level == "skip":
@@ -339,13 +326,6 @@ def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whol
         return
     titles = " · ".join(check.title for check in passed) if len(passed) <= NAMED else f"{len(passed)} checks"
     _line(console, MARKS["ok"] if whole else " ", area, titles, sum(check.seconds or 0 for check in passed))
-
-
-def _show_check(console: Console, check: CheckResult) -> None:
-    caused = f" (after {check.caused_by})" if check.caused_by else ""
-    _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
-    if check.level in FAILING and check.limit:
-        console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
 
 
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
@@ -370,11 +350,8 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
     if data.saved:
-        prose(
-            console,
-            "   ",
-            f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md",
-        )
+        told = f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md"
+        prose(console, "   ", told)
     peaks = [check.peak_bytes for check in checks if check.peak_bytes]
     if verbose and peaks:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
