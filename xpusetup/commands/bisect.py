@@ -11,20 +11,8 @@ from packaging.version import Version
 from xpusetup.base.document import fields_of, to_json
 from xpusetup.base.errors import UsageError, WorkFailedError
 from xpusetup.base.model import Event, FoundRef
+from xpusetup.bisect import search
 from xpusetup.bisect.io import NightlyEnvironment, check_out, open_ancestry
-from xpusetup.bisect.search import (
-    Trial,
-    Verdict,
-    between,
-    commit_of,
-    day_of,
-    decide,
-    history,
-    judge,
-    main_commit,
-    parse_trial,
-    parse_versions,
-)
 from xpusetup.commands.build import run_purpose
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
@@ -47,14 +35,12 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Request
     from xpusetup.bisect.io import Commit
-    from xpusetup.bisect.search import Answer
     from xpusetup.commands.build import BuildOptions
     from xpusetup.config.profile import SourceComponent, Vendored
     from xpusetup.run.workspace import Where, Workspace
 
 
-# The first half of a search: between two nightly wheels, which need no build, down to two that follow each
-# other.
+# The first half of a search: between two nightly wheels, which need no build, down to two that follow each other.
 
 
 NAME = "nightlies"
@@ -65,8 +51,8 @@ NAME = "nightlies"
 class Neighbours:
     """The last good nightly and the first bad one that could be told, and the commits that they were made from."""
 
-    good: Trial
-    bad: Trial
+    good: search.Trial
+    bad: search.Trial
     index: str
 
 
@@ -77,12 +63,12 @@ class NightlySearch:
     good: str
     bad: str
     index: str
-    trials: list[Trial]
+    trials: list[search.Trial]
 
 
 def names_nightlies(good: str, bad: str) -> bool:
     """Say whether a search is between nightlies. Raises UsageError where only one of two is."""
-    days = [day_of(ref) for ref in (good, bad)]
+    days = [search.day_of(ref) for ref in (good, bad)]
     if any(days) and not all(days):
         named, other = (good, bad) if days[0] else (bad, good)
         fix = "name two days, as 2026-05-01, or two commits"
@@ -94,8 +80,9 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
     """Try nightlies until two are neighbours. Raises UsageError for days between which there is nothing to find."""
     place = _prepare(base, bench)
     local = Version(bench.part.version).local or ""
-    found = parse_versions(place.list_versions(), local)
-    asked = [each.version for each in between(found, day_of(bench.hunt.good), day_of(bench.hunt.bad))]
+    found = search.parse_versions(place.list_versions(), local)
+    days = (search.day_of(bench.hunt.good), search.day_of(bench.hunt.bad))
+    asked = [each.version for each in search.between(found, *days)]
     bench.say(f"{len(asked)} nightly wheels of {place.distribution} from {bench.hunt.good} to {bench.hunt.bad}")
     good = _end(bench, place, asked, "good")
     bad = _end(bench, place, asked[::-1], "bad")
@@ -104,10 +91,20 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
         verdicts = bench.notebook.verdicts(NAME)
         low = max((rev for rev in asked if verdicts.get(rev) == "good"), key=asked.index, default=good.rev)
         high = min((rev for rev in asked if verdicts.get(rev) == "bad"), key=asked.index, default=bad.rev)
-        answer = decide(history(asked, low, high), high, verdicts)
+        answer = search.decide(search.history(asked, low, high), high, verdicts)
         if not answer.next:
-            return _neighbours(bench, place, tried[low], tried[high])
+            break
         _try_nightly(bench, place, answer.next)
+    graph = open_ancestry(bench.part.repo, bench.env)
+    graph.bring(tried[low].commit, tried[high].commit)
+    good, bad = (
+        replace(trial, commit=search.main_commit(trial.commit, graph.describe(trial.commit).subject))
+        for trial in (tried[low], tried[high])
+    )
+    if good.commit == bad.commit:
+        message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
+        raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
+    return Neighbours(good=good, bad=bad, index=place.index)
 
 
 def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
@@ -124,7 +121,7 @@ def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
     return place
 
 
-def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> Trial:
+def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> search.Trial:
     """Find the outermost nightly that can be told, and hold it against what was said of it."""
     for version in versions:
         trial = _try_nightly(bench, place, version)
@@ -137,7 +134,7 @@ def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], w
     raise UsageError(f"no nightly {between_them} can be tried", fix="name other days, or two commits")
 
 
-def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> search.Trial:
     known = bench.notebook.find(NAME, version)
     if known is not None:
         return known
@@ -148,38 +145,25 @@ def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> T
     return trial
 
 
-def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) -> search.Trial:
     began = now()
     failed = place.install(version)
-    commit = "" if failed else commit_of(place.read_version())
-    skipped = Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
+    commit = "" if failed else search.commit_of(place.read_version())
+    skipped = search.Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
     if failed or not commit:
         return skipped
     log = bench.notebook.path.parent.parent / f"logs/bisect.{version}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     code = run_logged(bench.hunt.command, env=place.variables(), log=log)
-    verdict = judge(code)
+    verdict = search.judge(code)
     if verdict is None:
         message = f"{bench.hunt.command[0]} ended with {code}: that is no verdict"
         raise WorkFailedError(message, fix=f"look at {log}; the same command goes on where it was")
     seconds = round(now() - began, 1)
-    return Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
+    return search.Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
 
 
-def _neighbours(bench: BisectRun, place: NightlyEnvironment, good: Trial, bad: Trial) -> Neighbours:
-    graph = open_ancestry(bench.part.repo, bench.env)
-    graph.bring(good.commit, bad.commit)
-    good, bad = (
-        replace(trial, commit=main_commit(trial.commit, graph.describe(trial.commit).subject)) for trial in (good, bad)
-    )
-    if good.commit == bad.commit:
-        message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
-        raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
-    return Neighbours(good=good, bad=bad, index=place.index)
-
-
-# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its
-# notebook.
+# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its notebook.
 
 
 SHOWN = 9
@@ -195,23 +179,23 @@ class Notebook:
         known = read_document(path)
         lines = known.get("trials", {}) if known.get("asked") == self._asked else {}
         self._trials = {
-            name: [trial for document in documents if (trial := parse_trial(document))]
+            name: [trial for document in documents if (trial := search.parse_trial(document))]
             for name, documents in lines.items()
         }
 
-    def trials(self, line: str) -> list[Trial]:
+    def trials(self, line: str) -> list[search.Trial]:
         """Give what was tried."""
         return list(self._trials.get(line, []))
 
-    def verdicts(self, line: str) -> dict[str, Verdict]:
+    def verdicts(self, line: str) -> dict[str, search.Verdict]:
         """Give what came of each commit."""
         return {trial.rev: trial.verdict for trial in self.trials(line)}
 
-    def find(self, line: str, rev: str) -> Trial | None:
+    def find(self, line: str, rev: str) -> search.Trial | None:
         """Give the trial of a commit; None where it was not tried."""
         return next((trial for trial in self.trials(line) if trial.rev == rev), None)
 
-    def add(self, line: str, trial: Trial) -> None:
+    def add(self, line: str, trial: search.Trial) -> None:
         """Keep a trial, once."""
         if self.find(line, trial.rev) is None:
             self._trials.setdefault(line, []).append(trial)
@@ -246,13 +230,13 @@ class BisectRun:
         """Say something to whoever watches."""
         self.options.observe(Event(kind="note", time=now(), text=text))
 
-    def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> Trial:
+    def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> search.Trial:
         """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""
         workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
         began = now()
         built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
         counts = built.data.cached.values()
-        trial = Trial(
+        trial = search.Trial(
             rev=rev,
             verdict="skip",
             why=f"{built.data.failed} failed",
@@ -264,7 +248,7 @@ class BisectRun:
         environment = find_built(workspace)
         log = environment.root / f"logs/bisect.{rev[:SHOWN]}.log"
         code = run_logged(self.hunt.command, env=run_environment(environment), log=log)
-        verdict = judge(code)
+        verdict = search.judge(code)
         if verdict is None:
             raise WorkFailedError(f"{self.hunt.command[0]} ended with {code}: that is no verdict", fix=PAUSES)
         return replace(trial, verdict=verdict, why=f"exit code {code}")
@@ -296,7 +280,7 @@ class CommitSearch:
     bad: str
     culprit: Commit | None
     suspects: list[Commit]
-    trials: list[Trial]
+    trials: list[search.Trial]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -359,7 +343,7 @@ def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
     return choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), env)).rev
 
 
-def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
+def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> search.Answer:
     """Try commits until one is found. `pinned`: the component's own commit, while a source inside it is searched."""
     graph = open_ancestry(line.address, bench.env)
     bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
@@ -374,7 +358,7 @@ def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
         bads = [rev for rev, verdict in tried.items() if verdict == "bad"]
         bad = next((rev for rev in bads if all(graph.precedes(rev, other) for other in bads)), line.bad)
         left = graph.between(bad, goods)
-        answer = decide(left, bad, tried)
+        answer = search.decide(left, bad, tried)
         if not answer.next:
             return answer
         bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
@@ -383,7 +367,7 @@ def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
         bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")
 
 
-def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> Trial:
+def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> search.Trial:
     if not pinned:
         return bench.build_and_try(rev)
     tree = bench.notebook.path.parent / f"bisect/{line.name}"
@@ -415,7 +399,7 @@ def _pin(bench: BisectRun, item: Vendored, rev: str) -> str:
     return next((word for word in text.split() if COMMIT.fullmatch(word)), "")
 
 
-def _describe(bench: BisectRun, line: Line, answer: Answer) -> CommitSearch:
+def _describe(bench: BisectRun, line: Line, answer: search.Answer) -> CommitSearch:
     graph = open_ancestry(line.address, bench.env)
     return CommitSearch(
         component=line.name,

@@ -12,6 +12,7 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
 from xpusetup.base.model import Event
 from xpusetup.base.text import hide_all
+from xpusetup.commands import tuning
 from xpusetup.commands.build_result import (
     BuildResult,
     InstallResult,
@@ -21,13 +22,6 @@ from xpusetup.commands.build_result import (
     record_end,
 )
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import (
-    cache_variables,
-    choose_tuning,
-    make_fewer,
-    ready_launcher,
-    write_engine,
-)
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
@@ -50,7 +44,7 @@ from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
     from xpusetup.base.model import Request, Step
     from xpusetup.bundle.offline import AirGap, Attempt
@@ -58,8 +52,7 @@ if TYPE_CHECKING:
     from xpusetup.run.workspace import Where
 
 
-# Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is
-# left.
+# Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is left.
 
 
 def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Callable[[Event], None]:
@@ -70,23 +63,18 @@ def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Calla
     def tell(event: Event) -> None:
         nonlocal forecast
         if forecast is None and event.kind == "start":
-            forecast = _make_forecast(prepared, ended)
+            from xpusetup.run.manifest import read_history  # noqa: PLC0415 - where nothing runs it is not asked
+            from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
+
+            plan = prepared.plan
+            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
+            for each in ended:
+                forecast.tell(each)
         elif forecast is None and event.kind == "end":
             ended.append(event)
         observe(forecast.tell(event) if forecast else event)
 
     return tell
-
-
-def _make_forecast(prepared: Prepared, ended: Iterable[Event]) -> Forecast:
-    from xpusetup.run.manifest import read_history  # noqa: PLC0415 - where nothing runs it is not asked
-    from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
-
-    plan = prepared.plan
-    forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
-    for event in ended:
-        forecast.tell(event)
-    return forecast
 
 
 def with_file(observe: Callable[[Event], None], file: str) -> Callable[[Event], None]:
@@ -155,9 +143,9 @@ def run_purpose(
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
-    launcher, engine = ready_launcher(prepared, options.launcher)
-    tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
-    tuned |= cache_variables(prepared, launcher)
+    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
@@ -169,7 +157,7 @@ def run_purpose(
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
-        write_engine(prepared, launcher)
+        tuning.write_engine(prepared, launcher)
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
@@ -225,7 +213,7 @@ def make_run(
         observe=observe,
         require_device=request.verify == "require",
         watch=_watch,
-        fewer=make_fewer(prepared.root),
+        fewer=tuning.make_fewer(prepared.root),
     )
 
 

@@ -291,8 +291,13 @@ def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
 
 def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Iterator[str]:
     """Write the manifest, and what a whole build took. Gives what could not be written, where a failure is told."""
-    purpose = prepared.purpose
-    edited = _list_edited(workspace.profile, prepared, outcome, request)
+    profile, purpose = workspace.profile, prepared.purpose
+    sources = [part for part in profile.components if part.kind == "source"]
+    # what was changed is known of patches, of trees of the user's own and of what a profile loosens
+    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources)}
+    fetched = [part.name for part in sources if part.name not in known and not part.loosen]
+    src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
+    edited = list_edited(prepared.root, src, fetched, outcome.ran)
     origin = Origin(
         target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request, edited=edited
     )
@@ -300,22 +305,13 @@ def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, reque
         if f"{name}.build" in outcome.ran:
             yield f"{name} was built with changes of your own in its source: its wheel is not that of its pin"
     try:
-        write_manifest(prepared.root, workspace.profile, outcome, origin)
+        write_manifest(prepared.root, profile, outcome, origin)
         if purpose is BUILD and not (request.only or request.until or request.target) and not outcome.failed:
             record_disk(prepared, outcome.ran)
     except NotReadyError as error:
         if not outcome.failed:
             raise
         yield error.message
-
-
-def _list_edited(profile: Profile, prepared: Prepared, outcome: Outcome, request: Request) -> tuple[str, ...]:
-    """List the fetched sources that hold changes of the user's own; patches and trees of their own are known anyway."""
-    loosened = (part.name for part in profile.components if part.kind == "source" and part.loosen)
-    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources), *loosened}
-    fetched = [part.name for part in profile.components if part.kind == "source" and part.name not in known]
-    src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
-    return list_edited(prepared.root, src, fetched, outcome.ran)
 
 
 def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:

@@ -278,21 +278,7 @@ class Kind:
 
 def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
     """Raise UsageError for what a form does not know: no option is passed over in silence."""
-    asked, kind = _asked(order), kinds[name]
-    for option in asked:
-        if option in SOME and option not in kind.options:
-            knowing = [other for other, each in kinds.items() if option in each.options]
-            fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
-            raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
-    origin = order.options.get("from") or kind.origin
-    if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
-        message = f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled"
-        raise UsageError(message, fix=f"leave --{idle[0]} out, or: --from source")
-
-
-def _asked(order: Order) -> list[str]:
-    """Name the options that were given, as people write them."""
-    place, request = order.places[0], order.request
+    place, request, kind = order.places[0], order.request, kinds[name]
     given = {
         **order.options,
         "rev": place.rev,
@@ -303,7 +289,16 @@ def _asked(order: Order) -> list[str]:
         "set": request.set,
         "verify": "" if request.verify == "auto" else request.verify,
     }
-    return [name.replace("_", "-") for name, value in given.items() if value]
+    asked = [option.replace("_", "-") for option, value in given.items() if value]
+    for option in asked:
+        if option in SOME and option not in kind.options:
+            knowing = [other for other, each in kinds.items() if option in each.options]
+            fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
+            raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
+    origin = order.options.get("from") or kind.origin
+    if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
+        message = f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled"
+        raise UsageError(message, fix=f"leave --{idle[0]} out, or: --from source")
 
 
 # Images of a plan: from the options of `emit` to a decided image, and the files of its form.

@@ -19,14 +19,12 @@ from xpusetup.system.environment import exec_command, now, variable, variables
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
     from xpusetup.base.model import Target
+    from xpusetup.commands.result import Say
     from xpusetup.commands.status import Built
     from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 SIGNALS = 128

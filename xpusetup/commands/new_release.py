@@ -47,12 +47,10 @@ from xpusetup.system.git import list_refs, list_tags, read_files
 from xpusetup.system.http import read_wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterator, Mapping, Sequence
 
+    from xpusetup.commands.result import Say
     from xpusetup.config.profile import Profile, SourceComponent, Vendored
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -194,7 +192,9 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     tag = f"v{version}" if version else newest_tag(release, list(tags))
     if tag not in tags:
         known = ", ".join(sorted(tags)) or "none"
-        fix = _fix(asked, release)
+        fix = f"name a point release, --release {release}.0, or a folder of its files: --from FOLDER"
+        if asked.source:
+            fix = f"git -C {shlex.quote(asked.source)} fetch --tags origin"
         raise UsageError(f"{repo} has no tag {tag or f'v{release}.*'} (of {release} it has {known})", fix=fix)
     found = FoundRef(tags[tag], f"refs/tags/{tag}")
     say(f"reading {tag} at {found.rev[:9]}")
@@ -205,12 +205,6 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     named, more = _read_onednn(base, texts, env, say)
     where = f"{tag} ({found.rev[:9]})"
     return Gathered(tag.removeprefix("v"), where, {**texts, **ops}, (rev, *named), (*notes, *more))
-
-
-def _fix(asked: ReleaseOptions, release: str) -> str:
-    if asked.source:
-        return f"git -C {shlex.quote(asked.source)} fetch --tags origin"
-    return f"name a point release, --release {release}.0, or a folder of its files: --from FOLDER"
 
 
 def _source(base: Profile, name: str) -> SourceComponent:

@@ -46,16 +46,14 @@ from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
+    from xpusetup.commands.result import Say
     from xpusetup.config.devices import Device
     from xpusetup.config.lock import PinChange
     from xpusetup.config.new_profile import NewProfileOptions
     from xpusetup.config.profile import SourceComponent
     from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
@@ -251,22 +249,17 @@ def new_file(name: str, out: str, *, force: bool = False) -> Path:
 
 
 def new_profile(name: str, base: str, path: Path) -> Result[NewProfile]:
-    """Write a profile of one's own that begins as a copy of a shipped one."""
+    """Write a profile of one's own that begins as a copy of a shipped one, with its comments."""
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
-    text = _renamed(origin.read_text(encoding="utf-8"), name, base)
-    parse_profile(text, str(path))
-    files.write_text(path, text)
-    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
-
-
-def _renamed(text: str, name: str, base: str) -> str:
-    """Change the head of a profile's text, and leave all else with its comments as it is."""
-    head, components = text.split("\n[", 1)
+    head, components = origin.read_text(encoding="utf-8").split("\n[", 1)  # of which the head alone is changed
     body = "\n".join(dropwhile(lambda line: line.startswith("#"), head.splitlines()))
     for key, value in {"name": name, "tier": "own", "tried": "not yet"}.items():
         body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
     top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"
-    return f"{top}{body.strip()}\n\n[{components}"
+    text = f"{top}{body.strip()}\n\n[{components}"
+    parse_profile(text, str(path))
+    files.write_text(path, text)
+    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
 
 
 # profiles new --device: from a device file to a profile that builds, autoloads and verifies that device.
@@ -278,7 +271,7 @@ HEAD = "HEAD"
 
 
 def new_for_device(
-    name: str, file: str, asked: NewProfileOptions, *, base: str, path: Path, say: Callable[[str], None]
+    name: str, file: str, asked: NewProfileOptions, *, base: str, path: Path, say: Say
 ) -> Result[NewProfile]:
     """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
     device = read_device(file) if is_device_file(file) else shipped_device(file)
@@ -293,7 +286,7 @@ def new_for_device(
     return Result("profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=str(path)))
 
 
-def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[str], None]) -> Source:
+def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Source:
     """Pin the commit that was asked for, else the one that the device file names, else the newest."""
     known = device.component
     repo = repo_of(device, asked, file)

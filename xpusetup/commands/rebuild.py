@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import Event, Layout
+from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import cache_variables, ready_launcher, render_jobs
 from xpusetup.config.profile import Profile
 from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
@@ -225,8 +225,8 @@ def _prepare(
 def _run(
     workspace: Workspace, request: Request, prepared: Prepared, options: RebuildOptions, elsewhere: Elsewhere, jobs: int
 ) -> Outcome:
-    launcher, engine = ready_launcher(prepared, options.launcher)
-    tuned = {**(render_jobs(jobs) if jobs else {}), **cache_variables(prepared, launcher)}
+    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    tuned = {**(tuning.render_jobs(jobs) if jobs else {}), **tuning.cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
     there = replace(workspace, root=prepared.root.path, layout=Layout())
     observe(plan_event(there, prepared, tuned))

@@ -24,8 +24,9 @@ from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots,
 from xpusetup.run.workspace import load_settings, open_workspace, roots_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
+    from xpusetup.commands.result import Say
     from xpusetup.run.workspace import Where
 
 
@@ -164,7 +165,7 @@ def _shared(root: Root, environment: str) -> bool:
     return any((read_lock(other) or {}).get("layout", {}).get("venv") == environment for other in others)
 
 
-def remove(found: Removal, say: Callable[[str], None]) -> Result[Removed]:
+def remove(found: Removal, say: Say) -> Result[Removed]:
     """Remove it. Raises NotReadyError while a build is at work there, before anything goes.
 
     The lock of the profile goes last: a removal that was cut off goes on with the same command.

@@ -73,6 +73,7 @@ def describe() -> Result[Self]:
     installer, origin = find_installer(prefix), read_origin(_direct_url())
     lost = origin.kind in {"clone", "wheel"} and not Path(origin.address).exists()
     upgrade = "" if lost else upgrade_line(installer, origin, sys.executable)
+    note = "it came as a file: a newer one is installed over it the same way" if origin.kind == "wheel" else ""
     return Result(
         "self",
         Self(
@@ -84,7 +85,7 @@ def describe() -> Result[Self]:
             origin=hide(origin.address) or origin.kind,
             upgrade=upgrade,
             uninstall=uninstall_line(installer, origin, sys.executable),
-            note=_note(origin, lost=lost),
+            note=f"{origin.address} is gone: clone it again, and install it from there" if lost else note,
             places=list_places(),
         ),
     )
@@ -149,12 +150,6 @@ def uninstall_line(installer: str, origin: Origin, python: str) -> str:
         return ""
     own = {"uv tool": f"uv tool uninstall {NAME}", "pipx": f"pipx uninstall {NAME}"}
     return own.get(installer, f"{shlex.quote(python)} -m pip uninstall {NAME}")
-
-
-def _note(origin: Origin, *, lost: bool) -> str:
-    if lost:
-        return f"{origin.address} is gone: clone it again, and install it from there"
-    return "it came as a file: a newer one is installed over it the same way" if origin.kind == "wheel" else ""
 
 
 def list_places() -> list[KeptPlace]:

@@ -25,9 +25,8 @@ from xpusetup.system import files
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from xpusetup.base.model import Finding
+    from xpusetup.commands.result import Say
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.recommend.answer import Setup, Task
@@ -75,7 +74,11 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
-    again = _again(options)
+    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
+    words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
+    words += [f"--for {options.goal}"] if options.goal else []
+    words += [] if options.root else ["--no-root"]
+    again = " ".join(["xpusetup setup", *words])
     return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
 
 
@@ -87,14 +90,6 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
         return "build" if profile.compiles else "run"
     way = make_way(facts, shipped(), known(), asked=profile.name)
     return "run" if way.route in ("wheel", "image") else "build"
-
-
-def _again(options: SetupOptions) -> str:
-    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
-    words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
-    words += [f"--for {options.goal}"] if options.goal else []
-    words += [] if options.root else ["--no-root"]
-    return " ".join(["xpusetup setup", *words])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -213,7 +208,7 @@ def _rows(task: Task) -> list[SetupCommand]:
     ]
 
 
-def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result[SetupResult]:
+def apply_setup(prepared: Prepared, say: Say, *, quiet: bool) -> Result[SetupResult]:
     """Run the commands in order and stop where the machine has to start again first.
 
     Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.
@@ -231,7 +226,7 @@ def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) 
     return Result("setup", replace(told, ran=ran, stopped=stopped))
 
 
-def _run(argv: tuple[str, ...], task: Task, say: Callable[[str], None], *, quiet: bool) -> None:
+def _run(argv: tuple[str, ...], task: Task, say: Say, *, quiet: bool) -> None:
     say(task.step.title)
     code = run_attached(argv, quiet=quiet)
     if code is None:

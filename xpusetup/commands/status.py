@@ -34,16 +34,14 @@ from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
     from xpusetup.base.model import Target
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.members import InstalledMisfit, StackMember
+    from xpusetup.commands.result import Say
     from xpusetup.run.guard import ReplacedPackage
     from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 # status --log: what a step says, as it says it, from another terminal.
@@ -57,7 +55,7 @@ class StepLog:
     log: str
 
 
-def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result[StepLog]:
+def show_log(where: Where, step: str, *, more: bool, say: Say) -> Result[StepLog]:
     """Say the text of a step's log; with `more` go on for as long as a build is at work in the root."""
     root = Root(open_built(where).root)
     path = root.log(step)
@@ -171,7 +169,11 @@ def find_built(workspace: Workspace) -> Built:
         if built.python.exists():
             return built
         if (root / "stamps/venv").exists():
-            raise _gone(workspace, built)
+            raise NotReadyError(
+                f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
+                fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
+                f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
+            )
     raise _nothing(workspace, root)
 
 
@@ -184,14 +186,6 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
         message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
         return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")
     return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
-
-
-def _gone(workspace: Workspace, built: Built) -> NotReadyError:
-    return NotReadyError(
-        f"the environment of {built.root.path} is no longer at {built.venv}: it was moved or removed",
-        fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
-        f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -30,10 +30,10 @@ from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
+    from xpusetup.commands.result import Say
     from xpusetup.run.workspace import Where
     from xpusetup.suites.known import (
         Against,
@@ -47,8 +47,6 @@ if TYPE_CHECKING:
     )
     from xpusetup.suites.sources import Source, SuiteOptions
     from xpusetup.verify.runner import Subject
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 CPU = "cpu"

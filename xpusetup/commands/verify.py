@@ -20,33 +20,19 @@ from xpusetup.run.tables import known
 from xpusetup.run.workspace import describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder, package_file, package_text, write_text
-from xpusetup.verify import runner
-from xpusetup.verify.fallbacks import (
-    MEANING,
-    FallbackRecord,
-    list_table,
-    log_table,
-    parse_known,
-    parse_patterns,
-    published_tables,
-    run_tables,
-    scan,
-)
+from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import Verification
 from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
 from xpusetup.verify.runner import ChosenDevice, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterable, Sequence
 
+    from xpusetup.commands.result import Say
     from xpusetup.config.devices import Device
     from xpusetup.machine.facts import Facts
     from xpusetup.run.workspace import Where
-    from xpusetup.verify.fallbacks import Known, Table
     from xpusetup.verify.runner import DeviceCheck
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 # verify: the checks of the verification helper, in the built environment or in any other that has torch.
@@ -282,9 +268,9 @@ class FallbackOptions:
     whole: bool = False
 
 
-def read_known() -> Known:
+def read_known() -> fallbacks.Known:
     """Read what was published of operators that run on the CPU, and the lists of releases."""
-    return parse_known(package_text("data/fallbacks.toml"))
+    return fallbacks.parse_known(package_text("data/fallbacks.toml"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -297,7 +283,7 @@ class FallbackTables:
     device: str | None = None
     torch: str | None = None
     release: str | None
-    tables: list[Table]
+    tables: list[fallbacks.Table]
     words: dict[str, str]
     markdown: bool
 
@@ -310,39 +296,39 @@ def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[FallbackTable
     if asked.logs:
         return Result(COMMAND, _tell(_of_logs(known, asked), asked))
     if asked.release:
-        published = published_tables(known, asked.release)
-        listed = () if published and not asked.whole else (list_table(known, asked.release),)
+        published = fallbacks.published_tables(known, asked.release)
+        listed = () if published and not asked.whole else (fallbacks.list_table(known, asked.release),)
         return Result(COMMAND, _tell((*published, *listed), asked))
     record = _collect(where, asked.device)
-    tables = run_tables(known, record)
+    tables = fallbacks.run_tables(known, record)
     told = replace(_tell(tables, asked), device=record.device, torch=record.torch)
     return Result(COMMAND, told, code=1 if any(table.errors for table in tables) else 0)
 
 
-def _tell(tables: Iterable[Table], asked: FallbackOptions) -> FallbackTables:
+def _tell(tables: Iterable[fallbacks.Table], asked: FallbackOptions) -> FallbackTables:
     rows = list(tables)
     used = {one.how for table in rows for one in table.operators}
-    words = {str(how): meaning for how, meaning in MEANING.items() if how in used}
+    words = {str(how): meaning for how, meaning in fallbacks.MEANING.items() if how in used}
     markdown = asked.markdown or bool(asked.release and not asked.logs)
     return FallbackTables(release=asked.release or None, tables=rows, words=words, markdown=markdown)
 
 
-def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
+def _of_logs(known: fallbacks.Known, asked: FallbackOptions) -> Sequence[fallbacks.Table]:
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
-    patterns = parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
+    patterns = fallbacks.parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
     return [
-        log_table(
+        fallbacks.log_table(
             known,
             "stdin" if name == STDIN else name,
-            scan(read_stdin() if name == STDIN else read_log(Path(name)), patterns),
+            fallbacks.scan(read_stdin() if name == STDIN else read_log(Path(name)), patterns),
             asked.release,
         )
         for name in asked.logs
     ]
 
 
-def _collect(where: Where, device: str) -> FallbackRecord:
+def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
     from xpusetup.system.process import run_process  # noqa: PLC0415 - published tables and logs start nothing
 
@@ -364,4 +350,4 @@ def _collect(where: Where, device: str) -> FallbackRecord:
     if not document:
         words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
         raise WorkFailedError(f"the run ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")
-    return read_as(FallbackRecord, document)
+    return read_as(fallbacks.FallbackRecord, document)

@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipFile, ZipInfo
 
-    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
     from xpusetup.run.workspace import Where
     from xpusetup.verify.provenance import Evidence
 
@@ -120,7 +119,9 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
         raise UsageError(f"there is no wheel {wheel}", fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
-    words = [*_of_profile(path, asked), *_named(asked)]
+    words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
+    words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
+    words += [word for folder in asked.forbidden for word in ("--forbid-prefix", folder)]
     found = inspect_wheel(path, words)
     if asked.provenance or asked.statement or asked.key:
         found = _with_provenance(found, path, asked)
@@ -186,29 +187,15 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
     if not asked.profile:
         return []
     profile = load_profile(asked.profile)
-    part = _component(profile, path.name)
+    parts = [part for part in profile.components if part.kind != "skip"]
+    stem = canonicalize_name(path.name.partition("-")[0])
+    part = next((each for each in parts if canonicalize_name(each.distribution) == stem), None)
+    if part is None:
+        known = ", ".join(part.distribution for part in parts)
+        raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
     own = ["--distribution", part.distribution, *([] if asked.version else ["--version", part.version])]
     arch = asked.arch.split(",") if asked.arch else profile.arch.default if profile.arch else []
     return [*own, *(inspect_options(part, arch) if part.kind == "source" else ())]
-
-
-def _component(profile: Profile, name: str) -> SourceComponent | WheelComponent:
-    """Give what a profile says of the distribution whose wheel has this name."""
-    parts = [part for part in profile.components if part.kind != "skip"]
-    stem = canonicalize_name(name.partition("-")[0])
-    for part in parts:
-        if canonicalize_name(part.distribution) == stem:
-            return part
-    known = ", ".join(part.distribution for part in parts)
-    raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
-
-
-def _named(asked: WheelOptions) -> list[str]:
-    words = ["--version", asked.version] if asked.version else []
-    words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
-    for folder in asked.forbidden:
-        words += ["--forbid-prefix", folder]
-    return words
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:

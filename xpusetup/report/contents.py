@@ -212,8 +212,7 @@ def _merge(spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], .
     return tuple(pieces)
 
 
-# The report as one HTML page that needs no network and no script: times and amounts become places and words
-# here.
+# The report as one HTML page that needs no network and no script: times and amounts become places and words here.
 
 
 WIDTH = 1000.0

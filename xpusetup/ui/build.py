@@ -231,8 +231,13 @@ def _show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
         show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
-    else:
-        _show_words(console, failure)
+    else:  # what the log says by itself
+        if failure.first_error:
+            console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
+            console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
+        if failure.last_lines:
+            lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure.last_lines]
+            console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
     for place in failure.full:
         room = "room there" if place.lacks is None else f"room for {render_size(place.lacks)} more"
         console.print(f"   [bold]Full[/]     {escape(place.says)}; make {room}")
@@ -250,16 +255,6 @@ def _tried(failure: StepFailure) -> str:
     last = first[-1] // 2
     heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
     return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
-
-
-def _show_words(console: Console, failure: StepFailure) -> None:
-    """Print what the log says by itself, where no cause is known."""
-    if failure.first_error:
-        console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
-        console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
-    if failure.last_lines:
-        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure.last_lines]
-        console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:

@@ -115,22 +115,18 @@ def show_devices(console: Console, data: DeviceList, *, verbose: bool) -> None:
 def _show_table(console: Console, rows: Sequence[AcceleratorRow]) -> None:
     cells = [HEADER, *(_cells(row) for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
-    if sum(widths) + 2 * len(widths) + 1 > console.width:
-        _show_list(console, rows)
+    if sum(widths) + 2 * len(widths) + 1 > console.width:  # two lines for each, where a table has no room
+        for row in rows:
+            name, title, whether, *more = _cells(row)
+            words = escape(" · ".join(filter(None, (title, whether))))
+            console.print(f" {HERE[row.present]} {escape(name):<12} {words}")
+            if row.package or row.entry:
+                console.print(f"   {'':<12} {escape(' · '.join(filter(None, more)))}", style="dim")
         return
     marks = ["[dim] [/]", *(HERE[row.present] for row in rows)]
     for mark, line in zip(marks, cells, strict=True):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         console.print(f" {mark} {escape(text)}", style="dim" if line is HEADER else "")
-
-
-def _show_list(console: Console, rows: Sequence[AcceleratorRow]) -> None:
-    """Print two lines for each, where a table has no room."""
-    for row in rows:
-        name, title, whether, *more = _cells(row)
-        console.print(f" {HERE[row.present]} {escape(name):<12} {escape(' · '.join(filter(None, (title, whether))))}")
-        if row.package or row.entry:
-            console.print(f"   {'':<12} {escape(' · '.join(filter(None, more)))}", style="dim")
 
 
 def _cells(row: AcceleratorRow) -> tuple[str, ...]:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
     from xpusetup.commands.paste import PasteSummary
-    from xpusetup.commands.recommend import Overview, Recommendation, SourceBuild
+    from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.setup import SetupResult
     from xpusetup.recommend.answer import WayStep
 
@@ -105,7 +105,13 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
     console.print()
     prose(console, " ", f"why: {way.why}", style="dim")
     _show_refusals(console, way, verbose=verbose)
-    _show_foot(console, way, data.build)
+    words = ["all checks: xpusetup doctor"]
+    if data.build and way.route == "wheel":
+        toolkit = f" ({data.build.toolkit})" if data.build.toolkit else ""
+        words.insert(0, f"build from source instead: {data.build.command}{toolkit}")
+    console.print(f"\n {escape(' · '.join(words))}")
+    more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
+    console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
 
 
 def show_steps(console: Console, way: Recommendation) -> None:
@@ -145,16 +151,6 @@ def _show_refusals(console: Console, way: Recommendation, *, verbose: bool) -> N
         console.print(f"   {refusal.profile:<11} {'refused' if refusal.firm else 'not advised'}")
         prose(console, "               ", refusal.why)
         console.print(f"               [dim]{escape(refusal.source)}[/]")
-
-
-def _show_foot(console: Console, way: Recommendation, build: SourceBuild | None) -> None:
-    words = ["all checks: xpusetup doctor"]
-    if build and way.route == "wheel":
-        toolkit = f" ({build.toolkit})" if build.toolkit else ""
-        words.insert(0, f"build from source instead: {build.command}{toolkit}")
-    console.print(f"\n {escape(' · '.join(words))}")
-    more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
-    console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
 
 
 # The doctor's screen: a line for each check by area, and at the end the root causes with what mends them.

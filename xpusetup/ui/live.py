@@ -150,11 +150,11 @@ class BuildView:
         due = waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
         if due and not self._moving:
             step.said, step.told = event.time, step.share()
-            self._console.print(f"   {self._row(step, event.time)}", markup=False)
-
-    def _row(self, step: _AtWork, time: float) -> str:
-        what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(time)}" if step.total else step.text
-        return f"{step.id:<20} {render_duration(time - step.began):>7}    {what}"
+            what = (
+                f"[{step.count}/{step.total}] {step.share():3d} %{step.left(event.time)}" if step.total else step.text
+            )
+            took = render_duration(event.time - step.began)
+            self._console.print(f"   {step.id:<20} {took:>7}    {what}", markup=False)
 
     def _end(self, event: Event) -> None:
         step, self._left = self._steps.pop(event.step, None), self._left - 1

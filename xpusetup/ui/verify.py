@@ -346,7 +346,13 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     if data.verified:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
-        _say_causes(console, data, failing)
+        verb = "fails" if len(failing) == 1 else "fail"
+        console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(checks)} checks {verb}")
+        causes = [check.id for check in failing if not check.caused_by]
+        if causes and len(failing) > 1:  # that is what has to be mended
+            told = f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}"
+            prose(console, "   ", told)
+        console.print(f"   what this machine lacks: {escape(data.fix)}")
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
     if data.saved:
@@ -357,13 +363,3 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
     if verbose and data.not_checked:
         prose(console, "   ", f"not checked: {', '.join(data.not_checked)}", style="dim")
-
-
-def _say_causes(console: Console, data: DeviceVerification, failing: list[CheckResult]) -> None:
-    """Say how many fail, and from what: that is what has to be mended."""
-    verb = "fails" if len(failing) == 1 else "fail"
-    console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data.checks)} checks {verb}")
-    causes = [check.id for check in failing if not check.caused_by]
-    if causes and len(failing) > 1:
-        prose(console, "   ", f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}")
-    console.print(f"   what this machine lacks: {escape(data.fix)}")
