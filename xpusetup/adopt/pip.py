@@ -8,7 +8,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from xpusetup.adopt.keeping import Keeping
 
@@ -28,15 +28,10 @@ def render_constraints(keeping: Keeping) -> str:
 def adopt_requirements(text: str, keeping: Keeping) -> str:
     """Give a requirements file that names the constraints, and where the wheels are."""
     end = "\r\n" if "\r\n" in text else "\n"
-    return "".join(f"{line}  {MARK}{end}" for line in _lines(keeping)) + text
-
-
-def _lines(keeping: Keeping) -> Iterator[str]:
-    yield f"-c {CONSTRAINTS}"
     folders = dict.fromkeys(dirname(one.source) for one in keeping.keeps if one.kind == "wheel")
-    yield from (f"--find-links {folder}" for folder in folders)
-    if keeping.index:
-        yield f"--extra-index-url {keeping.index}"
+    lines = [f"-c {CONSTRAINTS}", *(f"--find-links {folder}" for folder in folders)]
+    lines += [f"--extra-index-url {keeping.index}"] if keeping.index else []
+    return "".join(f"{line}  {MARK}{end}" for line in lines) + text
 
 
 def leave_requirements(text: str) -> str:

@@ -14,7 +14,7 @@ from packaging.requirements import InvalidRequirement, Requirement
 from packaging.utils import canonicalize_name
 from tomlkit.exceptions import TOMLKitError
 
-from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keep, Keeping
+from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -56,19 +56,18 @@ def _adopted(text: str, keeping: Keeping) -> str:
     names = {_name_of(each) for each in wanted}
     others = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in names]
     _write_overrides(uv, [*others, *wanted], kept=True)
-    sources = {one.name: source for one in keeping.keeps if (source := _source(one))}
-    if sources:
-        table = _table(uv, "sources")
-        for name, source in sources.items():
-            _drop_alike(table, name)
-            table[name] = source
+    for one in keeping.keeps:
+        if one.kind in {"wheel", "index"}:
+            table = _table(uv, "sources")
+            _drop_alike(table, one.name)
+            table[one.name] = _inline({"path": one.source} if one.kind == "wheel" else {"index": INDEX_NAME})
     if keeping.index:
         _drop_index(uv)
         if "index" not in uv:
             uv["index"] = tomlkit.aot()
-        one = tomlkit.table()
-        one.update({"name": INDEX_NAME, "url": keeping.index, "explicit": True})
-        uv["index"].append(one)
+        index = tomlkit.table()
+        index.update({"name": INDEX_NAME, "url": keeping.index, "explicit": True})
+        uv["index"].append(index)
     return _checked(tomlkit.dumps(document))
 
 
@@ -111,12 +110,6 @@ def _table(parent: Any, name: str, *, is_super: bool = False) -> Any:
     if name not in parent:
         parent[name] = tomlkit.table(is_super_table=is_super)
     return parent[name]
-
-
-def _source(one: Keep) -> Any:
-    if one.kind == "wheel":
-        return _inline({"path": one.source})
-    return _inline({"index": INDEX_NAME}) if one.kind == "index" else None
 
 
 def _inline(value: Any) -> Any:

@@ -10,13 +10,11 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.plan.context import file_name
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
-from xpusetup.system.process import run_process
+from xpusetup.system.process import Output, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from xpusetup.system.process import Output
 
 
 # One environment in which one nightly after the other is installed by pip.

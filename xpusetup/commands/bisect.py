@@ -10,20 +10,20 @@ from packaging.version import Version
 
 from xpusetup.base.document import fields_of, to_json
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import Event, FoundRef
+from xpusetup.base.model import Event, FoundRef, Request
 from xpusetup.bisect import search
-from xpusetup.bisect.io import NightlyEnvironment, check_out, open_ancestry
-from xpusetup.commands.build import run_purpose
+from xpusetup.bisect.io import Commit, NightlyEnvironment, check_out, open_ancestry
+from xpusetup.commands.build import BuildOptions, run_purpose
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
-from xpusetup.config.profile import find_needed
+from xpusetup.config.profile import SourceComponent, Vendored, find_needed
 from xpusetup.config.request import COMMIT, choose, names_to_ask
 from xpusetup.config.settings import make_network
 from xpusetup.plan.install import BUILD
 from xpusetup.run.manifest import read_document
 from xpusetup.run.prepare import preview
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, variables
 from xpusetup.system.git import list_refs, read_files
@@ -32,12 +32,6 @@ from xpusetup.system.process import run_logged
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from xpusetup.base.model import Request
-    from xpusetup.bisect.io import Commit
-    from xpusetup.commands.build import BuildOptions
-    from xpusetup.config.profile import SourceComponent, Vendored
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # The first half of a search: between two nightly wheels, which need no build, down to two that follow each other.

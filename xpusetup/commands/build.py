@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
-from xpusetup.base.model import Event
+from xpusetup.base.model import Event, Request, Step
 from xpusetup.base.text import hide_all
 from xpusetup.commands import tuning
 from xpusetup.commands.build_result import (
@@ -39,17 +39,15 @@ from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_re
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import Outcome, Run, run_plan
 from xpusetup.run.step_process import Watch, keep_samples
-from xpusetup.run.workspace import Workspace, open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from xpusetup.base.model import Request, Step
     from xpusetup.bundle.offline import AirGap, Attempt
     from xpusetup.run.time_left import Forecast
-    from xpusetup.run.workspace import Where
 
 
 # Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is left.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT
+from xpusetup.base.model import ROOT, Plan, Request, Wheel
 from xpusetup.commands.members import list_members, list_misfits, list_starts
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
@@ -26,8 +26,8 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.prepare import asking_words, whole_of
-from xpusetup.run.root import read_origins
+from xpusetup.run.prepare import Prepared, asking_words, whole_of
+from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
@@ -36,14 +36,11 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
     from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
-    from xpusetup.run.prepare import Prepared
-    from xpusetup.run.root import Root
     from xpusetup.run.runner import Outcome
     from xpusetup.run.workspace import Workspace
 

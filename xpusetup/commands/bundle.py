@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import ROOT, Event
+from xpusetup.base.model import ROOT, Event, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
 from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
@@ -24,7 +24,7 @@ from xpusetup.bundle.io import (
     unpack,
     write_bundle,
 )
-from xpusetup.commands.build_result import describe_unverified
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.explain import GoingOn, describe_failure
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
@@ -32,13 +32,13 @@ from xpusetup.config.cmake import find_tag
 from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
 from xpusetup.emit.script import render_script
-from xpusetup.plan.install import INSTALL, SOURCES
+from xpusetup.plan.install import INSTALL, SOURCES, Purpose
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.prepare import asking_words, forget_damaged, preview, write_prepared
+from xpusetup.run.prepare import Prepared, asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
 from xpusetup.run.runner import Run, run_plan
 from xpusetup.run.tables import known
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 from xpusetup.system.http import download
@@ -47,14 +47,9 @@ from xpusetup.system.program import describe_program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from xpusetup.base.model import Request
     from xpusetup.bundle.contents import Bundle, Repository
-    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
     from xpusetup.machine.platforms import Installer
-    from xpusetup.plan.install import Purpose
-    from xpusetup.run.prepare import Prepared
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # bundle create: all that a build would fetch, in one file.

@@ -12,15 +12,15 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
-from xpusetup.config.devices import known_devices
-from xpusetup.doctor.extensions import judge
-from xpusetup.machine.accelerators import cards_of, make_rows
+from xpusetup.config.devices import Device, known_devices
+from xpusetup.doctor.extensions import Remark, judge
+from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, cards_of, make_rows
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import check_texts, gpu_table
-from xpusetup.run.workspace import load_settings, open_built
+from xpusetup.run.workspace import Where, load_settings, open_built
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
@@ -28,11 +28,6 @@ from xpusetup.verify import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.config.devices import Device
-    from xpusetup.doctor.extensions import Remark
-    from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence
-    from xpusetup.run.workspace import Where
 
 
 # status --diff: this build's verification beside another one, or several results as one table.

@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import Layout, Plan, Request
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
 from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
-from xpusetup.emit.matrix import Cell, make_places, say_toolkit, say_toolkits
+from xpusetup.emit.matrix import Cell, Place, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
@@ -28,16 +28,13 @@ from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
 from xpusetup.run.root import helper_files, lock_document
 from xpusetup.run.tables import image_table, known, load_profile, target_table
-from xpusetup.run.workspace import load_settings, open_workspace
+from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from xpusetup.base.model import Plan, Request
     from xpusetup.config.profile import Profile
-    from xpusetup.emit.matrix import Place
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # The builds of a matrix for `emit`: each a folder that builds as it lies.

@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, identify
+from xpusetup.commands.result import Result, Say
+from xpusetup.commands.status import Built, find_built, identify
 from xpusetup.config.settings import make_network
 from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
-from xpusetup.run.workspace import ONLY, Workspace, open_built
+from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, now, variable, variables
 from xpusetup.system.process import run_attached
 
@@ -22,9 +22,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from xpusetup.base.model import Target
-    from xpusetup.commands.result import Say
-    from xpusetup.commands.status import Built
-    from xpusetup.run.workspace import Where
 
 
 SIGNALS = 128

@@ -24,7 +24,7 @@ from xpusetup.machine.probe_fit import read_version, site_packages
 from xpusetup.plan.target import used_devices
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import gpu_table, versions_beside
-from xpusetup.run.workspace import load_settings, roots_folder
+from xpusetup.run.workspace import Where, load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from packaging.tags import Tag
-
-    from xpusetup.run.workspace import Where
 
 
 HELPER = "helpers/inspect_fit.py"

@@ -11,7 +11,7 @@ from packaging.version import Version
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.hashes import indexes_of
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.new_release import (
@@ -49,7 +49,6 @@ from xpusetup.system.http import read_wheels
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from xpusetup.commands.result import Say
     from xpusetup.config.profile import Profile, SourceComponent, Vendored
 
 
@@ -103,8 +102,7 @@ def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Resul
     found = _read_folder(asked, release, wanted) if asked.folder else _read_source(asked, base, release, version, say)
     readings = (*found.readings, *readings_of(wheels, found.version), *read_tree(found.files, found.where))
     made = make_release(base, name or f"torch-{release}", found.version, readings, found.files, today())
-    text = render_profile(made.profile, comment_of(made, base.name, today()))
-    files.write_text(file, text)
+    files.write_text(file, render_profile(made.profile, comment_of(made, base.name, today())))
     notes = [*found.notes, *([f"the index was not read: {why}"] if why else []), *made.notes]
     told = NewRelease(
         profile=made.profile.name,

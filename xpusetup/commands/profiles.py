@@ -15,8 +15,8 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.commands.members import list_members
-from xpusetup.commands.result import Result
-from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
+from xpusetup.commands.result import Result, Say
+from xpusetup.config.devices import Device, is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
@@ -24,6 +24,7 @@ from xpusetup.config.load import parse_profile
 from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import (
     VERSION_FILES,
+    NewProfileOptions,
     Source,
     extension_of,
     make_device_profile,
@@ -31,14 +32,14 @@ from xpusetup.config.new_profile import (
     repo_of,
     version_in,
 )
-from xpusetup.config.profile import Profile, Tier
+from xpusetup.config.profile import Profile, SourceComponent, Tier
 from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
 from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
 from xpusetup.run.tables import load_profile, profile_names, stack_names, target_costs
-from xpusetup.run.workspace import Workspace, load_device, load_settings, open_workspace
+from xpusetup.run.workspace import Where, Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import today, variables
 from xpusetup.system.git import list_refs, read_files
@@ -48,12 +49,7 @@ from xpusetup.system.trust import Foreign, foreign_file, trust
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from xpusetup.commands.result import Say
-    from xpusetup.config.devices import Device
     from xpusetup.config.lock import PinChange
-    from xpusetup.config.new_profile import NewProfileOptions
-    from xpusetup.config.profile import SourceComponent
-    from xpusetup.run.workspace import Where
 
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Event, Layout
+from xpusetup.base.model import Event, Layout, Request, Wheel
 from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.result import Result
@@ -16,28 +16,22 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
-from xpusetup.rebuild.compare import MemberDifference, compare_wheels, count_members
-from xpusetup.rebuild.io import VariedCondition, make_elsewhere, run_diffoscope, seen_paths
+from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheels, count_members
+from xpusetup.rebuild.io import Elsewhere, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
 from xpusetup.run.removal import remove_all
 from xpusetup.run.root import Root, clear_drafts, find_damage, open_root, read_identities, read_lock, read_stamps
-from xpusetup.run.runner import run_plan
+from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
 from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
-
-    from xpusetup.base.model import Request, Wheel
-    from xpusetup.rebuild.compare import Conditions
-    from xpusetup.rebuild.io import Elsewhere
-    from xpusetup.run.runner import Outcome
-    from xpusetup.run.workspace import Where, Workspace
 
 
 MARK = "rebuild.json"

@@ -15,19 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots, read_lock, read_stamps
-from xpusetup.run.workspace import load_settings, open_workspace, roots_folder
+from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from xpusetup.commands.result import Say
-    from xpusetup.run.workspace import Where
 
 
 NAME = re.compile(r"\w[\w.-]*")

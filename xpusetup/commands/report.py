@@ -11,20 +11,17 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import hide_all
 from xpusetup.commands.result import Result
-from xpusetup.report.contents import BuildReport, Material, make_page, make_report, parse_ninja_log, parse_spans
+from xpusetup.report.contents import BuildReport, Edge, Material, make_page, make_report, parse_ninja_log, parse_spans
 from xpusetup.run.journal import read_records
 from xpusetup.run.manifest import read_manifest, still_verified
 from xpusetup.run.root import Root, read_build_path, read_lock
 from xpusetup.run.step_process import read_samples
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import open_page, short_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from xpusetup.report.contents import Edge
-    from xpusetup.run.workspace import Where
 
 
 TEMPLATE = "data/report.html.j2"

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.base.model import Goal
+from xpusetup.base.model import Finding, Goal
 from xpusetup.commands.doctor import read_facts
 from xpusetup.commands.recommend import machine_line
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, examine, root_causes
@@ -25,8 +25,6 @@ from xpusetup.system import files
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
-    from xpusetup.base.model import Finding
-    from xpusetup.commands.result import Say
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.recommend.answer import Setup, Task
@@ -69,8 +67,7 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
     facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
-    asked = options.profile or settings.profile
-    named = asked or choose_release(facts, shipped(), known())[0]
+    named = options.profile or settings.profile or choose_release(facts, shipped(), known())[0]
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Layout, Wheel
-from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.members import list_members, list_misfits
-from xpusetup.commands.result import Result
+from xpusetup.base.model import ROOT, Layout, Target, Wheel
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
+from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.profile import Profile
-from xpusetup.run.guard import find_altered_steps, list_replaced
+from xpusetup.run.guard import ReplacedPackage, find_altered_steps, list_replaced
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
     INSTALLING,
@@ -28,20 +28,13 @@ from xpusetup.run.manifest import (
 )
 from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
-from xpusetup.run.workspace import Workspace, open_built, options_of
+from xpusetup.run.workspace import Where, Workspace, open_built, options_of
 from xpusetup.system import files
 from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
-
-    from xpusetup.base.model import Target
-    from xpusetup.commands.build_result import UnverifiedOrigin
-    from xpusetup.commands.members import InstalledMisfit, StackMember
-    from xpusetup.commands.result import Say
-    from xpusetup.run.guard import ReplacedPackage
-    from xpusetup.run.workspace import Where
 
 
 # status --log: what a step says, as it says it, from another terminal.

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.commands.verify import read_known
 from xpusetup.plan.verify import device_options
 from xpusetup.run.manifest import read_document
 from xpusetup.suites import sources as effects
 from xpusetup.suites.known import (
+    Against,
+    Baseline,
+    ChangedPackage,
+    Exclusion,
+    Suite,
     SuiteRecord,
+    SuiteRow,
+    Suites,
+    SuiteVersions,
     affected_tests,
     compare_counts,
     compare_tests,
@@ -24,7 +32,7 @@ from xpusetup.suites.known import (
     parse_suites,
     render_results,
 )
-from xpusetup.suites.sources import SuiteRun, find_baseline, find_source, results_folder
+from xpusetup.suites.sources import Source, SuiteOptions, SuiteRun, find_baseline, find_source, results_folder
 from xpusetup.system.files import package_text
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import Operator
@@ -33,19 +41,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from xpusetup.commands.result import Say
     from xpusetup.run.workspace import Where
-    from xpusetup.suites.known import (
-        Against,
-        Baseline,
-        ChangedPackage,
-        Exclusion,
-        Suite,
-        SuiteRow,
-        Suites,
-        SuiteVersions,
-    )
-    from xpusetup.suites.sources import Source, SuiteOptions
     from xpusetup.verify.runner import Subject
 
 
@@ -160,7 +156,13 @@ def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult
     folder = results_folder(bench, asked.out)
     excluded = [] if asked.select else known.excluded(suite, bench.version, bench.torch, device)
     effects.write_order(folder / "order.json", _make_order(bench, asked, source, excluded, folder))
-    record = _run(bench, folder, say)
+    said = effects.run_suite(subject.python, folder / "order.json", subject.env, say)
+    document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
+    if not document:
+        words = " ".join((said.err.strip() or said.why).splitlines()[-1:]) or f"the runner ended with {said.code}"
+        fix = "the same command goes on where this one stopped"
+        raise WorkFailedError(f"the {suite.title} tests came to no result: {words}", fix=fix)
+    record = read_as(SuiteRecord, document)
     found = _describe(record, bench, source, baseline, folder)
     worse = found.against.worse if found.against else found.failed
     well = not (worse or found.broken or found.replaced) and found.suites
@@ -232,16 +234,6 @@ def _make_order(
         "seconds": asked.bound,
         "again": asked.again,
     }
-
-
-def _run(bench: SuiteRun, folder: Path, say: Say) -> SuiteRecord:
-    said = effects.run_suite(bench.subject.python, folder / "order.json", bench.subject.env, say)
-    document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
-    if not document:
-        words = " ".join((said.err.strip() or said.why).splitlines()[-1:]) or f"the runner ended with {said.code}"
-        fix = "the same command goes on where this one stopped"
-        raise WorkFailedError(f"the {bench.suite.title} tests came to no result: {words}", fix=fix)
-    return read_as(SuiteRecord, document)
 
 
 def _compare(record: SuiteRecord, baseline: Baseline | None) -> Against | None:

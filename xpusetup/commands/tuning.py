@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
-from xpusetup.run.compiler_caches import choose_launcher, render_launcher
+from xpusetup.run.compiler_caches import Launcher, choose_launcher, render_launcher
 from xpusetup.run.runner import JOBS
 from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running

@@ -10,29 +10,25 @@ from typing import TYPE_CHECKING
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import run_environment
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_built
-from xpusetup.config.devices import device_modes, find_mode, is_device_file
+from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
 from xpusetup.run.manifest import read_document, read_proof, record_verification
 from xpusetup.run.tables import known
-from xpusetup.run.workspace import describe_device, open_built, read_trusted_device
+from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import Verification
 from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
-from xpusetup.verify.runner import ChosenDevice, Subject
+from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-    from xpusetup.commands.result import Say
-    from xpusetup.config.devices import Device
     from xpusetup.machine.facts import Facts
-    from xpusetup.run.workspace import Where
-    from xpusetup.verify.runner import DeviceCheck
 
 
 # verify: the checks of the verification helper, in the built environment or in any other that has torch.
@@ -149,8 +145,7 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
         program=describe_version(),
         profile=str(built.get("profile", "")),
     )
-    told = redactor_of(facts).document(to_json(record))
-    write_text(path, json.dumps(told, indent=2) + "\n")
+    write_text(path, json.dumps(redactor_of(facts).document(to_json(record)), indent=2) + "\n")
 
 
 def record_machine(facts: Facts) -> RecordedMachine:

@@ -24,7 +24,7 @@ from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.plan.component import inspect_options
 from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.tables import load_profile, target_table
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipFile, ZipInfo
 
-    from xpusetup.run.workspace import Where
     from xpusetup.verify.provenance import Evidence
 
 

@@ -124,8 +124,7 @@ def _tell_jobs(was: int, now: int) -> VariedCondition:
 
 def _try(asked: Mapping[str, Any]) -> dict[str, str]:
     """Give what cannot be another here, and why."""
-    words = (*_elsewhere(), json.dumps(asked), "--try")
-    done = run_process(words, seconds=TRY_S)
+    done = run_process((*_elsewhere(), json.dumps(asked), "--try"), seconds=TRY_S)
     try:
         found = json.loads(done.out)
     except ValueError:

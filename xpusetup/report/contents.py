@@ -49,8 +49,7 @@ def parse_ninja_log(text: str) -> tuple[Edge, ...]:
             begin, end, date = map(int, fields[:3])
             edge = Edge(output=fields[3], began=date / NANO if dated else 0.0, seconds=(end - begin) / 1000)
             commands[fields[4], f"{begin} {end}"] = edge  # one command may make several files
-    last = {key[0]: edge for key, edge in commands.items()}
-    return tuple(last.values())
+    return tuple({command: edge for (command, _), edge in commands.items()}.values())
 
 
 def average_jobs(edges: Iterable[Edge], since: float, until: float, pieces: int) -> list[tuple[float, float]]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
-from xpusetup.report.contents import last_parts
+from xpusetup.report.contents import Span, last_parts
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     from xpusetup.bisect.io import Commit
     from xpusetup.commands.bisect import Bisection, CommitSearch
     from xpusetup.commands.report import WrittenReport
-    from xpusetup.report.contents import Span
 
 
 # report: where the page lies, and the few lines that most people want from it.

@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
-from xpusetup.base.model import Kind
+from xpusetup.base.model import Event, Kind
 from xpusetup.base.text import hide, render_duration
 from xpusetup.run.time_left import Pace, describe_line, render_left
 from xpusetup.system.environment import now
-from xpusetup.system.memory import read_memory
+from xpusetup.system.memory import Memory, read_memory
 from xpusetup.ui.console import make_console
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.console import RenderableType
-
-    from xpusetup.base.model import Event
-    from xpusetup.system.memory import Memory
 
 
 REFRESH = 4

@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.console import MARKS, prose
-from xpusetup.verify.codegen import list_left_out
+from xpusetup.verify.codegen import GeneratedKernel, list_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.devices import DeviceTable, ProofComparison
     from xpusetup.commands.test import SuiteList, SuiteResult
     from xpusetup.commands.verify import DeviceCheckList, DeviceVerification, FallbackTables
-    from xpusetup.verify.codegen import GeneratedKernel
     from xpusetup.verify.fallbacks import Operator
     from xpusetup.verify.outcomes import CheckResult
 
