@@ -111,14 +111,8 @@ def dockerfile(
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}
-    one |= {"python": [python] if python else None}
-    one |= {
-        "arch": None if arch == "auto" else [arch],
-        "rev": rev,
-        "take": take,
-        "toolkit": toolkit,
-        "variables": variables,
-    }
+    one |= {"python": [python] if python else None, "arch": None if arch == "auto" else [arch]}
+    one |= {"rev": rev, "take": take, "toolkit": toolkit, "variables": variables}
     emit(kind="dockerfile", out=out, **one, **vars(image), **vars(GithubRequest()), **vars(told))
 
 

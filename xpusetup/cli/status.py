@@ -25,10 +25,6 @@ def _say(text: str) -> None:
     write_text(f"xpusetup: {text}\n", stderr=True)
 
 
-def _silence(_text: str) -> None:
-    """Say nothing."""
-
-
 @options.command("run")
 def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Output) -> AnyResult:
     """Run a command in the built environment: xpusetup run -- python train.py.
@@ -38,7 +34,7 @@ def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Outp
     from xpusetup.commands.environment import run as run_in_place
     from xpusetup.commands.environment import run_and_tell
 
-    place, say = where.find(), _silence if told.quiet else _say
+    place, say = where.find(), None if told.quiet else _say
     return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
 
 
@@ -61,7 +57,7 @@ def env(
             return list_libraries(where.find())
         from xpusetup.commands.environment import env as make
 
-        return make(where.find(), build=build, say=_silence if told.quiet else _say)
+        return make(where.find(), build=build, say=None if told.quiet else _say)
 
     told.finish("env --closure" if closure else "env", work)
 

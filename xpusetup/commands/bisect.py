@@ -299,7 +299,11 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     if not hunt.command:
         raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
     base = open_workspace(where)
-    part = _component(base, hunt.component)
+    sources = {part.name: part for part in base.profile.components if part.kind == "source"}
+    part = sources.get(hunt.component)
+    if part is None:
+        message = f"{base.profile.name} builds no {hunt.component!r} from source"
+        raise UsageError(message, fix=f"name another: --component {' or '.join(sources)}")
     own = where if where.root else replace(where, name=where.name or f"{base.root.name}-bisect")
     root = open_workspace(own).root
     env = {**variables(), **make_network(base.settings.network, variables())}
@@ -321,14 +325,6 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
         nightlies = NightlySearch(good=wheels.good.rev, bad=wheels.bad.rev, index=wheels.index, trials=tried)
         found = replace(found, nightlies=nightlies)
     return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
-
-
-def _component(workspace: Workspace, name: str) -> SourceComponent:
-    sources = {part.name: part for part in workspace.profile.components if part.kind == "source"}
-    if name in sources:
-        return sources[name]
-    fix = f"name another: --component {' or '.join(sources)}"
-    raise UsageError(f"{workspace.profile.name} builds no {name!r} from source", fix=fix)
 
 
 def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:

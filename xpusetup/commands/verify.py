@@ -312,15 +312,8 @@ def _of_logs(known: fallbacks.Known, asked: FallbackOptions) -> Sequence[fallbac
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
     patterns = fallbacks.parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
-    return [
-        fallbacks.log_table(
-            known,
-            "stdin" if name == STDIN else name,
-            fallbacks.scan(read_stdin() if name == STDIN else read_log(Path(name)), patterns),
-            asked.release,
-        )
-        for name in asked.logs
-    ]
+    texts = (("stdin", read_stdin()) if name == STDIN else (name, read_log(Path(name))) for name in asked.logs)
+    return [fallbacks.log_table(known, name, fallbacks.scan(text, patterns), asked.release) for name, text in texts]
 
 
 def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:

@@ -242,19 +242,15 @@ def _show_failure(console: Console, failure: StepFailure) -> None:
         room = "room there" if place.lacks is None else f"room for {render_size(place.lacks)} more"
         console.print(f"   [bold]Full[/]     {escape(place.says)}; make {room}")
     if failure.tried:
-        console.print(f"   [bold]Tried[/]    {_tried(failure)}")
+        jobs = ", ".join(map(str, failure.tried))
+        last = failure.tried[-1] // 2  # one more than is in the list
+        heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
+        told = f"{jobs}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
+        console.print(f"   [bold]Tried[/]    {told}")
     count, total = go_on.reached
     console.print(f"   [bold]Go on[/]    {_short(go_on.command)}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure.again)}")
     console.print(f"   [bold]Log[/]      {_short(failure.log)}")
-
-
-def _tried(failure: StepFailure) -> str:
-    """Say with how many jobs it was tried; the last was one more than is in the list."""
-    first: list[int] = failure.tried
-    last = first[-1] // 2
-    heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
-    return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
@@ -269,7 +265,8 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     for step in data.steps:
         state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
         why = f": {escape(step.why)}" if step.why else ""
-        needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)  # which has one
+        # with a toolkit goes a compiler
+        needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)
         rows.append((step.id, " ".join(needs), state + why, escape(step.title)))
     console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {escape(data.root)}\n")
     for note in data.notes:
@@ -357,7 +354,10 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
     for number, line in enumerate(data.fix.splitlines() if harmed else ()):
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line)}")
     if data.at_work is not None:
-        _show_work(console, data)
+        now = f": {', '.join(data.at_work)}" if data.at_work else ""
+        console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
+        for step in data.at_work:
+            console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
     elif data.failed and not data.failed.startswith(VERIFYING):
         left = f"; {steps_left(data.left)}" if data.left else ""
         prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
@@ -368,14 +368,6 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
         console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     else:
         _show_held_proof(console, data, " (before that)" if harmed else "")
-
-
-def _show_work(console: Console, data: BuildStatus) -> None:
-    """Say who is at work there, and how to watch it."""
-    now = f": {', '.join(data.at_work)}" if data.at_work else ""
-    console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
-    for step in data.at_work or ():
-        console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
 
 
 def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:

@@ -111,6 +111,7 @@ def _hang(text: str, width: int) -> int:
 def _ranges(line: Text, width: int, hang: int) -> Iterator[tuple[int, int]]:
     """Give beginning and end of each line that a long one becomes; items that dots part are broken last."""
     plain = line.plain.rstrip()
+    # a line is broken in the gaps between words, and not inside of commands
     whole = [found.span() for pattern in (COMMAND, OPTION) for found in pattern.finditer(plain)]
     whole += [(span.start, span.end) for span in line.spans if str(span.style) == STYLE]
     gaps = (found.span() for found in re.finditer(r"(?<=\S)\s+(?=\S)(?!· )", plain))

@@ -148,7 +148,7 @@ VENDOR = "what a profile names under [[components.vendored]] is fetched before (
 
 def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what was written, and how to use it."""
-    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data.bytes)}")
+    console.print(f"\n [green]✓[/] {escape(short_path(data.file))} · {render_size(data.bytes)}")
     _show_contents(console, data)
     show_unverified(console, data.unverified)
     file = shlex.quote(data.file.rpartition("/")[2])
@@ -159,7 +159,7 @@ def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> Non
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print whether a bundle is whole, and what it lacks."""
-    console.print(f"\n {_file(data)} · made by xpusetup {data.created_by}")
+    console.print(f"\n {escape(short_path(data.file))} · made by xpusetup {data.created_by}")
     _show_contents(console, data)
     for what in data.missing:
         console.print(f" [red]✗[/] lacks {escape(what)}")
@@ -175,10 +175,6 @@ def _create(data: BundleContents) -> str:
     wheels = ("--from", "wheels") if data.purpose == "install" else ()
     kit = ("--toolkit", data.toolkit) if data.toolkit else ()
     return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *kit, *wheels))
-
-
-def _file(data: BundleContents) -> str:
-    return escape(short_path(data.file))
 
 
 def _show_contents(console: Console, data: BundleContents) -> None:
