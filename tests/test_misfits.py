@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from xpusetup.commands.misfits import list_misfits
+from xpusetup.commands.members import list_misfits
 from xpusetup.machine import probe_fit
 from xpusetup.machine.probe_fit import find_misfits, read_version
 from xpusetup.system.process import Output

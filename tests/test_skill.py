@@ -9,7 +9,7 @@ import pytest
 from commands_page import list_commands
 from test_advice import parse
 from xpusetup.base import errors
-from xpusetup.commands.skill import make_skill
+from xpusetup.commands.self import make_skill
 
 PAGE = make_skill({name: said for name, _, said in list_commands()}).data.text
 WRITTEN = sorted({each for each in re.findall(r"`(xpusetup(?: [^`]+)?)`", PAGE) if not each.isupper()})

@@ -25,7 +25,7 @@ from xpusetup.recommend.solve import make_way
 from xpusetup.run.root import Root
 from xpusetup.run.tables import known, load_profile, stack_names
 from xpusetup.run.tables import shipped as releases
-from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
+from xpusetup.ui.build import show_choices, show_proofs, show_starts, show_why
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -27,7 +27,7 @@ from xpusetup.commands.emit import Emitted
 from xpusetup.commands.environment import ShellEnvironment
 from xpusetup.commands.explain import ExplainResult, FullDisk, GoingOn, StepFailure
 from xpusetup.commands.fits import FitResult
-from xpusetup.commands.misfits import InstalledMisfit
+from xpusetup.commands.members import InstalledMisfit
 from xpusetup.commands.plan import PlannedStep, PlanResult, Saving
 from xpusetup.commands.profiles import LockedProfile, NewProfile, TrustedFile, TrustedFiles
 from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel

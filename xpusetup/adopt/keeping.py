@@ -72,11 +72,6 @@ class Keeping:
         return next((one.source for one in self.keeps if one.kind == "index"), "")
 
 
-def canonical(name: str) -> str:
-    """Give a distribution's name as all spell it alike."""
-    return re.sub(r"[-_.]+", "-", name).lower()
-
-
 def keep_torch(there: Mapping[str, Installed], exists: Callable[[str], bool], *, outside: bool) -> Keeping:
     """Decide what stays of what is installed; `outside`: it is in an environment below the project's own.
 

@@ -8,7 +8,7 @@ from posixpath import dirname
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from xpusetup.adopt.keeping import Keeping
 
@@ -28,15 +28,10 @@ def render_constraints(keeping: Keeping) -> str:
 def adopt_requirements(text: str, keeping: Keeping) -> str:
     """Give a requirements file that names the constraints, and where the wheels are."""
     end = "\r\n" if "\r\n" in text else "\n"
-    return "".join(f"{line}  {MARK}{end}" for line in _lines(keeping)) + text
-
-
-def _lines(keeping: Keeping) -> Iterator[str]:
-    yield f"-c {CONSTRAINTS}"
     folders = dict.fromkeys(dirname(one.source) for one in keeping.keeps if one.kind == "wheel")
-    yield from (f"--find-links {folder}" for folder in folders)
-    if keeping.index:
-        yield f"--extra-index-url {keeping.index}"
+    lines = [f"-c {CONSTRAINTS}", *(f"--find-links {folder}" for folder in folders)]
+    lines += [f"--extra-index-url {keeping.index}"] if keeping.index else []
+    return "".join(f"{line}  {MARK}{end}" for line in lines) + text
 
 
 def leave_requirements(text: str) -> str:
@@ -47,14 +42,14 @@ def leave_requirements(text: str) -> str:
 def adopt_settings(text: str, path: str, others: Sequence[str]) -> str:
     """Give pip.conf with one more file of constraints in `[install]`, which hides those that others name elsewhere."""
     lines = text.splitlines(keepends=True)
-    key = _line_of(lines, "install", KEY)
+    key = _line_in_install(lines, KEY)
     if key is not None:
         end = len(lines[key]) - len(lines[key].rstrip("\r\n"))
         body, tail = (lines[key][:-end], lines[key][-end:]) if end else (lines[key], "")
         lines[key] = f"{body.rstrip()} {path}{tail}"
         return "".join(lines)
     line = f"constraint = {' '.join((*others, path))}\n"
-    head = _line_of(lines, "install", SECTION)
+    head = _line_in_install(lines, SECTION)
     if head is not None:
         lines.insert(head + 1, line)
         return "".join(lines)
@@ -66,13 +61,13 @@ def leave_settings(text: str, path: str) -> str:
     return re.sub(rf"[ \t]+{re.escape(path)}(?=\s|$)", "", text)
 
 
-def _line_of(lines: Sequence[str], section: str, wanted: re.Pattern[str]) -> int | None:
-    """Give the line of a section's head, or of a key in it."""
+def _line_in_install(lines: Sequence[str], wanted: re.Pattern[str]) -> int | None:
+    """Give the line of the head of `[install]`, or of a key in it."""
     current = ""
     for number, line in enumerate(lines):
         found = SECTION.match(line)
         current = found[1].strip() if found else current
-        if current == section and wanted.match(line):
+        if current == "install" and wanted.match(line):
             return number
     return None
 

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 import tomlkit
 from packaging.requirements import InvalidRequirement, Requirement
+from packaging.utils import canonicalize_name
 from tomlkit.exceptions import TOMLKitError
 
-from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keep, Keeping, canonical
+from xpusetup.adopt.keeping import INDEX_NAME, NEVER, Keeping
 from xpusetup.base.errors import UsageError
 
 if TYPE_CHECKING:
@@ -42,24 +43,31 @@ def adopt_uv(text: str, keeping: Keeping) -> str:
         same = False
     if not same:
         message = "tool.uv of pyproject.toml is written in a form that cannot be edited safely"
-        raise UsageError(
-            message, fix="write it as tables, [tool.uv] and [tool.uv.sources], then the same command again"
-        )
+        fix = "write it as tables, [tool.uv] and [tool.uv.sources], then the same command again"
+        raise UsageError(message, fix=fix)
     return found
 
 
 def _adopted(text: str, keeping: Keeping) -> str:
     document = _parse(text)
     uv = _table(_table(document, "tool", is_super=True), "uv")
-    _set_overrides(uv, [*(_override(one) for one in keeping.keeps), *(f"{name} ; {NEVER}" for name in keeping.never)])
-    sources = {one.name: source for one in keeping.keeps if (source := _source(one))}
-    if sources:
-        table = _table(uv, "sources")
-        for name, source in sources.items():
-            _drop_alike(table, name)
-            table[name] = source
+    kept = (f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin for one in keeping.keeps)
+    wanted = [*kept, *(f"{name} ; {NEVER}" for name in keeping.never)]
+    names = {_name_of(each) for each in wanted}
+    others = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in names]
+    _write_overrides(uv, [*others, *wanted], kept=True)
+    for one in keeping.keeps:
+        if one.kind in {"wheel", "index"}:
+            table = _table(uv, "sources")
+            _drop_alike(table, one.name)
+            table[one.name] = _inline({"path": one.source} if one.kind == "wheel" else {"index": INDEX_NAME})
     if keeping.index:
-        _add_index(uv, keeping.index)
+        _drop_index(uv)
+        if "index" not in uv:
+            uv["index"] = tomlkit.aot()
+        index = tomlkit.table()
+        index.update({"name": INDEX_NAME, "url": keeping.index, "explicit": True})
+        uv["index"].append(index)
     return _checked(tomlkit.dumps(document))
 
 
@@ -75,7 +83,7 @@ def leave_uv(text: str, before: str, keeping: Keeping) -> str:
     for name in keeping.names:
         _drop_alike(uv.get("sources", {}), name)
     for name, value in old.get("sources", {}).items():
-        if canonical(name) in keeping.names:
+        if canonicalize_name(name) in keeping.names:
             _table(uv, "sources")[name] = _inline(value)
     if all(each.get("name") != INDEX_NAME for each in old.get("index", ())):
         _drop_index(uv)
@@ -104,16 +112,6 @@ def _table(parent: Any, name: str, *, is_super: bool = False) -> Any:
     return parent[name]
 
 
-def _override(one: Keep) -> str:
-    return f"{one.name} ; {NEVER}" if one.kind == "outside" else one.pin
-
-
-def _source(one: Keep) -> Any:
-    if one.kind == "wheel":
-        return _inline({"path": one.source})
-    return _inline({"index": INDEX_NAME}) if one.kind == "index" else None
-
-
 def _inline(value: Any) -> Any:
     if not isinstance(value, dict):
         return value
@@ -124,15 +122,9 @@ def _inline(value: Any) -> Any:
 
 def _name_of(requirement: str) -> str:
     try:
-        return canonical(Requirement(requirement).name)
+        return canonicalize_name(Requirement(requirement).name)
     except InvalidRequirement:
         return ""
-
-
-def _set_overrides(uv: Any, wanted: list[str]) -> None:
-    names = {_name_of(each) for each in wanted}
-    kept = [str(each) for each in uv.get(OVERRIDES, ()) if _name_of(str(each)) not in names]
-    _write_overrides(uv, [*kept, *wanted], kept=True)
 
 
 def _write_overrides(uv: Any, values: Iterable[str], *, kept: bool) -> None:
@@ -146,17 +138,8 @@ def _write_overrides(uv: Any, values: Iterable[str], *, kept: bool) -> None:
 
 
 def _drop_alike(table: Any, name: str) -> None:
-    for each in [each for each in table if canonical(each) == name]:
+    for each in [each for each in table if canonicalize_name(each) == name]:
         del table[each]
-
-
-def _add_index(uv: Any, url: str) -> None:
-    _drop_index(uv)
-    if "index" not in uv:
-        uv["index"] = tomlkit.aot()
-    one = tomlkit.table()
-    one.update({"name": INDEX_NAME, "url": url, "explicit": True})
-    uv["index"].append(one)
 
 
 def _drop_index(uv: Any) -> None:

@@ -10,13 +10,11 @@ from xpusetup.base.errors import NotReadyError
 from xpusetup.plan.context import file_name
 from xpusetup.system import files
 from xpusetup.system.environment import cache_folder
-from xpusetup.system.process import run_process
+from xpusetup.system.process import Output, run_process
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
-
-    from xpusetup.system.process import Output
 
 
 # One environment in which one nightly after the other is installed by pip.
@@ -44,9 +42,8 @@ class NightlyEnvironment:
         helper = str(files.package_file("helpers/make_environment.py"))
         done = run_process((python, helper, "--into", str(self.folder)), seconds=WHEELS_TIMEOUT_S, env=self.variables())
         if done.code:
-            raise NotReadyError(
-                f"no environment in {self.folder}: {_last(done)}", fix="name a Python: --python VERSION"
-            )
+            fix = "name a Python: --python VERSION"
+            raise NotReadyError(f"no environment in {self.folder}: {_last(done)}", fix=fix)
 
     def variables(self) -> dict[str, str]:
         """Give what a command in it sees."""

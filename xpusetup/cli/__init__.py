@@ -44,7 +44,7 @@ def start(
     json: options.Json = False,
     quiet: options.Quiet = False,
     verbose: options.Verbose = False,
-    version: Version = False,  # noqa: ARG001 - its callback has ended the program
+    version: Version = False,
 ) -> None:
     """From a bare Linux machine to a verified PyTorch, built from source for Intel GPUs and other accelerators.
 
@@ -53,7 +53,7 @@ def start(
     if context.invoked_subcommand is None:
         from xpusetup.cli.doctor import bare
 
-        bare(options.LongOutput(json=json, quiet=quiet, verbose=verbose))
+        bare(json=json, quiet=quiet, verbose=verbose)
     asked = {name: True for name, given in (("json", json), ("quiet", quiet), ("verbose", verbose)) if given}
     context.default_map = _for_all(context.command, asked) if asked else None
 
@@ -86,8 +86,8 @@ TABLES = {
         "env": Entry("status:env", USE),
         "status": Entry("status:status", USE),
         "report": Entry("status:report", USE),
-        "adopt": Entry("adopt:adopt", USE),
-        "remove": Entry("remove:remove", USE),
+        "adopt": Entry("status:adopt", USE),
+        "remove": Entry("status:remove", USE),
         "verify": Entry("verify:verify", PROVE),
         "test": Entry("verify:run_tests", PROVE),
         "verify-wheel": Entry("verify:verify_wheel", PROVE),
@@ -99,8 +99,8 @@ TABLES = {
         "doctor": Entry("doctor:doctor", HELP),
         "explain": Entry("doctor:explain", HELP),
         "bisect": Entry("build:bisect", HELP, COMMAND_FOLLOWS),
-        "skill": Entry("skill:skill", HELP),
-        "self": Entry("skill:show_self", HELP),
+        "skill": Entry("doctor:skill", HELP),
+        "self": Entry("doctor:show_self", HELP),
     },
     "profiles": {
         "list": Entry("profiles:profiles_list"),
@@ -112,9 +112,9 @@ TABLES = {
         "schema": Entry("profiles:profiles_schema"),
     },
     "devices": {
-        "list": Entry("devices:devices_list"),
-        "check": Entry("devices:devices_check"),
-        "table": Entry("devices:devices_table"),
+        "list": Entry("verify:devices_list"),
+        "check": Entry("verify:devices_check"),
+        "table": Entry("verify:devices_table"),
     },
     "bundle": {"create": Entry("bundle:bundle_create"), "verify": Entry("bundle:bundle_verify")},
     "cache": {"size": Entry("bundle:cache_size"), "prune": Entry("bundle:cache_prune")},
@@ -139,7 +139,12 @@ class Commands(Mapping[str, Any]):
     def __getitem__(self, name: str) -> Any:
         """Give a command. Raises KeyError for one that is not there."""
         if name not in self._made:
-            self._made[name] = _make_command(name, self._table[name])
+            entry = self._table[name]
+            module, _, function = entry.place.partition(":")
+            one = typer.Typer(add_completion=False, rich_markup_mode=None)
+            made = one.command(name, cls=Command, rich_help_panel=entry.panel, context_settings=entry.context)
+            made(getattr(import_module(f"xpusetup.cli.{module}"), function))
+            self._made[name] = typer.main.get_command(one)
         return self._made[name]
 
     def __iter__(self) -> Iterator[str]:
@@ -149,14 +154,6 @@ class Commands(Mapping[str, Any]):
     def __len__(self) -> int:
         """Give how many there are."""
         return len(self._names)
-
-
-def _make_command(name: str, entry: Entry) -> Any:
-    module, _, function = entry.place.partition(":")
-    one = typer.Typer(add_completion=False, rich_markup_mode=None)
-    made = one.command(name, cls=Command, rich_help_panel=entry.panel, context_settings=entry.context)
-    made(getattr(import_module(f"xpusetup.cli.{module}"), function))
-    return typer.main.get_command(one)
 
 
 class Group(TyperGroup):
@@ -202,12 +199,6 @@ for _name, (_panel, _help) in GROUPS.items():
     app.add_typer(_group, name=_name, rich_help_panel=_panel)
 
 
-def _is_set(name: str) -> bool:
-    from xpusetup.system.environment import variable
-
-    return bool(variable(name))
-
-
 COLLECT_AFTER = 200_000
 """New objects. Imports make far more than Python's 700, and all of them stay: to look for garbage among them again and
 again is a tenth of what a short command costs."""
@@ -220,13 +211,11 @@ def main() -> None:
     try:
         app(prog_name="xpusetup", auto_envvar_prefix="XPUSETUP")
     except SystemExit as end:
-        if (
-            end.code == UsageError.code
-            and not isinstance(end, Finished)
-            and ("--json" in sys.argv or _is_set("XPUSETUP_JSON"))
-        ):
+        if end.code == UsageError.code and not isinstance(end, Finished):
             from xpusetup.commands.result import make_error_document
+            from xpusetup.system.environment import variable
 
-            error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
-            sys.stdout.write(make_error_document("xpusetup", error) + "\n")
+            if "--json" in sys.argv or variable("XPUSETUP_JSON"):
+                error = UsageError("bad usage: stderr says which option", fix="xpusetup --help")
+                sys.stdout.write(make_error_document("xpusetup", error) + "\n")
         raise

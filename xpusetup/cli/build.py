@@ -55,7 +55,7 @@ class GithubRequest:
     extension: Extension = ""
 
 
-@options.spread
+@options.command("emit")
 def emit(
     *,
     kind: Kind,
@@ -76,25 +76,22 @@ def emit(
     image: ImageRequest,
     github: GithubRequest,
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Write the same steps as files that need no xpusetup; several profiles, Pythons or lists of targets: a matrix."""
     given = {**image.told(), **vars(github)}
     more: dict[str, Any] = {"only": only, "until": until, "verify": verify, "variables": variables}
     one: dict[str, Any] = {"rev": tuple(rev or ()), "take": tuple(take or ()), "toolkit": toolkit, "into": into}
 
-    def work() -> AnyResult:
-        from xpusetup.commands.emit import Order, emit
-        from xpusetup.config.request import read_request
-        from xpusetup.run.workspace import Where, check_stack
+    from xpusetup.commands.emit import Order, emit
+    from xpusetup.config.request import read_request
+    from xpusetup.run.workspace import Where, check_stack
 
-        names = [*(profile or []), *map(check_stack, stack or [])]
-        matrix = {"profiles": names, "pythons": python or [], "archs": arch or []}
-        cells = product(*(values or [""] for values in matrix.values()))
-        places = tuple(Where(root=out, profile=name, python=of, **one) for name, of, _ in cells)
-        request = read_request(**more, arch=(arch or ["auto"])[0], require_hashes=require_hashes)
-        return emit(kind, Order(places=places, request=request, options={**given, **matrix}), out)
-
-    told.finish("emit", work)
+    names = [*(profile or []), *map(check_stack, stack or [])]
+    matrix = {"profiles": names, "pythons": python or [], "archs": arch or []}
+    cells = product(*(values or [""] for values in matrix.values()))
+    places = tuple(Where(root=out, profile=name, python=of, **one) for name, of, _ in cells)
+    request = read_request(**more, arch=(arch or ["auto"])[0], require_hashes=require_hashes)
+    return emit(kind, Order(places=places, request=request, options={**given, **matrix}), out)
 
 
 @options.spread
@@ -114,14 +111,8 @@ def dockerfile(
 ) -> None:
     """Write a container image's recipe with all that it copies: the same as emit dockerfile."""
     one: dict[str, Any] = {"profile": [profile] if profile else None, "stack": [stack] if stack else None}
-    one |= {"python": [python] if python else None}
-    one |= {
-        "arch": None if arch == "auto" else [arch],
-        "rev": rev,
-        "take": take,
-        "toolkit": toolkit,
-        "variables": variables,
-    }
+    one |= {"python": [python] if python else None, "arch": None if arch == "auto" else [arch]}
+    one |= {"rev": rev, "take": take, "toolkit": toolkit, "variables": variables}
     emit(kind="dockerfile", out=out, **one, **vars(image), **vars(GithubRequest()), **vars(told))
 
 
@@ -132,7 +123,7 @@ Nightlies = Annotated[str, typer.Option("--nightlies", help="Another index of ni
 Component = Annotated[str, typer.Option("--component", help="Whose commits.", autocompletion=complete.components)]
 
 
-@options.spread
+@options.command("bisect")
 def bisect(
     *,
     context: typer.Context,
@@ -146,24 +137,20 @@ def bisect(
     launcher: options.Launcher = "auto",
     events: options.Events = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Build commits to find the one that broke a command, which ends with 0 (works), 125 (cannot tell) or up to 127."""
+    from xpusetup.commands import bisect, build
 
-    def work() -> AnyResult:
-        from xpusetup.commands import bisect, build
-
-        hunt = bisect.Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
-        with told.view() as view:
-            how = build.BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
-            return bisect.bisect(where.find(), request.read(verify="off"), how, hunt)
-
-    told.finish("bisect", work)
+    hunt = bisect.Hunt(component=component, good=good, bad=bad, command=tuple(context.args), nightlies=nightlies)
+    with told.view() as view:
+        how = build.BuildOptions(jobs=jobs, launcher=launcher, events=events, observe=view.observe)
+        return bisect.bisect(where.find(), request.read(verify="off"), how, hunt)
 
 
 # build, install, plan: from a profile to steps, and to what they make.
 
 
-@options.spread
+@options.command("build")
 def build(
     *,
     where: options.BuildWhere,
@@ -173,21 +160,17 @@ def build(
     bundle: options.Bundle = "",
     events: options.Events = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Build a profile to verified wheels; run again, it goes on where it stopped."""
+    from xpusetup.commands.build import BuildOptions
+    from xpusetup.commands.build import build as make
 
-    def work() -> AnyResult:
-        from xpusetup.commands.build import BuildOptions
-        from xpusetup.commands.build import build as make
-
-        with told.view() as view:
-            how = BuildOptions(jobs=jobs, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
-            return make(where.find(may_make=True), request.read(), how)
-
-    told.finish("build", work)
+    with told.view() as view:
+        how = BuildOptions(jobs=jobs, launcher=launcher, bundle=bundle, events=events, observe=view.observe)
+        return make(where.find(may_make=True), request.read(), how)
 
 
-@options.spread
+@options.command("install")
 def install(
     *,
     where: options.InstallWhere,
@@ -196,23 +179,19 @@ def install(
     bundle: options.Bundle = "",
     events: options.Events = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Install the published wheels of a profile's release instead of compiling, and verify them."""
+    from xpusetup.commands.build import BuildOptions
+    from xpusetup.commands.build import install as make
+    from xpusetup.config.request import read_request
 
-    def work() -> AnyResult:
-        from xpusetup.commands.build import BuildOptions
-        from xpusetup.commands.build import install as make
-        from xpusetup.config.request import read_request
-
-        request = read_request(verify=verify, require_hashes=require_hashes)
-        with told.view() as view:
-            how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
-            return make(where.find(may_make=True), request, how)
-
-    told.finish("install", work)
+    request = read_request(verify=verify, require_hashes=require_hashes)
+    with told.view() as view:
+        how = BuildOptions(bundle=bundle, events=events, observe=view.observe)
+        return make(where.find(may_make=True), request, how)
 
 
-@options.spread
+@options.command("plan")
 def plan(
     *,
     where: options.BuildWhere,
@@ -220,12 +199,8 @@ def plan(
     explain: Annotated[bool, typer.Option("--explain", help="Say of each stale step which input changed.")] = False,
     why: Annotated[str, typer.Option("--why", help="Why this package is in it.", metavar="PACKAGE")] = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Show the steps of a build and the state each is in."""
+    from xpusetup.commands.plan import plan as make
 
-    def work() -> AnyResult:
-        from xpusetup.commands.plan import plan as make
-
-        return make(where.find(may_make=True), request.read(), explain=explain, why=why)
-
-    told.finish("plan", work)
+    return make(where.find(may_make=True), request.read(), explain=explain, why=why)

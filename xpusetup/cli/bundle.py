@@ -15,35 +15,27 @@ if TYPE_CHECKING:
 # cache: what is kept on the disk for all builds.
 
 
-@options.spread
-def cache_size(*, told: options.LongOutput) -> None:
+@options.command("cache size")
+def cache_size(*, told: options.LongOutput) -> AnyResult:
     """Say what fetched sources and the roots of builds take on the disk."""
+    from xpusetup.commands.cache import size
+    from xpusetup.ui.live import waiting
 
-    def work() -> AnyResult:
-        from xpusetup.commands.cache import size
-        from xpusetup.ui.live import waiting
-
-        with waiting("counting files", quiet=told.silent):
-            return size()
-
-    told.finish("cache size", work)
+    with waiting("counting files", quiet=told.silent):
+        return size()
 
 
-@options.spread
+@options.command("cache prune")
 def cache_prune(
     *,
     everything: Annotated[bool, typer.Option("--all", help="Also what trees still use; they keep it.")] = False,
     site: Annotated[bool, typer.Option("--site", help="From the store that the site file names.")] = False,
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Remove fetched sources that no tree uses any more."""
+    from xpusetup.commands.cache import prune
 
-    def work() -> AnyResult:
-        from xpusetup.commands.cache import prune
-
-        return prune(everything=everything, site=site)
-
-    told.finish("cache prune", work)
+    return prune(everything=everything, site=site)
 
 
 # bundle: all that a build fetches in one file, and whether such a file is whole.
@@ -52,7 +44,7 @@ def cache_prune(
 File = Annotated[str, typer.Argument(metavar="FILE", help="The bundle.")]
 
 
-@options.spread
+@options.command("bundle create")
 def bundle_create(
     *,
     file: File,
@@ -62,28 +54,20 @@ def bundle_create(
     origin: options.From = "source",
     installer: Annotated[bool, typer.Option("--installer", help="With oneAPI's offline installer.")] = False,
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Fetch all that a build, or an installation, of a profile fetches into one file for machines without a network."""
+    from xpusetup.commands.bundle import CreateOptions, create
+    from xpusetup.config.request import read_request
 
-    def work() -> AnyResult:
-        from xpusetup.commands.bundle import CreateOptions, create
-        from xpusetup.config.request import read_request
-
-        request = read_request(only=only, require_hashes=require_hashes)
-        with told.view() as view:
-            how = CreateOptions(file=file, origin=origin, installer=installer, observe=view.observe)
-            return create(where.find(), request, how)
-
-    told.finish("bundle create", work)
+    request = read_request(only=only, require_hashes=require_hashes)
+    with told.view() as view:
+        how = CreateOptions(file=file, origin=origin, installer=installer, observe=view.observe)
+        return create(where.find(), request, how)
 
 
-@options.spread
-def bundle_verify(*, file: File, told: options.LongOutput) -> None:
+@options.command("bundle verify")
+def bundle_verify(*, file: File, told: options.LongOutput) -> AnyResult:
     """Check every hash of a bundle, every commit with its whole tree, and every wheel that its lock asks for."""
+    from xpusetup.commands.bundle import verify_bundle
 
-    def work() -> AnyResult:
-        from xpusetup.commands.bundle import verify_bundle
-
-        return verify_bundle(file)
-
-    told.finish("bundle verify", work)
+    return verify_bundle(file)

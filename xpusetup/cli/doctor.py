@@ -1,15 +1,17 @@
-"""The bare command, setup, doctor and explain: the shortest way, what is wrong here, what went wrong there."""
+"""The bare command, setup, doctor, explain, skill and self: the shortest way, what is wrong, what this program is."""
 
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from xpusetup.cli import options
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from xpusetup.commands.result import AnyResult
     from xpusetup.commands.setup import Prepared
 
@@ -17,18 +19,15 @@ if TYPE_CHECKING:
 # The bare command and setup: the shortest way on this machine, and what it takes of the system.
 
 
-def bare(told: options.LongOutput) -> NoReturn:
+@options.command("xpusetup")
+def bare(*, told: options.LongOutput) -> AnyResult:
     """Show this machine and its way; ends with 0 whatever is wrong here."""
+    from xpusetup.commands.recommend import show_way
 
-    def work() -> AnyResult:
-        from xpusetup.commands.recommend import show_way
-
-        return show_way()
-
-    told.finish("xpusetup", work)
+    return show_way()
 
 
-@options.spread
+@options.command("setup")
 def setup(
     *,
     profile: options.Profile = "",
@@ -40,21 +39,17 @@ def setup(
     out: options.Out = "",
     facts: Annotated[str, typer.Option("--facts", help="For a machine seen elsewhere.", metavar="FILE")] = "",
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Show what to install here, as this distribution's commands in order; --apply runs them."""
+    from xpusetup.base.errors import UsageError
+    from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
 
-    def work() -> AnyResult:
-        from xpusetup.base.errors import UsageError
-        from xpusetup.commands.setup import SetupOptions, prepare_setup, show_setup
-
-        if apply and (facts or out):
-            raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
-        prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=root, facts=facts))
-        if apply and prepared.setup.tasks:
-            return _apply(prepared, told, yes=yes)
-        return show_setup(prepared, out=out)
-
-    told.finish("setup", work)
+    if apply and (facts or out):
+        raise UsageError("--apply is for this machine, and for it alone", fix="leave --facts and --out out")
+    prepared = prepare_setup(SetupOptions(profile=profile, toolkit=toolkit, goal=goal, root=root, facts=facts))
+    if apply and prepared.setup.tasks:
+        return _apply(prepared, told, yes=yes)
+    return show_setup(prepared, out=out)
 
 
 def _apply(prepared: Prepared, told: options.Output, *, yes: bool) -> AnyResult:
@@ -93,7 +88,7 @@ ReportFile = Annotated[
 ]
 
 
-@options.spread
+@options.command("doctor")
 def doctor(
     *,
     where: options.MachineWhere,
@@ -106,24 +101,20 @@ def doctor(
     paste: PasteFiles = None,
     collect_env: ReportFile = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Say what is wrong here, and the command that mends it."""
+    from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
 
-    def work() -> AnyResult:
-        from xpusetup.commands.doctor import DoctorOptions, examine_machine, list_checks, redact_result
-
-        if listed:
-            return list_checks()
-        lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
-        many = {each: tuple(values or ()) for each, values in lists.items()}
-        asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
-        result = examine_machine(where.find(may_make=True), asked)
-        return redact_result(result) if told.json else result
-
-    told.finish("doctor", work)
+    if listed:
+        return list_checks()
+    lists = {"only": only, "skip": skip, "facts": facts, "paste": paste}
+    many = {each: tuple(values or ()) for each, values in lists.items()}
+    asked = DoctorOptions(goal=goal, save=save, collect_env=collect_env, **many)
+    result = examine_machine(where.find(may_make=True), asked)
+    return redact_result(result) if told.json else result
 
 
-@options.spread
+@options.command("explain")
 def explain(
     *,
     log: Annotated[str, typer.Argument(help="The log; - or nothing: stdin.", metavar="LOG", show_default=False)] = "",
@@ -137,12 +128,36 @@ def explain(
         ),
     ] = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Say which line of a log matters, why, and what to do."""
+    from xpusetup.commands.explain import explain as make
 
-    def work() -> AnyResult:
-        from xpusetup.commands.explain import explain as make
+    return make(log, good)
 
-        return make(log, good)
 
-    told.finish("explain", work)
+# skill and self: one page for agents, and what this program is.
+
+
+@options.command("skill")
+def skill(*, context: typer.Context, told: options.Output) -> AnyResult:
+    """Print one page for agents: how to ask, which way to go, what not to do, all commands."""
+    from xpusetup.commands.self import make_skill
+
+    return make_skill(dict(_summaries(context.find_root().command)))
+
+
+@options.command("self")
+def show_self(*, told: options.Output) -> AnyResult:
+    """Say which xpusetup this is, how a newer one comes, and where builds, sources and settings lie."""
+    from xpusetup.commands.self import describe
+
+    return describe()
+
+
+def _summaries(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, str]]:
+    """Give what each command does, by its name, groups opened."""
+    below = getattr(command, "commands", {})
+    for name, each in below.items():
+        yield from _summaries(each, (*words, name))
+    if not below:
+        yield " ".join(words), (command.help or "").partition("\n\n")[0].replace("\n", " ").strip()

@@ -52,10 +52,7 @@ EXAMPLES: dict[str, tuple[str, str]] = {
     "profiles schema": ("xpusetup profiles schema > profile.schema.json", "xpusetup profiles schema --json"),
     "devices list": ("xpusetup devices list -v", "xpusetup devices list --device acme.toml"),
     "devices check": ("xpusetup devices check --into ~/ml", "xpusetup devices check --profile sim"),
-    "devices table": (
-        "xpusetup devices table a.json b.json",
-        "xpusetup devices table a.json b.json --page README.md",
-    ),
+    "devices table": ("xpusetup devices table a.json b.json", "xpusetup devices table a.json b.json --page README.md"),
     "bundle create": (
         "xpusetup bundle create torch.tar --profile torch-2.14",
         "xpusetup bundle create wheels.tar --stack stack-cpu --from wheels",

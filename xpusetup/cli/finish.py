@@ -66,11 +66,6 @@ def situation() -> dict[str, list[str]]:
     return {**texts, **{option: found for option, found in lists.items() if option == "--rev" or len(found) == 1}}
 
 
-def is_verbose() -> bool:
-    """Say whether more is to be said: -v after the command, or before one that has no such option itself."""
-    return bool(_AT_WORK.get("verbose"))
-
-
 # What asks the program to end: each signal ends the steps at work, and the exit code is 130.
 
 
@@ -135,7 +130,7 @@ def finish(
         error = caught
     except OSError as caught:  # nothing that this program could know before
         error = unforeseen(caught)
-        if verbose or is_verbose():
+        if verbose or _AT_WORK.get("verbose"):  # -v also before a command that has no such option itself
             traceback.print_exception(caught)
     else:
         told = replace(result, data=complete_result(result.data, situation()))

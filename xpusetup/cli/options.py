@@ -1,12 +1,13 @@
 """Options that several commands share: one wording each, in groups that a command takes whole.
 
-A command that takes a group, as `where: options.BuildWhere`, has each of its options as its own (`spread`).
+A command that takes a group, as `where: options.BuildWhere`, has each of its options as its own (`spread`). One that
+gives a result (`command`) has it told by its group `told`.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, fields, is_dataclass
-from functools import cache, wraps
+from functools import cache, partial, wraps
 from inspect import Parameter, Signature, signature
 from typing import TYPE_CHECKING, Annotated, Any, get_type_hints
 
@@ -27,18 +28,30 @@ if TYPE_CHECKING:
 # Options that several commands share: one wording each.
 
 
-Profile = Annotated[
-    str,
-    typer.Option(
-        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-    ),
-]
-Stack = Annotated[
-    str,
-    typer.Option(
-        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
-    ),
-]
+Words = list[str] | None
+"""What an option holds that may be given several times."""
+
+
+def _offered(option: str, told: str, metavar: str, offer: Callable[..., list[str]]) -> Any:
+    """Give an option for which the shell offers words."""
+    return typer.Option(option, help=told, metavar=metavar, autocompletion=offer)
+
+
+def _choice(option: str, told: str, *words: str) -> Any:
+    """Give an option that takes one of some words."""
+    return _offered(option, told, "|".join(words), complete.one_of(*words))
+
+
+OF_PROFILE = typer.Option(
+    "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
+)
+OF_STACK = typer.Option(
+    "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
+)
+Profile = Annotated[str, OF_PROFILE]
+Profiles = Annotated[Words, OF_PROFILE]
+Stack = Annotated[str, OF_STACK]
+Stacks = Annotated[Words, OF_STACK]
 Root = Annotated[str, typer.Option("--root", help="The folder of this build.", metavar="DIR", envvar="")]
 Name = Annotated[
     str, typer.Option("--name", help="Another name for the folder of this build.", autocompletion=complete.names)
@@ -49,121 +62,44 @@ Into = Annotated[str, typer.Option("--into", help="An environment that is there:
 IntoNew = Annotated[str, typer.Option("--into", help="A venv or conda prefix, or a new folder for one.", metavar="ENV")]
 Python = Annotated[str, typer.Option("--python", help="Version or path of the interpreter.", metavar="VERSION")]
 Rev = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--rev",
-        help="Another revision: tag, branch, commit, pr/N.",
-        metavar="COMPONENT=REF",
-        autocompletion=complete.assigned,
-    ),
+    Words, _offered("--rev", "Another revision: tag, branch, commit, pr/N.", "COMPONENT=REF", complete.assigned)
 ]
 Take = Annotated[
-    list[str] | None,
-    typer.Option(
+    Words,
+    _offered(
         "--take",
-        help="A part from source, as the published wheel, or left out.",
-        metavar="COMPONENT=source|wheel|skip",
-        autocompletion=complete.takes,
+        "A part from source, as the published wheel, or left out.",
+        "COMPONENT=source|wheel|skip",
+        complete.takes,
     ),
 ]
-Toolkit = Annotated[
-    str,
-    typer.Option(
-        "--toolkit", help="Another tool chain of the profile.", metavar="NAME", autocompletion=complete.toolkits
-    ),
-]
-Profiles = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--profile", "-p", help="A profile's name or file.", metavar="NAME|FILE", autocompletion=complete.profiles
-    ),
-]
-Stacks = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--stack", help="What stands on torch: its name or file.", metavar="NAME|FILE", autocompletion=complete.stacks
-    ),
-]
-Pythons = Annotated[list[str] | None, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
-Archs = Annotated[
-    list[str] | None,
-    typer.Option("--arch", help="Device targets to compile for.", metavar="LIST", autocompletion=complete.targets),
-]
+Toolkit = Annotated[str, _offered("--toolkit", "Another tool chain of the profile.", "NAME", complete.toolkits)]
+Pythons = Annotated[Words, typer.Option("--python", help="Version of the interpreter.", metavar="VERSION")]
+Archs = Annotated[Words, _offered("--arch", "Device targets to compile for.", "LIST", complete.targets)]
 Out = Annotated[str, typer.Option("--out", "-o", help="The file to write.", metavar="FILE")]
-Bundle = Annotated[
-    str,
-    typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE"),
-]
-Goal = Annotated[
-    str,
-    typer.Option("--for", help="What is wanted.", metavar="build|run", autocompletion=complete.one_of("build", "run")),
-]
+Bundle = Annotated[str, typer.Option("--bundle", help="A bundle that stands for the network.", metavar="FILE")]
+Goal = Annotated[str, _choice("--for", "What is wanted.", "build", "run")]
 Json = Annotated[bool, typer.Option("--json", help="One JSON document on stdout.")]
 Quiet = Annotated[bool, typer.Option("--quiet", help="No progress; of work that went well one line.")]
 Verbose = Annotated[bool, typer.Option("--verbose", "-v", help="Say more.")]
-Only = Annotated[
-    list[str] | None,
-    typer.Option("--only", help="This component alone.", metavar="COMPONENT", autocompletion=complete.components),
-]
-Until = Annotated[
-    str, typer.Option("--until", help="Stop after this step.", metavar="STEP", autocompletion=complete.steps)
-]
-Arch = Annotated[
-    str,
-    typer.Option("--arch", help="Device targets to compile for.", metavar="auto|LIST", autocompletion=complete.targets),
-]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", help="A build variable.", metavar="COMPONENT.KEY=VALUE", autocompletion=complete.variables),
-]
+Only = Annotated[Words, _offered("--only", "This component alone.", "COMPONENT", complete.components)]
+Until = Annotated[str, _offered("--until", "Stop after this step.", "STEP", complete.steps)]
+Arch = Annotated[str, _offered("--arch", "Device targets to compile for.", "auto|LIST", complete.targets)]
+Set = Annotated[Words, _offered("--set", "A build variable.", "COMPONENT.KEY=VALUE", complete.variables)]
 Source = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--source",
-        help="A checkout of your own; it is never reset.",
-        metavar="COMPONENT=DIR[:editable]",
-        autocompletion=complete.assigned,
-    ),
+    Words,
+    _offered("--source", "A checkout of your own; it is never reset.", "COMPONENT=DIR[:editable]", complete.assigned),
 ]
-Patch = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--patch", help="A patch for a fetched source.", metavar="COMPONENT=FILE", autocompletion=complete.assigned
-    ),
-]
+Patch = Annotated[Words, _offered("--patch", "A patch for a fetched source.", "COMPONENT=FILE", complete.assigned)]
 Target = Annotated[str, typer.Option("--target", help="One ninja target alone, and no wheel.", metavar="TARGET")]
-Launcher = Annotated[
-    str,
-    typer.Option(
-        "--launcher",
-        help="A compiler cache.",
-        metavar="auto|ccache|sccache|none",
-        autocompletion=complete.one_of("auto", "ccache", "sccache", "none"),
-    ),
-]
+Launcher = Annotated[str, _choice("--launcher", "A compiler cache.", "auto", "ccache", "sccache", "none")]
 Events = Annotated[str, typer.Option("--events", help="One JSON line for each event.", metavar="FILE")]
-Verify = Annotated[
-    str,
-    typer.Option(
-        "--verify",
-        help="Verify at the end.",
-        metavar="auto|require|off",
-        autocompletion=complete.one_of("auto", "require", "off"),
-    ),
-]
+Verify = Annotated[str, _choice("--verify", "Verify at the end.", "auto", "require", "off")]
 Hashes = Annotated[bool, typer.Option("--require-hashes", help="Take nothing without a published hash.")]
 Device = Annotated[str, typer.Option("--device", help="Another device; auto: what is here.", metavar="auto|NAME")]
-Level = Annotated[
-    str,
-    typer.Option(
-        "--level",
-        help="How much to check.",
-        metavar="quick|smoke|full",
-        autocompletion=complete.one_of("quick", "smoke", "full"),
-    ),
-]
-OnlyChecks = Annotated[list[str] | None, typer.Option("--only", help="This check or area alone.", metavar="ID")]
-SkipChecks = Annotated[list[str] | None, typer.Option("--skip", help="Not this check or area.", metavar="ID")]
+Level = Annotated[str, _choice("--level", "How much to check.", "quick", "smoke", "full")]
+OnlyChecks = Annotated[Words, typer.Option("--only", help="This check or area alone.", metavar="ID")]
+SkipChecks = Annotated[Words, typer.Option("--skip", help="Not this check or area.", metavar="ID")]
 ListChecks = Annotated[bool, typer.Option("--list", help="Say which checks there are.")]
 Jobs = Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: by memory.")]
 Patience = Annotated[float, typer.Option("--patience", help="Seconds that a check may take.", metavar="S", min=1)]
@@ -175,7 +111,7 @@ From = Annotated[str, typer.Option("--from", help="Compiled, or as published.", 
 ImageDialect = Annotated[str, typer.Option("--dialect", help="For which engine.", metavar="buildkit|portable")]
 ImageBase = Annotated[str, typer.Option("--base", help="Another base image of that system.", metavar="IMAGE")]
 ImageDriver = Annotated[str, typer.Option("--driver", help="Intel's line of packages.", metavar="client|data-center")]
-ImagePin = Annotated[list[str] | None, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]
+ImagePin = Annotated[Words, typer.Option("--pin", help="A package exactly.", metavar="PACKAGE=VERSION")]
 
 
 # Groups of options that commands take whole.
@@ -188,31 +124,38 @@ def _options_of(group: Any) -> tuple[tuple[str, Any, Any], ...]:
     return tuple((field.name, hints[field.name], field.default) for field in fields(group))
 
 
-def spread(command: Callable[..., Any]) -> Callable[..., Any]:
-    """Let a command that takes groups of options have each option of theirs as its own."""
-    hints = get_type_hints(command, include_extras=True)
+def spread(command: Callable[..., Any], name: str = "") -> Callable[..., Any]:
+    """Let a command that takes groups of options have each option of theirs as its own; one with a name is finished."""
+    hints = get_type_hints(command, localns={"AnyResult": Any}, include_extras=True)  # for types alone it is imported
     groups: dict[str, tuple[Any, list[str]]] = {}
     parameters: list[tuple[str, Any, Any]] = []
-    for name, parameter in signature(command).parameters.items():
-        kind = hints[name]
+    for each, parameter in signature(command).parameters.items():
+        kind = hints[each]
         if is_dataclass(kind):
             own = _options_of(kind)  # type: ignore[arg-type]
-            groups[name] = (kind, [option for option, _, _ in own])
+            groups[each] = (kind, [option for option, _, _ in own])
             parameters += own
         else:
-            parameters.append((name, kind, parameter.default))
+            parameters.append((each, kind, parameter.default))
 
     @wraps(command)
     def call(**words: Any) -> Any:
-        taken = {name: kind(**{each: words.pop(each) for each in names}) for name, (kind, names) in groups.items()}
+        taken = {each: kind(**{option: words.pop(option) for option in own}) for each, (kind, own) in groups.items()}
+        if name:
+            taken["told"].finish(name, lambda: command(**taken, **words))
         return command(**taken, **words)
 
     del call.__wrapped__  # Typer would read the signature of what is wrapped
-    call.__annotations__ = {name: kind for name, kind, _ in parameters}
+    call.__annotations__ = {option: kind for option, kind, _ in parameters}
     call.__signature__ = Signature(  # type: ignore[attr-defined]
-        [Parameter(name, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for name, kind, own in parameters]
+        [Parameter(option, Parameter.KEYWORD_ONLY, default=own, annotation=kind) for option, kind, own in parameters]
     )
     return call
+
+
+def command(name: str) -> Callable[[Callable[..., AnyResult]], Callable[..., Any]]:
+    """Make a command of what gives a result; that, or its error, is told as `told` says, and ends the program."""
+    return partial(spread, name=name)
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)

@@ -22,68 +22,48 @@ Name = Annotated[
 ]
 
 
-@options.spread
-def profiles_list(*, told: options.Output) -> None:
+@options.command("profiles list")
+def profiles_list(*, told: options.Output) -> AnyResult:
     """List the profiles that ship with the program."""
+    from xpusetup.commands.profiles import list_profiles
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import list_profiles
-
-        return list_profiles()
-
-    told.finish("profiles list", work)
+    return list_profiles()
 
 
-@options.spread
-def profiles_show(*, name: Name, told: options.LongOutput) -> None:
+@options.command("profiles show")
+def profiles_show(*, name: Name, told: options.LongOutput) -> AnyResult:
     """Show all that a profile says, with the source of each pin; -v also what upstream's files say of the build."""
+    from xpusetup.commands.profiles import show_profile
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import show_profile
-
-        return show_profile(name)
-
-    told.finish("profiles show", work)
+    return show_profile(name)
 
 
-@options.spread
-def profiles_check(*, name: Name, told: options.Output) -> None:
+@options.command("profiles check")
+def profiles_check(*, name: Name, told: options.Output) -> AnyResult:
     """Check a profile: every error of the file at once."""
+    from xpusetup.commands.profiles import check_profile
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import check_profile
-
-        return check_profile(name)
-
-    told.finish("profiles check", work)
+    return check_profile(name)
 
 
-@options.spread
+@options.command("profiles trust")
 def profiles_trust(
     *,
     file: Annotated[list[str], typer.Argument(metavar="FILE...", help="Profiles, and files that one names.")],
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Let a file that is not yours alone run its steps, as it is now; changed, it has to be trusted anew."""
+    from xpusetup.commands.profiles import trust_files
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import trust_files
-
-        return trust_files(file)
-
-    told.finish("profiles trust", work)
+    return trust_files(file)
 
 
-@options.spread
-def profiles_schema(*, told: options.Output) -> None:
+@options.command("profiles schema")
+def profiles_schema(*, told: options.Output) -> AnyResult:
     """Print the JSON Schema of profile files, for editors."""
+    from xpusetup.commands.profiles import make_schema
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import make_schema
-
-        return make_schema()
-
-    told.finish("profiles schema", work)
+    return make_schema()
 
 
 @dataclass(frozen=True, kw_only=True, eq=False, repr=False)
@@ -144,7 +124,7 @@ Base = Annotated[
 ]
 
 
-@options.spread
+@options.command("profiles new")
 def profiles_new(
     *,
     name: Annotated[str, typer.Argument(metavar="[NAME]", help="Its name; with --release torch-X.Y.")] = "",
@@ -154,45 +134,32 @@ def profiles_new(
     force: Annotated[bool, typer.Option("--force", help="Write over a file that is there.")] = False,
     out: options.Out = "",
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Write a new profile: a copy of one that ships, one for a device, or one of a release from upstream's files."""
+    from xpusetup.commands.profiles import new_file, new_profile
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import new_file, new_profile
-
-        source = any((of_device.repo, of_device.rev, of_device.version))
-        if of_release.release and (of_device.device or source):
-            raise UsageError("--release goes with none of --device, --repo, --rev and --version", fix="leave them out")
-        if of_release.release:
-            return of_release.write(name, base, lambda named: new_file(named, out, force=force), told)
-        if of_release.source:
-            raise UsageError("--source is for a release", fix="say which: --release 2.15")
-        if not name:
-            raise UsageError("a new profile needs a name", fix="as in: xpusetup profiles new mine")
-        path = new_file(name, out, force=force)
-        if of_device.device:
-            return of_device.write(name, base, path, told)
-        if source:
-            raise UsageError("--repo, --rev and --version are for a device", fix="add its file: --device FILE")
-        return new_profile(name, base or "torch-2.14", path)
-
-    told.finish("profiles new", work)
+    source = any((of_device.repo, of_device.rev, of_device.version))
+    if of_release.release and (of_device.device or source):
+        raise UsageError("--release goes with none of --device, --repo, --rev and --version", fix="leave them out")
+    if of_release.release:
+        return of_release.write(name, base, lambda named: new_file(named, out, force=force), told)
+    if of_release.source:
+        raise UsageError("--source is for a release", fix="say which: --release 2.15")
+    if not name:
+        raise UsageError("a new profile needs a name", fix="as in: xpusetup profiles new mine")
+    path = new_file(name, out, force=force)
+    if of_device.device:
+        return of_device.write(name, base, path, told)
+    if source:
+        raise UsageError("--repo, --rev and --version are for a device", fix="add its file: --device FILE")
+    return new_profile(name, base or "torch-2.14", path)
 
 
-@options.spread
-def profiles_lock(
-    *,
-    where: options.LockWhere,
-    out: options.Out = "",
-    told: options.Output,
-) -> None:
+@options.command("profiles lock")
+def profiles_lock(*, where: options.LockWhere, out: options.Out = "", told: options.Output) -> AnyResult:
     """Find what a tag, branch or pull request is now, with all that its tree names, and pin it."""
+    from xpusetup.commands.profiles import lock
+    from xpusetup.ui.live import asking
 
-    def work() -> AnyResult:
-        from xpusetup.commands.profiles import lock
-        from xpusetup.ui.live import asking
-
-        with asking(quiet=told.silent) as say:
-            return lock(where.find(), out, say)
-
-    told.finish("profiles lock", work)
+    with asking(quiet=told.silent) as say:
+        return lock(where.find(), out, say)

@@ -1,7 +1,8 @@
-"""run, env, status, report: what was built, and how to use it."""
+"""run, env, status, report, adopt, remove: what was built, how to use it, and how it goes."""
 
 from __future__ import annotations
 
+import sys
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -9,6 +10,8 @@ import typer
 from xpusetup.cli import complete, options
 
 if TYPE_CHECKING:
+    from xpusetup.commands.adopt import Adoption
+    from xpusetup.commands.remove import Removal
     from xpusetup.commands.result import AnyResult
 
 
@@ -22,30 +25,17 @@ def _say(text: str) -> None:
     write_text(f"xpusetup: {text}\n", stderr=True)
 
 
-def _silence(_text: str) -> None:
-    """Say nothing."""
-
-
-@options.spread
-def run(
-    *,
-    context: typer.Context,
-    where: options.BuiltWhere,
-    told: options.Output,
-) -> None:
+@options.command("run")
+def run(*, context: typer.Context, where: options.BuiltWhere, told: options.Output) -> AnyResult:
     """Run a command in the built environment: xpusetup run -- python train.py.
 
     With --json what the command says goes to stderr, and stdout gets how it ended.
     """
+    from xpusetup.commands.environment import run as run_in_place
+    from xpusetup.commands.environment import run_and_tell
 
-    def work() -> AnyResult:
-        from xpusetup.commands.environment import run as run_in_place
-        from xpusetup.commands.environment import run_and_tell
-
-        place, say = where.find(), _silence if told.quiet else _say
-        return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
-
-    told.finish("run", work)
+    place, say = where.find(), None if told.quiet else _say
+    return run_and_tell(place, context.args) if told.json else run_in_place(place, context.args, say=say)
 
 
 @options.spread
@@ -67,12 +57,12 @@ def env(
             return list_libraries(where.find())
         from xpusetup.commands.environment import env as make
 
-        return make(where.find(), build=build, say=_silence if told.quiet else _say)
+        return make(where.find(), build=build, say=None if told.quiet else _say)
 
     told.finish("env --closure" if closure else "env", work)
 
 
-@options.spread
+@options.command("status")
 def status(
     *,
     where: options.BuiltWhere,
@@ -87,39 +77,97 @@ def status(
     follow: Annotated[bool, typer.Option("--follow", "-f", help="With --log: as it says it.")] = False,
     check: Annotated[bool, typer.Option("--check", help="Hash every file that was made or installed.")] = False,
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Say what is built and from what."""
+    if log:
+        from xpusetup.commands.status import show_log
+        from xpusetup.ui.console import write_text
 
-    def work() -> AnyResult:
-        if log:
-            from xpusetup.commands.status import show_log
-            from xpusetup.ui.console import write_text
+        return show_log(where.find(), log, more=follow, say=lambda text: write_text(text, stderr=told.json))
+    if diff:
+        from xpusetup.commands.devices import diff as compare
 
-            return show_log(where.find(), log, more=follow, say=lambda text: write_text(text, stderr=told.json))
-        if diff:
-            from xpusetup.commands.devices import diff as compare
+        return compare(where.find(), diff)
+    from xpusetup.commands.status import status as make
 
-            return compare(where.find(), diff)
-        from xpusetup.commands.status import status as make
-
-        return make(where.find(), check=check)
-
-    told.finish("status", work)
+    return make(where.find(), check=check)
 
 
-@options.spread
+@options.command("report")
 def report(
     *,
     where: options.BuiltWhere,
     out: options.Out = "",
     show: Annotated[bool, typer.Option("--open", help="Open it in a browser too.")] = False,
     told: options.Output,
-) -> None:
+) -> AnyResult:
     """Write one HTML page that shows what the hours of a build went into."""
+    from xpusetup.commands.report import report as make
 
-    def work() -> AnyResult:
-        from xpusetup.commands.report import report as make
+    return make(where.find(), out=out, show=show)
 
-        return make(where.find(), out=out, show=show)
 
-    told.finish("report", work)
+# adopt: a project keeps its torch.
+
+
+@options.command("adopt")
+def adopt(
+    *,
+    folder: Annotated[str, typer.Argument(help="The project's folder.", metavar="DIR", show_default=False)] = ".",
+    where: options.ActiveWhere,
+    undo: Annotated[bool, typer.Option("--undo", help="Take it back.")] = False,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    told: options.Output,
+) -> AnyResult:
+    """Make a project of uv or pip keep its torch, after showing what is written; --undo takes it back."""
+    from xpusetup.commands import adopt as adopting
+
+    found = adopting.look_back(folder) if undo else adopting.look(folder, where.find())
+    if found.data.changes and not yes and not _agrees_to_write(found, json=told.json):
+        return adopting.show(found)
+    return adopting.apply(found)
+
+
+def _agrees_to_write(found: Adoption, *, json: bool) -> bool:
+    """Ask on a terminal; elsewhere nothing is written."""
+    from xpusetup.ui.console import literal, make_console
+    from xpusetup.ui.storage import show_changes
+
+    if not sys.stdin.isatty():
+        return False
+    show_changes(make_console(stderr=json), literal(found.data))
+    return typer.confirm(" Write this?", err=json)
+
+
+# remove: a build goes.
+
+
+@options.command("remove")
+def remove(
+    *,
+    where: options.LockWhere,
+    yes: Annotated[bool, typer.Option("--yes", "-y", help="Do not ask.")] = False,
+    told: options.Output,
+) -> AnyResult:
+    """Remove a build, after saying what goes and what that frees; never what is not ours."""
+    from xpusetup.commands import remove
+    from xpusetup.ui.live import asking
+
+    with asking(quiet=told.silent) as say:
+        say("looking at what is there")
+        found = remove.look(where.find())
+    if not yes and not _agrees_to_remove(found, json=told.json):
+        return remove.keep(found)
+    with asking(quiet=told.silent) as say:
+        return remove.remove(found, say)
+
+
+def _agrees_to_remove(found: Removal, *, json: bool) -> bool:
+    from xpusetup.base.errors import UsageError
+    from xpusetup.ui.console import literal, make_console
+    from xpusetup.ui.storage import show_before
+
+    show_before(make_console(stderr=True), literal(found.describe(removed=False)))
+    if not sys.stdin.isatty():
+        raise UsageError("nobody is here to be asked", fix=f"xpusetup remove --root {found.root.path} --yes")
+    return typer.confirm(" Remove this?", err=json)

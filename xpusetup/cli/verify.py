@@ -1,4 +1,4 @@
-"""verify, test, verify-wheel, rebuild, sign, fits: proof of devices, suites and wheels, and what fits a torch."""
+"""verify, test, devices, verify-wheel, rebuild, sign, fits: proof of devices, suites, wheels; what fits a torch."""
 
 from __future__ import annotations
 
@@ -17,15 +17,14 @@ if TYPE_CHECKING:
 
 
 Suite = Annotated[
-    str,
-    typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites),
+    str, typer.Argument(help="transformers, accelerate, diffusers or pytorch.", autocompletion=complete.suites)
 ]
 Source = Annotated[str, typer.Option("--source", help="Where its tests are.", metavar="DIR|URL@REF")]
 Select = Annotated[list[str] | None, typer.Option("--select", help="These folders, files or named parts.")]
 Baseline = Annotated[str, typer.Option("--baseline", help="What to compare with.", metavar="FILE|ID")]
 
 
-@options.spread
+@options.command("test")
 def run_tests(
     *,
     suite: Suite = "",
@@ -43,29 +42,25 @@ def run_tests(
     again: Annotated[bool, typer.Option("--again", help="Run also what an earlier run ended.")] = False,
     out: Annotated[str, typer.Option("--out", "-o", help="Where results go.", metavar="DIR")] = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Run a suite of tests on the device, and hold its results against a baseline; without a name: which there are."""
-    what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
-    how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
-    words = {"suite": suite, "device": device, "baseline": baseline, "out": out, **what, **how}
-    told.finish("test", lambda: _work(where.find(), words, quiet=told.silent))
-
-
-def _work(where: Where, words: dict[str, Any], *, quiet: bool) -> AnyResult:
     from xpusetup.commands.test import list_suites, run_suite
     from xpusetup.suites.sources import SuiteOptions
     from xpusetup.ui.live import asking
 
-    if not words["suite"]:
+    if not suite:
         return list_suites()
-    with asking(quiet=quiet) as say:
-        return run_suite(where, SuiteOptions(**words), say)
+    what: dict[str, Any] = {"source": source, "select": tuple(select or ()), "keyword": keyword, "full": full}
+    how: dict[str, Any] = {"shards": shards, "workers": workers, "bound": bound, "again": again, "install": install}
+    asked = SuiteOptions(suite=suite, device=device, baseline=baseline, out=out, **what, **how)
+    with asking(quiet=told.silent) as say:
+        return run_suite(where.find(), asked, say)
 
 
 # verify-wheel: what is in a wheel.
 
 
-@options.spread
+@options.command("verify-wheel")
 def verify_wheel(
     *,
     wheel: Annotated[str, typer.Argument(help="The file.", metavar="WHEEL")],
@@ -81,82 +76,70 @@ def verify_wheel(
     ] = "",
     key: Annotated[str, typer.Option("--key", help="The public key that has to have signed it.", metavar="FILE")] = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Say what is in a wheel; with --profile, whether it is what the profile says."""
+    from xpusetup.commands.verify_wheel import WheelOptions
+    from xpusetup.commands.verify_wheel import verify_wheel as verify
+    from xpusetup.ui.live import waiting
 
-    def work() -> AnyResult:
-        from xpusetup.commands.verify_wheel import WheelOptions
-        from xpusetup.commands.verify_wheel import verify_wheel as verify
-        from xpusetup.ui.live import waiting
-
-        asked = WheelOptions(
-            profile=profile,
-            version=version,
-            arch=arch,
-            forbidden=tuple(forbid or ()),
-            provenance=provenance,
-            statement=statement,
-            key=key,
-        )
-        with waiting("reading the wheel", quiet=told.silent):
-            return verify(wheel, asked)
-
-    told.finish("verify-wheel", work)
+    asked = WheelOptions(
+        profile=profile,
+        version=version,
+        arch=arch,
+        forbidden=tuple(forbid or ()),
+        provenance=provenance,
+        statement=statement,
+        key=key,
+    )
+    with waiting("reading the wheel", quiet=told.silent):
+        return verify(wheel, asked)
 
 
 # rebuild: the same bytes again.
 
 
-@options.spread
+@options.command("rebuild")
 def rebuild(
     *,
     where: options.LockWhere,
-    check: Annotated[bool, typer.Option("--check", help="Compare, which is all that it is for.")] = True,  # noqa: ARG001 - as it is
+    check: Annotated[bool, typer.Option("--check", help="Compare, which is all that it is for.")] = True,
     at: Annotated[str, typer.Option("--at", help="The folder to build in.", metavar="DIR")] = "",
     keep: Annotated[bool, typer.Option("--keep", help="Keep the second build if nothing differs.")] = False,
     jobs: Annotated[int, typer.Option("--jobs", "-j", min=0, help="Compile jobs; 0: others than before.")] = 0,
     launcher: options.Launcher = "none",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Build again what is built, in another folder and under other conditions, and compare the wheels byte by byte."""
+    from xpusetup.commands.rebuild import RebuildOptions
+    from xpusetup.commands.rebuild import rebuild as make
 
-    def work() -> AnyResult:
-        from xpusetup.commands.rebuild import RebuildOptions
-        from xpusetup.commands.rebuild import rebuild as make
-
-        with told.view() as view:
-            how = RebuildOptions(at=at, keep=keep, jobs=jobs, launcher=launcher, observe=view.observe)
-            return make(where.find(), how)
-
-    told.finish("rebuild", work)
+    with told.view() as view:
+        how = RebuildOptions(at=at, keep=keep, jobs=jobs, launcher=launcher, observe=view.observe)
+        return make(where.find(), how)
 
 
 # sign: the statements of wheels, by a key of the user's own.
 
 
-@options.spread
+@options.command("sign")
 def sign(
     *,
     wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
     key: Annotated[str, typer.Option("--key", help="A private key of ed25519, in PEM.", metavar="FILE")],
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Sign what wheels say of what they were built from, once it was held against them."""
+    from xpusetup.commands.verify_wheel import sign_wheels
+    from xpusetup.ui.live import waiting
 
-    def work() -> AnyResult:
-        from xpusetup.commands.sign import sign_wheels
-        from xpusetup.ui.live import waiting
-
-        with waiting("reading the wheels", quiet=told.silent):
-            return sign_wheels(wheels, key)
-
-    told.finish("sign", work)
+    with waiting("reading the wheels", quiet=told.silent):
+        return sign_wheels(wheels, key)
 
 
 # fits: whether wheels work with a torch.
 
 
-@options.spread
+@options.command("fits")
 def fits(
     *,
     wheels: Annotated[list[str], typer.Argument(help="The files.", metavar="WHEEL...")],
@@ -165,23 +148,19 @@ def fits(
         str, typer.Option("--torch", help="A wheel of torch, a folder of its libraries, or a version.", metavar="X")
     ] = "",
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Say of each wheel whether it works with a torch, without loading anything."""
+    from xpusetup.commands.fits import judge_wheels
+    from xpusetup.ui.live import waiting
 
-    def work() -> AnyResult:
-        from xpusetup.commands.fits import judge_wheels
-        from xpusetup.ui.live import waiting
-
-        with waiting("reading wheels and torch", quiet=told.silent):
-            return judge_wheels(wheels, where.find(), torch)
-
-    told.finish("fits", work)
+    with waiting("reading wheels and torch", quiet=told.silent):
+        return judge_wheels(wheels, where.find(), torch)
 
 
 # verify: proof that a device computes, and which operators it leaves to the CPU.
 
 
-@options.spread
+@options.command("verify")
 def verify(
     *,
     where: options.BuiltWhere,
@@ -205,28 +184,20 @@ def verify(
     log: Annotated[list[str] | None, typer.Option("--log", help="As a log tells; -: stdin.", metavar="FILE")] = None,
     markdown: Annotated[bool, typer.Option("--markdown", help="Tables as Markdown on a terminal too.")] = False,
     told: options.LongOutput,
-) -> None:
+) -> AnyResult:
     """Prove that the accelerator computes the right numbers."""
+    if codegen:
+        return _codegen(where.find(), quiet=told.silent)
+    if fallbacks or release or log or markdown:
+        tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
+        return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
+    if listed:
+        from xpusetup.commands.verify import list_checks
 
-    def work() -> AnyResult:
-        if codegen:
-            return _codegen(where.find(), quiet=told.silent)
-        if fallbacks or release or log or markdown:
-            tables = {"device": device, "release": release, "logs": tuple(log or ()), "markdown": markdown}
-            return _fallbacks(where.find(), **tables, whole=told.verbose, quiet=told.silent)
-        checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
-        if listed:
-            return _list()
-        how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
-        return _checks(where.find(), **checks, **how, quiet=told.silent)
-
-    told.finish("verify", work)
-
-
-def _list() -> AnyResult:
-    from xpusetup.commands.verify import list_checks
-
-    return list_checks()
+        return list_checks()
+    checks = {"device": device, "level": level, "only": tuple(only or ()), "skip": tuple(skip or ()), "mode": mode}
+    how = {"junit": junit, "patience": patience, "throughput": throughput, "save": save}
+    return _checks(where.find(), **checks, **how, quiet=told.silent)
 
 
 def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
@@ -238,6 +209,14 @@ def _checks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
         return make(where, VerifyOptions(**words), say)
 
 
+def _codegen(where: Where, *, quiet: bool) -> AnyResult:
+    from xpusetup.commands.codegen import generate_code
+    from xpusetup.ui.live import waiting
+
+    with waiting("compiling kernels", quiet=quiet):
+        return generate_code(where)
+
+
 def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
     from xpusetup.commands.verify import FallbackOptions, show_fallbacks
     from xpusetup.ui.live import waiting
@@ -247,9 +226,52 @@ def _fallbacks(where: Where, *, quiet: bool, **words: Any) -> AnyResult:
         return show_fallbacks(where, asked)
 
 
-def _codegen(where: Where, *, quiet: bool) -> AnyResult:
-    from xpusetup.commands.codegen import generate_code
+# devices: accelerators and extensions of an environment, listed or tried; results of many as one table.
+
+
+DeviceFiles = Annotated[
+    list[str] | None, typer.Option("--device", help="One more accelerator, by its device file.", metavar="FILE")
+]
+
+
+@options.command("devices list")
+def devices_list(*, where: options.ActiveWhere, device: DeviceFiles = None, told: options.LongOutput) -> AnyResult:
+    """List accelerators and what `import torch` loads for them, without importing it."""
+    from xpusetup.commands.devices import list_devices
+
+    return list_devices(where.find(), tuple(device or ()))
+
+
+@options.command("devices check")
+def devices_check(
+    *,
+    where: options.ActiveWhere,
+    device: DeviceFiles = None,
+    patience: Annotated[
+        float, typer.Option("--patience", help="Seconds for each import of torch.", metavar="SECONDS", min=1)
+    ] = 60,
+    told: options.LongOutput,
+) -> AnyResult:
+    """Load each extension in a process of its own: what works, and what breaks `import torch`."""
+    from xpusetup.commands.devices import check_devices
     from xpusetup.ui.live import waiting
 
-    with waiting("compiling kernels", quiet=quiet):
-        return generate_code(where)
+    with waiting("importing torch, alone and with each extension", quiet=told.silent):
+        return check_devices(where.find(), tuple(device or ()), patience=patience)
+
+
+@options.command("devices table")
+def devices_table(
+    *,
+    results: Annotated[
+        list[str], typer.Argument(help="Saved results of verify, roots, folders of roots.", metavar="RESULT...")
+    ],
+    page: Annotated[
+        str, typer.Option("--page", help="Write it into this Markdown file, between its markers.", metavar="FILE")
+    ] = "",
+    told: options.LongOutput,
+) -> AnyResult:
+    """One table of devices and checks: ok, wrong, unsupported, absent, not run."""
+    from xpusetup.commands.devices import tabulate
+
+    return tabulate(results, page)

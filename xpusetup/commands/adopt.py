@@ -10,8 +10,10 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from packaging.utils import canonicalize_name
+
 from xpusetup.adopt import pip, uv
-from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, canonical, keep_torch
+from xpusetup.adopt.keeping import FAMILY, Installed, Keep, Keeping, keep_torch
 from xpusetup.base.document import read_as
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import choose_python
@@ -96,7 +98,7 @@ def look(folder: str, where: Where) -> Adoption:
     environment, by = _environment(place, where)
     own = _own_environment(place)
     outside = own is not None and own != environment and _sees(own, environment)
-    keeping = keep_torch(_installed(environment), _is_there, outside=outside)
+    keeping = keep_torch(_installed(environment), lambda path: Path(path).is_file(), outside=outside)
     before = {path: text for path, (text, _) in _taken_back(place).items()}
     texts = dict(_edits(place, keeping, own or environment, before))
     if not texts:
@@ -209,14 +211,10 @@ def _installed(prefix: Path) -> dict[str, Installed]:
     found: dict[str, Installed] = {}
     for folder in (each for place in site_packages(prefix) for each in sorted(place.glob("*.dist-info"))):
         name, _, version = folder.name.removesuffix(".dist-info").partition("-")
-        if canonical(name) in FAMILY:
+        if canonicalize_name(name) in FAMILY:
             origin = files.read_text(folder / "direct_url.json") or ""
-            found.setdefault(canonical(name), Installed(version, origin))
+            found.setdefault(canonicalize_name(name), Installed(version, origin))
     return found
-
-
-def _is_there(path: str) -> bool:
-    return Path(path).is_file()
 
 
 def _sees(own: Path, environment: Path) -> bool:
@@ -286,14 +284,15 @@ def _in_force(settings: str) -> list[str]:
 def _taken_back(place: Path) -> dict[Path, tuple[str | None, bool]]:
     """Give what each file that was adopted becomes, and whether nobody changed it since."""
     record = _read_record(place)
-    return {Path(one.path): _back(Path(one.path), one, record) for one in record.files} if record else {}
-
-
-def _back(path: Path, one: Saved, record: Record) -> tuple[str | None, bool]:
-    now = _text(path, {})
-    if now is None or now == one.after:
-        return one.before, True
-    return _left(path, now, one, record), False
+    if record is None:
+        return {}
+    found: dict[Path, tuple[str | None, bool]] = {}
+    for one in record.files:
+        path = Path(one.path)
+        now = _text(path, {})
+        same = now is None or now == one.after
+        found[path] = (one.before if same else _left(path, now or "", one, record)), same
+    return found
 
 
 def _left(path: Path, now: str, one: Saved, record: Record) -> str | None:

@@ -10,32 +10,20 @@ from packaging.version import Version
 
 from xpusetup.base.document import fields_of, to_json
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import Event, FoundRef
-from xpusetup.bisect.io import NightlyEnvironment, check_out, open_ancestry
-from xpusetup.bisect.search import (
-    Trial,
-    Verdict,
-    between,
-    commit_of,
-    day_of,
-    decide,
-    history,
-    judge,
-    main_commit,
-    parse_trial,
-    parse_versions,
-)
-from xpusetup.commands.build import run_purpose
+from xpusetup.base.model import Event, FoundRef, Request
+from xpusetup.bisect import search
+from xpusetup.bisect.io import Commit, NightlyEnvironment, check_out, open_ancestry
+from xpusetup.commands.build import BuildOptions, run_purpose
 from xpusetup.commands.environment import run_environment
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
-from xpusetup.config.profile import find_needed
+from xpusetup.config.profile import SourceComponent, Vendored, find_needed
 from xpusetup.config.request import COMMIT, choose, names_to_ask
 from xpusetup.config.settings import make_network
 from xpusetup.plan.install import BUILD
 from xpusetup.run.manifest import read_document
 from xpusetup.run.prepare import preview
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, variables
 from xpusetup.system.git import list_refs, read_files
@@ -45,16 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from xpusetup.base.model import Request
-    from xpusetup.bisect.io import Commit
-    from xpusetup.bisect.search import Answer
-    from xpusetup.commands.build import BuildOptions
-    from xpusetup.config.profile import SourceComponent, Vendored
-    from xpusetup.run.workspace import Where, Workspace
 
-
-# The first half of a search: between two nightly wheels, which need no build, down to two that follow each
-# other.
+# The first half of a search: between two nightly wheels, which need no build, down to two that follow each other.
 
 
 NAME = "nightlies"
@@ -65,8 +45,8 @@ NAME = "nightlies"
 class Neighbours:
     """The last good nightly and the first bad one that could be told, and the commits that they were made from."""
 
-    good: Trial
-    bad: Trial
+    good: search.Trial
+    bad: search.Trial
     index: str
 
 
@@ -77,17 +57,16 @@ class NightlySearch:
     good: str
     bad: str
     index: str
-    trials: list[Trial]
+    trials: list[search.Trial]
 
 
 def names_nightlies(good: str, bad: str) -> bool:
     """Say whether a search is between nightlies. Raises UsageError where only one of two is."""
-    days = [day_of(ref) for ref in (good, bad)]
+    days = [search.day_of(ref) for ref in (good, bad)]
     if any(days) and not all(days):
         named, other = (good, bad) if days[0] else (bad, good)
-        raise UsageError(
-            f"{named} is a nightly and {other} is none", fix="name two days, as 2026-05-01, or two commits"
-        )
+        fix = "name two days, as 2026-05-01, or two commits"
+        raise UsageError(f"{named} is a nightly and {other} is none", fix=fix)
     return all(days)
 
 
@@ -95,20 +74,31 @@ def search_nightlies(base: Workspace, bench: BisectRun) -> Neighbours:
     """Try nightlies until two are neighbours. Raises UsageError for days between which there is nothing to find."""
     place = _prepare(base, bench)
     local = Version(bench.part.version).local or ""
-    found = parse_versions(place.list_versions(), local)
-    asked = [each.version for each in between(found, day_of(bench.hunt.good), day_of(bench.hunt.bad))]
+    found = search.parse_versions(place.list_versions(), local)
+    days = (search.day_of(bench.hunt.good), search.day_of(bench.hunt.bad))
+    asked = [each.version for each in search.between(found, *days)]
     bench.say(f"{len(asked)} nightly wheels of {place.distribution} from {bench.hunt.good} to {bench.hunt.bad}")
     good = _end(bench, place, asked, "good")
     bad = _end(bench, place, asked[::-1], "bad")
     while True:
         tried = {trial.rev: trial for trial in bench.notebook.trials(NAME)}
-        low = max((rev for rev in asked if _is(tried, rev, "good")), key=asked.index, default=good.rev)
-        high = min((rev for rev in asked if _is(tried, rev, "bad")), key=asked.index, default=bad.rev)
-        verdicts = {rev: trial.verdict for rev, trial in tried.items()}
-        answer = decide(history(asked, low, high), high, verdicts)
+        verdicts = bench.notebook.verdicts(NAME)
+        low = max((rev for rev in asked if verdicts.get(rev) == "good"), key=asked.index, default=good.rev)
+        high = min((rev for rev in asked if verdicts.get(rev) == "bad"), key=asked.index, default=bad.rev)
+        answer = search.decide(search.history(asked, low, high), high, verdicts)
         if not answer.next:
-            return _neighbours(bench, place, tried[low], tried[high])
+            break
         _try_nightly(bench, place, answer.next)
+    graph = open_ancestry(bench.part.repo, bench.env)
+    graph.bring(tried[low].commit, tried[high].commit)
+    good, bad = (
+        replace(trial, commit=search.main_commit(trial.commit, graph.describe(trial.commit).subject))
+        for trial in (tried[low], tried[high])
+    )
+    if good.commit == bad.commit:
+        message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
+        raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
+    return Neighbours(good=good, bad=bad, index=place.index)
 
 
 def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
@@ -125,11 +115,7 @@ def _prepare(base: Workspace, bench: BisectRun) -> NightlyEnvironment:
     return place
 
 
-def _is(tried: dict[str, Trial], rev: str, verdict: str) -> bool:
-    return rev in tried and tried[rev].verdict == verdict
-
-
-def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> Trial:
+def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], wanted: str) -> search.Trial:
     """Find the outermost nightly that can be told, and hold it against what was said of it."""
     for version in versions:
         trial = _try_nightly(bench, place, version)
@@ -142,7 +128,7 @@ def _end(bench: BisectRun, place: NightlyEnvironment, versions: Sequence[str], w
     raise UsageError(f"no nightly {between_them} can be tried", fix="name other days, or two commits")
 
 
-def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> search.Trial:
     known = bench.notebook.find(NAME, version)
     if known is not None:
         return known
@@ -153,40 +139,25 @@ def _try_nightly(bench: BisectRun, place: NightlyEnvironment, version: str) -> T
     return trial
 
 
-def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) -> Trial:
+def _install_and_try(bench: BisectRun, place: NightlyEnvironment, version: str) -> search.Trial:
     began = now()
     failed = place.install(version)
-    commit = "" if failed else commit_of(place.read_version())
-    skipped = Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
+    commit = "" if failed else search.commit_of(place.read_version())
+    skipped = search.Trial(rev=version, verdict="skip", why=failed or "its version.py names no commit")
     if failed or not commit:
         return skipped
     log = bench.notebook.path.parent.parent / f"logs/bisect.{version}.log"
     log.parent.mkdir(parents=True, exist_ok=True)
     code = run_logged(bench.hunt.command, env=place.variables(), log=log)
-    verdict = judge(code)
+    verdict = search.judge(code)
     if verdict is None:
         message = f"{bench.hunt.command[0]} ended with {code}: that is no verdict"
         raise WorkFailedError(message, fix=f"look at {log}; the same command goes on where it was")
     seconds = round(now() - began, 1)
-    return Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
+    return search.Trial(rev=version, verdict=verdict, why=f"exit code {code}", seconds=seconds, commit=commit)
 
 
-def _neighbours(bench: BisectRun, place: NightlyEnvironment, good: Trial, bad: Trial) -> Neighbours:
-    graph = open_ancestry(bench.part.repo, bench.env)
-    graph.bring(good.commit, bad.commit)
-    ends = [_on_main(trial, graph.describe(trial.commit).subject) for trial in (good, bad)]
-    if ends[0].commit == ends[1].commit:
-        message = f"{good.rev} and {bad.rev} are of the same commit: what broke it is something that they require"
-        raise WorkFailedError(message, fix=f"compare: pip freeze in {place.folder} after each of them")
-    return Neighbours(good=ends[0], bad=ends[1], index=place.index)
-
-
-def _on_main(trial: Trial, subject: str) -> Trial:
-    return Trial(rev=trial.rev, verdict=trial.verdict, why=trial.why, commit=main_commit(trial.commit, subject))
-
-
-# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its
-# notebook.
+# Where a search for a commit builds and tries, and what it has tried: an interrupted one goes on from its notebook.
 
 
 SHOWN = 9
@@ -202,23 +173,23 @@ class Notebook:
         known = read_document(path)
         lines = known.get("trials", {}) if known.get("asked") == self._asked else {}
         self._trials = {
-            name: [trial for document in documents if (trial := parse_trial(document))]
+            name: [trial for document in documents if (trial := search.parse_trial(document))]
             for name, documents in lines.items()
         }
 
-    def trials(self, line: str) -> list[Trial]:
+    def trials(self, line: str) -> list[search.Trial]:
         """Give what was tried."""
         return list(self._trials.get(line, []))
 
-    def verdicts(self, line: str) -> dict[str, Verdict]:
+    def verdicts(self, line: str) -> dict[str, search.Verdict]:
         """Give what came of each commit."""
         return {trial.rev: trial.verdict for trial in self.trials(line)}
 
-    def find(self, line: str, rev: str) -> Trial | None:
+    def find(self, line: str, rev: str) -> search.Trial | None:
         """Give the trial of a commit; None where it was not tried."""
         return next((trial for trial in self.trials(line) if trial.rev == rev), None)
 
-    def add(self, line: str, trial: Trial) -> None:
+    def add(self, line: str, trial: search.Trial) -> None:
         """Keep a trial, once."""
         if self.find(line, trial.rev) is None:
             self._trials.setdefault(line, []).append(trial)
@@ -253,13 +224,13 @@ class BisectRun:
         """Say something to whoever watches."""
         self.options.observe(Event(kind="note", time=now(), text=text))
 
-    def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> Trial:
+    def build_and_try(self, rev: str, sources: tuple[tuple[str, str], ...] = ()) -> search.Trial:
         """Build the component at a commit and run the command with it. Raises WorkFailedError for no verdict."""
         workspace = open_workspace(replace(self.where, rev=(f"{self.part.name}={rev}", *self.where.rev)))
         began = now()
         built = run_purpose(workspace, replace(self.request, sources=sources), self.options, BUILD)
         counts = built.data.cached.values()
-        trial = Trial(
+        trial = search.Trial(
             rev=rev,
             verdict="skip",
             why=f"{built.data.failed} failed",
@@ -268,16 +239,13 @@ class BisectRun:
         )
         if built.code:
             return trial
-        code = self._run(workspace, rev)
-        verdict = judge(code)
+        environment = find_built(workspace)
+        log = environment.root / f"logs/bisect.{rev[:SHOWN]}.log"
+        code = run_logged(self.hunt.command, env=run_environment(environment), log=log)
+        verdict = search.judge(code)
         if verdict is None:
             raise WorkFailedError(f"{self.hunt.command[0]} ended with {code}: that is no verdict", fix=PAUSES)
         return replace(trial, verdict=verdict, why=f"exit code {code}")
-
-    def _run(self, workspace: Workspace, rev: str) -> int:
-        built = find_built(workspace)
-        log = built.root / f"logs/bisect.{rev[:SHOWN]}.log"
-        return run_logged(self.hunt.command, env=run_environment(built), log=log)
 
 
 # bisect: builds commits between a good and a bad one, and names the one that broke a command.
@@ -306,7 +274,7 @@ class CommitSearch:
     bad: str
     culprit: Commit | None
     suspects: list[Commit]
-    trials: list[Trial]
+    trials: list[search.Trial]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -331,7 +299,11 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     if not hunt.command:
         raise UsageError("bisect needs a command", fix="xpusetup bisect --good REF --bad REF -- python test.py")
     base = open_workspace(where)
-    part = _component(base, hunt.component)
+    sources = {part.name: part for part in base.profile.components if part.kind == "source"}
+    part = sources.get(hunt.component)
+    if part is None:
+        message = f"{base.profile.name} builds no {hunt.component!r} from source"
+        raise UsageError(message, fix=f"name another: --component {' or '.join(sources)}")
     own = where if where.root else replace(where, name=where.name or f"{base.root.name}-bisect")
     root = open_workspace(own).root
     env = {**variables(), **make_network(base.settings.network, variables())}
@@ -355,23 +327,13 @@ def bisect(where: Where, request: Request, options: BuildOptions, hunt: Hunt) ->
     return Result("bisect", found, code=0 if found.culprit and not (inside and not inside.culprit) else 1)
 
 
-def _component(workspace: Workspace, name: str) -> SourceComponent:
-    sources = {part.name: part for part in workspace.profile.components if part.kind == "source"}
-    if name in sources:
-        return sources[name]
-    raise UsageError(
-        f"{workspace.profile.name} builds no {name!r} from source",
-        fix=f"name another: --component {' or '.join(sources)}",
-    )
-
-
 def _resolve(part: SourceComponent, ref: str, env: Mapping[str, str]) -> str:
     if COMMIT.fullmatch(ref):
         return ref
     return choose(ref, part.repo, list_refs(part.repo, names_to_ask(ref), env)).rev
 
 
-def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
+def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> search.Answer:
     """Try commits until one is found. `pinned`: the component's own commit, while a source inside it is searched."""
     graph = open_ancestry(line.address, bench.env)
     bench.say(f"{line.name}: reading the history from {line.good[:SHOWN]} to {line.bad[:SHOWN]}")
@@ -386,7 +348,7 @@ def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
         bads = [rev for rev, verdict in tried.items() if verdict == "bad"]
         bad = next((rev for rev in bads if all(graph.precedes(rev, other) for other in bads)), line.bad)
         left = graph.between(bad, goods)
-        answer = decide(left, bad, tried)
+        answer = search.decide(left, bad, tried)
         if not answer.next:
             return answer
         bench.say(f"{line.name}: {len(left)} commits left, {answer.next[:SHOWN]} is tried")
@@ -395,7 +357,7 @@ def _search(bench: BisectRun, line: Line, pinned: tuple[str, ...]) -> Answer:
         bench.say(f"{line.name}: {trial.rev[:SHOWN]} is {trial.verdict} ({trial.why})")
 
 
-def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> Trial:
+def _try_commit(bench: BisectRun, line: Line, rev: str, pinned: tuple[str, ...]) -> search.Trial:
     if not pinned:
         return bench.build_and_try(rev)
     tree = bench.notebook.path.parent / f"bisect/{line.name}"
@@ -427,7 +389,7 @@ def _pin(bench: BisectRun, item: Vendored, rev: str) -> str:
     return next((word for word in text.split() if COMMIT.fullmatch(word)), "")
 
 
-def _describe(bench: BisectRun, line: Line, answer: Answer) -> CommitSearch:
+def _describe(bench: BisectRun, line: Line, answer: search.Answer) -> CommitSearch:
     graph = open_ancestry(line.address, bench.env)
     return CommitSearch(
         component=line.name,

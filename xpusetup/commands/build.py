@@ -6,12 +6,13 @@ import json
 import shlex
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NoDeviceError, UsageError
-from xpusetup.base.model import Event
+from xpusetup.base.model import Event, Request, Step
 from xpusetup.base.text import hide_all
+from xpusetup.commands import tuning
 from xpusetup.commands.build_result import (
     BuildResult,
     InstallResult,
@@ -21,14 +22,6 @@ from xpusetup.commands.build_result import (
     record_end,
 )
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import (
-    cache_variables,
-    choose_tuning,
-    find_launcher,
-    make_fewer,
-    ready_launcher,
-    write_engine,
-)
 from xpusetup.config.settings import make_network
 from xpusetup.plan.environment import find_changes
 from xpusetup.plan.install import (
@@ -46,21 +39,18 @@ from xpusetup.run.prepare import Prepared, find_ready, forget_damaged, forget_re
 from xpusetup.run.root import clear_drafts, open_root
 from xpusetup.run.runner import Outcome, Run, run_plan
 from xpusetup.run.step_process import Watch, keep_samples
-from xpusetup.run.workspace import Workspace, open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator
+    from collections.abc import Callable, Iterator
 
-    from xpusetup.base.model import Request, Step
     from xpusetup.bundle.offline import AirGap, Attempt
     from xpusetup.run.time_left import Forecast
-    from xpusetup.run.workspace import Where
 
 
-# Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is
-# left.
+# Who else is told of what happens in a build: the file of `--events`, and the forecast, which adds what is left.
 
 
 def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Callable[[Event], None]:
@@ -71,23 +61,18 @@ def with_forecast(observe: Callable[[Event], None], prepared: Prepared) -> Calla
     def tell(event: Event) -> None:
         nonlocal forecast
         if forecast is None and event.kind == "start":
-            forecast = _make_forecast(prepared, ended)
+            from xpusetup.run.manifest import read_history  # noqa: PLC0415 - where nothing runs it is not asked
+            from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
+
+            plan = prepared.plan
+            forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
+            for each in ended:
+                forecast.tell(each)
         elif forecast is None and event.kind == "end":
             ended.append(event)
         observe(forecast.tell(event) if forecast else event)
 
     return tell
-
-
-def _make_forecast(prepared: Prepared, ended: Iterable[Event]) -> Forecast:
-    from xpusetup.run.manifest import read_history  # noqa: PLC0415 - where nothing runs it is not asked
-    from xpusetup.run.time_left import Forecast  # noqa: PLC0415 - same
-
-    plan = prepared.plan
-    forecast = Forecast(plan.steps, read_history(prepared.root.path, plan.profile))
-    for event in ended:
-        forecast.tell(event)
-    return forecast
 
 
 def with_file(observe: Callable[[Event], None], file: str) -> Callable[[Event], None]:
@@ -131,13 +116,18 @@ class BuildOptions:
 
 def build(where: Where, request: Request, options: BuildOptions) -> Result[BuildResult]:
     """Build a profile, going on where the last run stopped."""
-    if options.bundle:
-        from xpusetup.bundle.offline import enter  # noqa: PLC0415 - a build with the network needs no bundle
+    workspace, gap = _enter(where, request, options, "build")
+    return run_purpose(workspace, request, options, BUILD if gap else purpose_of_build(workspace.profile), gap)
 
-        workspace, gap = enter(where, request, options.bundle, lambda text: options.observe(note(text)))
-        return run_purpose(workspace, request, options, BUILD, gap)
-    workspace = open_workspace(where)
-    return run_purpose(workspace, request, options, purpose_of_build(workspace.profile))
+
+def _enter(
+    where: Where, request: Request, options: BuildOptions, command: Literal["build", "install"]
+) -> tuple[Workspace, AirGap | None]:
+    if not options.bundle:
+        return open_workspace(where), None
+    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
+
+    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), command)
 
 
 def run_purpose(
@@ -151,9 +141,9 @@ def run_purpose(
     observe = with_file(options.observe, options.events)
     workspace, request = _settle(workspace, request, purpose, observe)
     prepared = prepare(workspace, request, purpose)
-    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
-    tuned = choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
-    tuned |= cache_variables(prepared, launcher)
+    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    tuned = tuning.choose_tuning(workspace, prepared, options.jobs) if purpose is BUILD else {}
+    tuned |= tuning.cache_variables(prepared, launcher)
     network = gap.network if gap else make_network(workspace.settings.network, variables())
     if gap:
         gap.refuse_other_target(prepared.plan.target.python_version)
@@ -165,7 +155,7 @@ def run_purpose(
     with hold_lock(prepared.root / "lock", lambda text: observe(note(text))) as lock:
         clear_drafts(prepared.root)
         write_prepared(workspace, request, prepared)
-        write_engine(prepared, launcher)
+        tuning.write_engine(prepared, launcher)
         damaged = forget_damaged(prepared.root) if purpose is INSTALL else []
         for text in (*damaged, *forget_replaced(prepared)):
             observe(note(f"{text}: it is installed again"))
@@ -221,7 +211,7 @@ def make_run(
         observe=observe,
         require_device=request.verify == "require",
         watch=_watch,
-        fewer=make_fewer(prepared.root),
+        fewer=tuning.make_fewer(prepared.root),
     )
 
 
@@ -259,18 +249,16 @@ def plan_event(workspace: Workspace, prepared: Prepared, tuned: dict[str, str]) 
 
 
 def _worth_saying(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
-    """Say once which members have no wheel, and which of the caller's variables could matter and reach no step."""
+    """Say once which members have no wheel, and which of the caller's variables could matter and reach no step.
+
+    Also what happens to an environment that someone else made.
+    """
     if prepared.purpose is INSTALL and (names := members_without_wheels(workspace.profile)):
         words = f"left out, for no wheel of them fits: {', '.join(names)}"
         yield f"{words}; from source: xpusetup build {workspace.options}"
     seen = (prepared.facts.environment or {}) if prepared.facts else {}
     if names := [name for name in seen if name in WITHHELD]:
         yield f"not passed on, because steps start clean: {', '.join(names)} (--set COMPONENT.KEY=VALUE passes one on)"
-    yield from _adopted(workspace, prepared)
-
-
-def _adopted(workspace: Workspace, prepared: Prepared) -> Iterator[str]:
-    """Say once what happens to an environment that someone else made."""
     python = prepared.facts.python if prepared.facts else None
     if python is None or python.adopted is None:
         return
@@ -298,33 +286,27 @@ def _make_result(
         return Result(purpose.command, replace(told, failure=failure), code=1)
     if request.verify == "require" and outcome.no_device:
         done = "built" if purpose is BUILD else "installed"
-        raise NoDeviceError(
-            f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on",
-            fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}",
-        )
+        message = f"{workspace.profile.name} is {done}, and there is no {workspace.device.title} here to verify it on"
+        raise NoDeviceError(message, fix=f"verify it on a machine that has one: xpusetup verify {workspace.options}")
     return Result(purpose.command, told)
 
 
 # install: the published wheels of a profile's release instead of compiling, guarded and verified as a build is.
 
 
-def _enter(where: Where, request: Request, options: BuildOptions) -> tuple[Workspace, AirGap | None]:
-    if not options.bundle:
-        return open_workspace(where), None
-    from xpusetup.bundle.offline import enter  # noqa: PLC0415 - with a network there is no bundle
-
-    return enter(where, request, options.bundle, lambda text: options.observe(note(text)), INSTALL.command)
-
-
 def install(where: Where, request: Request, options: BuildOptions) -> Result[InstallResult]:
-    """Install what was published, going on where the last run stopped. Raises UsageError where nothing was."""
-    workspace, gap = _enter(where, request, options)
-    _refuse_sources(workspace)
+    """Install what was published, going on where the last run stopped.
+
+    Raises UsageError where nothing was, and where a part is asked for that would be compiled.
+    """
+    workspace, gap = _enter(where, request, options, "install")
+    if names := [name for name, how in workspace.takes.items() if how == "source"]:
+        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
+        fix = f"xpusetup build {workspace.options} {shlex.join(takes)}"
+        raise UsageError(f"install compiles nothing, and {', '.join(names)} would be built from source", fix=fix)
     if workspace.profile.published is None and workspace.profile.installer is None:
-        raise UsageError(
-            f"{workspace.profile.name} names no published wheels",
-            fix=f"build it instead: xpusetup build {workspace.options}",
-        )
+        fix = f"build it instead: xpusetup build {workspace.options}"
+        raise UsageError(f"{workspace.profile.name} names no published wheels", fix=fix)
     result = run_purpose(workspace, request, options, INSTALL, gap)
     told = {step: read_document(workspace.root / name) for step, name in INSTALLED.items()}
     gone = (each for step in told if step in result.data.ran for each in told[step].get("removed", []))
@@ -340,13 +322,3 @@ def install(where: Where, request: Request, options: BuildOptions) -> Result[Ins
 
 INSTALLED = {INSTALL_STEP: "results/installed.json", MEMBERS_STEP: "results/members.json"}
 """Where the steps that install say what they did, in their order."""
-
-
-def _refuse_sources(workspace: Workspace) -> None:
-    """Raise UsageError where a part is asked for that would be compiled."""
-    if names := [name for name, how in workspace.takes.items() if how == "source"]:
-        takes = (word for name, how in workspace.takes.items() for word in ("--take", f"{name}={how}"))
-        raise UsageError(
-            f"install compiles nothing, and {', '.join(names)} would be built from source",
-            fix=f"xpusetup build {workspace.options} {shlex.join(takes)}",
-        )

@@ -8,9 +8,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT
-from xpusetup.commands.members import list_members, list_starts
-from xpusetup.commands.misfits import list_misfits
+from xpusetup.base.model import ROOT, Plan, Request, Wheel
+from xpusetup.commands.members import list_members, list_misfits, list_starts
 from xpusetup.config.request import render_request
 from xpusetup.plan.context import patches_of
 from xpusetup.plan.install import BUILD, PUBLISHED
@@ -27,8 +26,8 @@ from xpusetup.run.manifest import (
     still_verified,
     write_manifest,
 )
-from xpusetup.run.prepare import asking_words, whole_of
-from xpusetup.run.root import read_origins
+from xpusetup.run.prepare import Prepared, asking_words, whole_of
+from xpusetup.run.root import Root, read_origins
 from xpusetup.system import files
 from xpusetup.system.environment import variable
 from xpusetup.system.files import read_free_spaces
@@ -37,15 +36,11 @@ from xpusetup.system.process import run_process
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Plan, Request, Wheel
     from xpusetup.bundle.offline import Attempt
     from xpusetup.commands.explain import FullDisk, StepFailure
-    from xpusetup.commands.members import StackMember, StartCommand
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand
     from xpusetup.config.profile import Profile
     from xpusetup.explain.explanation import Cause
-    from xpusetup.run.prepare import Prepared
-    from xpusetup.run.root import Root
     from xpusetup.run.runner import Outcome
     from xpusetup.run.workspace import Workspace
 
@@ -203,15 +198,13 @@ def venv_of(prepared: Prepared) -> Path:
 
 
 def _use(workspace: Workspace, prepared: Prepared) -> str:
-    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too."""
-    kit = prepared.plan.target.toolkit
+    """Give the command after which torch can be used: where the toolkit brings its runtime, that is switched on too.
+
+    Environments of conda have no script for that, others may have none.
+    """
+    kit, venv = prepared.plan.target.toolkit, venv_of(prepared)
     if kit is not None and kit.at_run_time:
         return f'eval "$(xpusetup env {workspace.options})"'
-    return use_environment(venv_of(prepared))
-
-
-def use_environment(venv: Path) -> str:
-    """Give the command after which an environment is in use; conda's have no script for that, others may have none."""
     if (venv / "bin/activate").exists():
         return f"source {venv}/bin/activate"
     return f"conda activate {venv}" if (venv / "conda-meta").is_dir() else f"{venv}/bin/python"
@@ -295,32 +288,27 @@ def _lacks(workspace: Workspace, prepared: Prepared) -> int | None:
 
 def record_end(workspace: Workspace, prepared: Prepared, outcome: Outcome, request: Request) -> Iterator[str]:
     """Write the manifest, and what a whole build took. Gives what could not be written, where a failure is told."""
-    purpose = prepared.purpose
-    edited = _list_edited(workspace.profile, prepared, outcome, request)
+    profile, purpose = workspace.profile, prepared.purpose
+    sources = [part for part in profile.components if part.kind == "source"]
+    # what was changed is known of patches, of trees of the user's own and of what a profile loosens
+    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources)}
+    fetched = [part.name for part in sources if part.name not in known and not part.loosen]
+    src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
+    edited = list_edited(prepared.root, src, fetched, outcome.ran)
     origin = Origin(
         target=prepared.plan.target, facts=prepared.facts, made_by=purpose.command, request=request, edited=edited
     )
-    yield from (EDITED.format(name=name) for name in edited if f"{name}.build" in outcome.ran)
+    for name in edited:
+        if f"{name}.build" in outcome.ran:
+            yield f"{name} was built with changes of your own in its source: its wheel is not that of its pin"
     try:
-        write_manifest(prepared.root, workspace.profile, outcome, origin)
+        write_manifest(prepared.root, profile, outcome, origin)
         if purpose is BUILD and not (request.only or request.until or request.target) and not outcome.failed:
             record_disk(prepared, outcome.ran)
     except NotReadyError as error:
         if not outcome.failed:
             raise
         yield error.message
-
-
-EDITED = "{name} was built with changes of your own in its source: its wheel is not that of its pin"
-
-
-def _list_edited(profile: Profile, prepared: Prepared, outcome: Outcome, request: Request) -> tuple[str, ...]:
-    """List the fetched sources that hold changes of the user's own; patches and trees of their own are known anyway."""
-    loosened = (part.name for part in profile.components if part.kind == "source" and part.loosen)
-    known = {*(patch.source for patch in patches_of(profile, request)), *dict(request.sources), *loosened}
-    fetched = [part.name for part in profile.components if part.kind == "source" and part.name not in known]
-    src = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path)))
-    return list_edited(prepared.root, src, fetched, outcome.ran)
 
 
 def record_disk(prepared: Prepared, ran: Sequence[str]) -> None:

@@ -11,17 +11,10 @@ from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError, WorkFailedError
-from xpusetup.base.model import ROOT, Event
+from xpusetup.base.model import ROOT, Event, Request
 from xpusetup.base.text import render_size
 from xpusetup.bundle.collect import GATHERED, collect, make_bundle_plan, make_wheel_bundle_plan
-from xpusetup.bundle.contents import (
-    PROGRAM,
-    TOOLKIT,
-    WHEELS,
-    missing_wheels,
-    render_bundle,
-    resolve_address,
-)
+from xpusetup.bundle.contents import PROGRAM, TOOLKIT, WHEELS, missing_wheels, render_bundle, resolve_address
 from xpusetup.bundle.io import (
     find_broken,
     make_repository,
@@ -31,7 +24,7 @@ from xpusetup.bundle.io import (
     unpack,
     write_bundle,
 )
-from xpusetup.commands.build_result import describe_unverified
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.explain import GoingOn, describe_failure
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
@@ -39,13 +32,13 @@ from xpusetup.config.cmake import find_tag
 from xpusetup.config.request import COMMIT
 from xpusetup.config.settings import make_network
 from xpusetup.emit.script import render_script
-from xpusetup.plan.install import INSTALL, SOURCES
+from xpusetup.plan.install import INSTALL, SOURCES, Purpose
 from xpusetup.run.lock import hold_lock
-from xpusetup.run.prepare import asking_words, forget_damaged, preview, write_prepared
+from xpusetup.run.prepare import Prepared, asking_words, forget_damaged, preview, write_prepared
 from xpusetup.run.root import open_root
 from xpusetup.run.runner import Run, run_plan
 from xpusetup.run.tables import known
-from xpusetup.run.workspace import open_workspace
+from xpusetup.run.workspace import Where, Workspace, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import now, short_path, variables
 from xpusetup.system.http import download
@@ -54,14 +47,9 @@ from xpusetup.system.program import describe_program
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from xpusetup.base.model import Request
     from xpusetup.bundle.contents import Bundle, Repository
-    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import SourceComponent
     from xpusetup.machine.platforms import Installer
-    from xpusetup.plan.install import Purpose
-    from xpusetup.run.prepare import Prepared
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # bundle create: all that a build would fetch, in one file.
@@ -146,9 +134,7 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     file = Path(options.file).absolute()
     workspace = open_workspace(where)
     _refuse_place(file, options.file, workspace.root)
-    _refuse_installer(workspace)
-    if options.purpose is INSTALL:
-        _refuse_unpublished(workspace, where, request, options)
+    _refuse_profile(workspace, where, request, options)
     workspace = ensure_locked(workspace, say)
     installer = _choose_installer(workspace, request) if options.installer else None
     root = open_root(workspace.root)
@@ -173,17 +159,16 @@ def create(where: Where, request: Request, options: CreateOptions) -> Result[Cre
     return Result("bundle create", CreatedBundle(**found, root=str(workspace.root), unverified=unverified))
 
 
-def _refuse_installer(workspace: Workspace) -> None:
-    if workspace.profile.installer is not None:
-        message = (
-            f"{workspace.profile.name} is installed by {workspace.profile.installer.program}, which fetches itself"
-        )
-        raise UsageError(message, fix="take its maker's container image where there is no network")
-
-
-def _refuse_unpublished(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
+def _refuse_profile(workspace: Workspace, where: Where, request: Request, options: CreateOptions) -> None:
+    """Refuse a profile of which nothing can be carried, and what does nothing for published wheels."""
+    name, installer = workspace.profile.name, workspace.profile.installer
+    if installer is not None:
+        fix = "take its maker's container image where there is no network"
+        raise UsageError(f"{name} is installed by {installer.program}, which fetches itself", fix=fix)
+    if options.purpose is not INSTALL:
+        return
     if workspace.profile.published is None:
-        raise UsageError(f"{workspace.profile.name} names no published wheels", fix="leave --from wheels out")
+        raise UsageError(f"{name} names no published wheels", fix="leave --from wheels out")
     if options.installer:
         raise UsageError("published wheels bring their own runtime", fix="leave --installer out")
     if workspace.revs or workspace.takes or where.toolkit or request.only:
@@ -258,9 +243,8 @@ def _fetch(workspace: Workspace, prepared: Prepared, lock: int, options: CreateO
         told = describe_failure(prepared.root, outcome.failed, go_on)
         causes = [cause.cause for cause in told.causes]
         why = next(text for text in (*causes, told.first_error, *told.last_lines[-1:], "see its log") if text)
-        raise WorkFailedError(
-            f"{outcome.failed} failed: {why}", fix=f"look at {told.log}; the same command goes on there"
-        )
+        fix = f"look at {told.log}; the same command goes on there"
+        raise WorkFailedError(f"{outcome.failed} failed: {why}", fix=fix)
 
 
 def describe(bundle: Bundle, path: Path) -> BundleContents:

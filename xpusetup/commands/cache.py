@@ -5,7 +5,6 @@ from __future__ import annotations
 import fcntl
 import re
 import shutil
-from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,8 +16,6 @@ from xpusetup.system.environment import cache_folder
 from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from xpusetup.config.settings import Settings
 
 
@@ -67,18 +64,12 @@ def _look(path: Path) -> Repository:
 def remove_repository(path: Path) -> bool:
     """Remove one repository of the store; False where a fetch is writing to it, or it is not ours to write."""
     try:
-        with _held(path):
+        with (path / LOCK).open("ab") as stream:
+            fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
             shutil.rmtree(path)
     except OSError:  # held by a fetch, or read-only
         return False
     return True
-
-
-@contextmanager
-def _held(path: Path) -> Iterator[None]:
-    with (path / LOCK).open("ab") as stream:
-        fcntl.flock(stream, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        yield
 
 
 def measure_roots(folder: Path) -> list[RootSize]:

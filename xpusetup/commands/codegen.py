@@ -14,7 +14,7 @@ from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
 from xpusetup.machine.gpus import NONE
 from xpusetup.run.manifest import read_document
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, open_built
 from xpusetup.system.environment import variables
 from xpusetup.system.files import package_file
 from xpusetup.system.process import run_process
@@ -22,11 +22,7 @@ from xpusetup.verify.codegen import CodegenRecord, GeneratedTarget, explain_word
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
-    from typing import TypeAlias
 
-    from xpusetup.run.workspace import Where, Workspace
-
-    Found: TypeAlias = "tuple[str, Mapping[str, str], Sequence[str], str]"
 
 COMMAND = "verify --codegen"
 HELPER = "helpers/generate_kernels.py"
@@ -58,19 +54,22 @@ def generate_code(where: Where) -> Result[GeneratedCode]:
     Raises NotReadyError where Triton or ocloc is not there, UsageError where the profile has no targets.
     """
     workspace = open_built(where)
-    python, env, targets, environment = _find(workspace, where)
+    targets = tuple(workspace.profile.arch.default) if workspace.profile.arch else ()
+    if where.into:
+        python, env, environment = choose_python(where).python, variables(), where.into
+    else:
+        built = find_built(workspace)
+        targets = tuple(name for name in built.target.arch if name != NONE) or targets
+        python, env, environment = str(built.python), run_environment(built), str(built.root)
     if not targets:
         raise UsageError(f"{workspace.profile.name} has no list of device targets", fix="name a profile that has one")
     record = _collect(python, env, targets)
     if not record.triton:
-        raise NotReadyError(
-            f"there is no Triton in {environment}", fix=f"xpusetup build {workspace.options} --only triton"
-        )
+        fix = f"xpusetup build {workspace.options} --only triton"
+        raise NotReadyError(f"there is no Triton in {environment}", fix=fix)
     if not record.program:
-        raise NotReadyError(
-            "ocloc, Intel's offline compiler, is not on PATH",
-            fix="Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there",
-        )
+        fix = "Debian and Ubuntu: apt-get install intel-ocloc. oneAPI: its setvars.sh puts one there"
+        raise NotReadyError("ocloc, Intel's offline compiler, is not on PATH", fix=fix)
     found = make_result(record, workspace.profile.name, environment)
     return Result(COMMAND, found, code=1 if found.failed else 0)
 
@@ -88,16 +87,6 @@ def make_result(record: CodegenRecord, profile: str, environment: str) -> Genera
         targets=targets,
         words=explain_words(targets),
     )
-
-
-def _find(workspace: Workspace, where: Where) -> Found:
-    """Give the interpreter, its variables, the targets of the build or of the profile, and whose environment it is."""
-    listed = tuple(workspace.profile.arch.default) if workspace.profile.arch else ()
-    if where.into:
-        return choose_python(where).python, variables(), listed, where.into
-    built = find_built(workspace)
-    chosen = tuple(name for name in built.target.arch if name != NONE)
-    return str(built.python), run_environment(built), chosen or listed, str(built.root)
 
 
 def _collect(python: str, env: Mapping[str, str], targets: Sequence[str]) -> CodegenRecord:

@@ -63,17 +63,13 @@ def _gpus(facts: Facts, gpus: GpuTable) -> Iterator[str]:
     yield f"Is XPU available: {ABSENT if report is None or report.available is None else report.available}"
     yield f"XPU used to build PyTorch: {(torch.xpu if torch else None) or ABSENT}"
     yield "Intel GPU driver version:"
-    yield from [f"* {name}:\t{version}" for name, version in packages.items() if _is_driver(name)] or [ABSENT]
+    yield from [f"* {name}:\t{version}" for name, version in packages.items() if PACKAGE.search(name)] or [ABSENT]
     yield "Intel GPU models onboard:"
     found = [gpu for gpu in (facts.hardware.gpus if facts.hardware else []) if gpu.vendor == "8086"]
     titles = {gpu.address: product.title() for gpu in found if (product := gpus.find(gpu.vendor, gpu.device))}
     yield from [f"* {titles.get(gpu.address, 'Intel GPU')} [0x{gpu.device}]" for gpu in found] or [ABSENT]
     yield "Intel GPU models detected:"
     yield from [f"* [{place}] {name}" for place, name in enumerate(report.devices if report else [])] or [ABSENT]
-
-
-def _is_driver(name: str) -> bool:
-    return bool(PACKAGE.search(name))
 
 
 def _more(facts: Facts) -> Iterator[str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,41 +12,22 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.commands.environment import ChosenPython, choose_python
 from xpusetup.commands.result import Result
 from xpusetup.commands.status import find_built
-from xpusetup.config.devices import known_devices
-from xpusetup.doctor.extensions import judge
-from xpusetup.machine.accelerators import cards_of, make_rows
+from xpusetup.config.devices import Device, known_devices
+from xpusetup.doctor.extensions import Remark, judge
+from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence, cards_of, make_rows
 from xpusetup.machine.probe_devices import probe_device, probe_extensions
 from xpusetup.machine.probe_hardware import probe_hardware
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import check_texts, gpu_table
-from xpusetup.run.workspace import load_settings, open_built
+from xpusetup.run.workspace import Where, load_settings, open_built
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.trust import find_foreign, require_trust
-from xpusetup.verify.outcomes import (
-    SAVED,
-    CheckTable,
-    Proof,
-    compare,
-    identify,
-    identity_rows,
-    make_proof,
-    make_table,
-    parse_proof,
-    place_in,
-    render_page,
-    render_table,
-)
+from xpusetup.verify import outcomes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
-
-    from xpusetup.config.devices import Device
-    from xpusetup.doctor.extensions import Remark
-    from xpusetup.machine.accelerators import AcceleratorRow, Extensions, Presence
-    from xpusetup.run.workspace import Where
-    from xpusetup.verify.outcomes import ComparedCheck, ProvenDevice
 
 
 # status --diff: this build's verification beside another one, or several results as one table.
@@ -66,9 +48,9 @@ class ProofComparison:
     `here`: the first of two is that of this build.
     """
 
-    results: list[ProvenDevice]
+    results: list[outcomes.ProvenDevice]
     identity: list[IdentityRow]
-    rows: list[ComparedCheck]
+    rows: list[outcomes.ComparedCheck]
     markdown: str
     here: bool
 
@@ -81,28 +63,27 @@ def diff(where: Where, others: Sequence[str]) -> Result[ProofComparison]:
     saved = [_read_proof(name) for name in others]
     proofs = [_here(where), *saved] if len(saved) == 1 else saved
     found = ProofComparison(
-        results=list(map(identify, proofs)),
-        identity=[IdentityRow(label, values) for label, values in identity_rows(proofs)],
-        rows=compare(proofs),
-        markdown=render_table(proofs),
+        results=list(map(outcomes.identify, proofs)),
+        identity=[IdentityRow(label, values) for label, values in outcomes.identity_rows(proofs)],
+        rows=outcomes.compare(proofs),
+        markdown=outcomes.render_table(proofs),
         here=len(saved) == 1,
     )
     return Result("status diff", found)
 
 
-def _read_proof(name: str) -> Proof:
+def _read_proof(name: str) -> outcomes.Proof:
     text = files.read_input(Path(name).expanduser())
     if text is None:
-        raise UsageError(
-            f"there is no file {name} that can be read", fix="save a result: xpusetup verify --json > FILE"
-        )
-    return parse_proof(text, name)
+        fix = "save a result: xpusetup verify --json > FILE"
+        raise UsageError(f"there is no file {name} that can be read", fix=fix)
+    return outcomes.parse_proof(text, name)
 
 
-def _here(where: Where) -> Proof:
+def _here(where: Where) -> outcomes.Proof:
     workspace = open_built(where)
     root = find_built(workspace).root
-    proof = make_proof(read_manifest(root))
+    proof = outcomes.make_proof(read_manifest(root))
     if proof is None:
         fix = "xpusetup verify\nor compare saved results alone: xpusetup status --diff A.json --diff B.json"
         raise NotReadyError(f"{workspace.profile.name} in {root.path} was never verified", fix=fix)
@@ -117,7 +98,7 @@ IN_A_ROOT = ("manifest.json", "results/verify.json")
 
 
 @dataclass(frozen=True, kw_only=True)
-class DeviceTable(CheckTable):
+class DeviceTable(outcomes.CheckTable):
     """The table of devices, also as Markdown; `file` is the page that shows it now, None where none was named."""
 
     markdown: str
@@ -130,42 +111,39 @@ def tabulate(results: Sequence[str], page: str = "") -> Result[DeviceTable]:
     Raises UsageError for what holds no verification.
     """
     proofs = [proof for name in results for proof in _read_proofs(Path(name).expanduser())]
-    markdown = render_page(proofs)
+    markdown = outcomes.render_page(proofs)
     if page:
         path = Path(page).expanduser()
-        files.write_text(path, place_in(files.read_input(path) or "", markdown, page))
-    return Result("devices table", DeviceTable(**fields_of(make_table(proofs)), markdown=markdown, file=page or None))
+        files.write_text(path, outcomes.place_in(files.read_input(path) or "", markdown, page))
+    return Result(
+        "devices table", DeviceTable(**fields_of(outcomes.make_table(proofs)), markdown=markdown, file=page or None)
+    )
 
 
-def _read_proofs(path: Path) -> Iterator[Proof]:
+def _read_proofs(path: Path) -> Iterator[outcomes.Proof]:
     if not path.is_dir():
         text = files.read_input(path)
         if text is None:
-            raise UsageError(f"there is no file {path} that can be read", fix=f"what can be shown: {SAVED}")
-        yield parse_proof(text, str(path))
+            raise UsageError(f"there is no file {path} that can be read", fix=f"what can be shown: {outcomes.SAVED}")
+        yield outcomes.parse_proof(text, str(path))
         return
     several = [root.path for root in find_roots(path)]
     found = [proof for each in several or [path] if (proof := _in_root(each))]
     if not found:
-        fix = f"xpusetup verify --root {path}\nor name saved results: {SAVED}"
+        fix = f"xpusetup verify --root {path}\nor name saved results: {outcomes.SAVED}"
         raise UsageError(f"nothing in {path} was ever verified", fix=fix)
     yield from found
 
 
-def _in_root(root: Path) -> Proof | None:
+def _in_root(root: Path) -> outcomes.Proof | None:
     for name in IN_A_ROOT:
-        text = files.read_text(root / name)
-        if text is None:
-            continue
-        try:
-            return parse_proof(text, str(root / name))
-        except UsageError:  # a manifest of a build that was not verified yet
-            continue
+        if (text := files.read_text(root / name)) is not None:
+            with suppress(UsageError):  # a manifest of a build that was not verified yet
+                return outcomes.parse_proof(text, str(root / name))
     return None
 
 
-# devices: the accelerators that are known and here, an environment's extensions, and what breaks `import
-# torch`.
+# devices: the accelerators that are known and here, an environment's extensions, and what breaks `import torch`.
 
 
 QUICK = 20.0
@@ -246,19 +224,17 @@ def describe(
         CompileBackend(name=one.name, value=one.value, distribution=one.distribution, version=one.version)
         for one in (look.compilers if look else ())
     ]
+    torch = look.torch.version if look and look.torch else None
     return DeviceList(
-        environment=_environment(look, chosen_by) if look else None,
+        environment=ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=torch)
+        if look
+        else None,
         follows="xpusetup devices check",
         checked=look is not None and look.loads is not None,
         devices=make_rows(devices, seen, look),
         compile_backends=backends,
         findings=judge(look, devices, check_texts()) if look else [],
     )
-
-
-def _environment(look: Extensions, chosen_by: str) -> ExtendedEnvironment:
-    version = look.torch.version if look.torch else None
-    return ExtendedEnvironment(python=look.python, prefix=look.prefix, chosen_by=chosen_by, torch=version)
 
 
 def _seen(devices: tuple[Device, ...]) -> dict[str, Presence]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 from xpusetup.base.errors import UsageError
-from xpusetup.base.model import Layout
+from xpusetup.base.model import Layout, Plan, Request
 from xpusetup.commands.profiles import ensure_locked
 from xpusetup.commands.result import Result
 from xpusetup.config.request import parse_arch, render_request
@@ -18,7 +18,7 @@ from xpusetup.emit.dockerfile import FILE, render_apptainer, render_dockerfile
 from xpusetup.emit.image import Image, make_image, notes_of
 from xpusetup.emit.image_files import ENGINES
 from xpusetup.emit.image_system import Described, Dialect, ImageOrder, Origin, Stage, parse_package_pins
-from xpusetup.emit.matrix import Cell, make_places, say_toolkit, say_toolkits
+from xpusetup.emit.matrix import Cell, Place, make_places, say_toolkit, say_toolkits
 from xpusetup.emit.script import render_shell
 from xpusetup.machine.gpus import check_targets
 from xpusetup.machine.platforms import Line
@@ -29,17 +29,13 @@ from xpusetup.run.preflight import probe_all
 from xpusetup.run.prepare import preview
 from xpusetup.run.root import helper_files, lock_document
 from xpusetup.run.tables import image_table, known, load_profile, target_table
-from xpusetup.run.workspace import load_settings, open_workspace
+from xpusetup.run.workspace import Where, Workspace, load_settings, open_workspace
 from xpusetup.system import files
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
 
-    from xpusetup.base.model import Request
-    from xpusetup.emit.matrix import Place
-    from xpusetup.machine.facts import Facts
-    from xpusetup.plan.install import Purpose
-    from xpusetup.run.workspace import Where, Workspace
+    from xpusetup.config.profile import Profile
 
 
 # The builds of a matrix for `emit`: each a folder that builds as it lies.
@@ -86,9 +82,13 @@ def make_cells(where: Where, request: Request, axes: Axes) -> Cells:
     cells: list[Cell] = []
     texts: dict[str, str] = {}
     for place, space in spaces.items():
-        cell, folder = _make_cell(place, space, (request, purpose, facts, axes.portable))
-        cells.append(cell)
-        texts |= {f"{axes.folder}{cell.name}/{name}": text for name, text in folder.items()}
+        seen = make_target(space.profile, facts, space.device, replace(request, arch=place.arch), space.settings)
+        version = place.python or seen.python_version
+        target = replace(seen, python=f"python{version}", python_version=version)  # whatever its place elsewhere
+        plan = purpose.make(space.profile, request, target, Layout() if axes.portable else space.layout)
+        cells.append(Cell(name=place.name, profile=space.profile, plan=plan))
+        folder = _root_files(space.profile, plan, request)
+        texts |= {f"{axes.folder}{place.name}/{name}": text for name, text in folder.items()}
     notes = [*(note for space in spaces.values() for note in space.take_notes), *say_toolkits(cells)]
     return Cells(cells=tuple(cells), files=texts, notes=tuple(dict.fromkeys(notes)) if axes.source == "source" else ())
 
@@ -100,36 +100,26 @@ def _open(where: Where, axes: Axes) -> dict[Place, Workspace]:
         raise UsageError("--into names an environment of this machine", fix="leave it out: each build makes its own")
     words = axes.profiles or (open_workspace(where).profile.name,)
     named = [(word, load_profile(word)) for word in words]
-    places = make_places(named, [_version(text) for text in axes.pythons], axes.archs, target_table())
-    return {place: _workspace(where, place, f"{where.root}/{axes.folder}{place.name}") for place in places}
+    for text in axes.pythons:
+        if VERSION.fullmatch(text) is None:
+            fix = "as in: --python 3.12 (a path says nothing elsewhere)"
+            raise UsageError(f"--python {text!r} is no version", fix=fix)
+    spaces: dict[Place, Workspace] = {}
+    for place in make_places(named, list(axes.pythons), axes.archs, target_table()):
+        own = replace(where, profile=place.word, root=f"{where.root}/{axes.folder}{place.name}", python="")
+        spaces[place] = ensure_locked(open_workspace(own), lambda _text: None)
+    return spaces
 
 
-def _workspace(where: Where, place: Place, root: str) -> Workspace:
-    own = replace(where, profile=place.word, root=root, python="")
-    return ensure_locked(open_workspace(own), lambda _text: None)
+def _root_files(profile: Profile, plan: Plan, request: Request) -> dict[str, str]:
+    """Give the files of a folder that is a root: it builds as it lies."""
+    return {**render_shell(plan, device_required=request.verify == "require"), **_around(profile, plan)}
 
 
-def _make_cell(
-    place: Place, space: Workspace, how: tuple[Request, Purpose, Facts, bool]
-) -> tuple[Cell, dict[str, str]]:
-    request, purpose, facts, portable = how
-    seen = make_target(space.profile, facts, space.device, replace(request, arch=place.arch), space.settings)
-    version = place.python or seen.python_version
-    target = replace(seen, python=f"python{version}", python_version=version)  # whatever its place elsewhere
-    layout = Layout() if portable else space.layout
-    plan = purpose.make(space.profile, request, target, layout)
-    folder = {
-        **render_shell(plan, device_required=request.verify == "require"),
-        **helper_files(space.profile),
-        "profile.lock.json": lock_document(space.profile, plan.target, layout, {}),
-    }
-    return Cell(name=place.name, profile=space.profile, plan=plan), folder
-
-
-def _version(text: str) -> str:
-    if VERSION.fullmatch(text) is None:
-        raise UsageError(f"--python {text!r} is no version", fix="as in: --python 3.12 (a path says nothing elsewhere)")
-    return text
+def _around(profile: Profile, plan: Plan) -> dict[str, str]:
+    """Give what travels with every form."""
+    lock = lock_document(profile, plan.target, plan.layout, {})
+    return {**helper_files(profile), "profile.lock.json": lock}
 
 
 # emit slurm, module and github: what drives the builds of a matrix elsewhere.
@@ -141,7 +131,7 @@ def emit_slurm(order: Order) -> Form:
 
     made = _cells(order, "source", portable=False)
     files = {**made.files, **render_slurm(made.cells, load_settings().scheduler)}
-    return Form(files=files, start=f"bash {FOLDER}/fetch.sh", notes=(*made.notes, *_say_of_stacks(order, "source")))
+    return Form(files=files, start=f"bash {FOLDER}/fetch.sh", notes=made.notes)
 
 
 def emit_module(order: Order) -> Form:
@@ -152,7 +142,7 @@ def emit_module(order: Order) -> Form:
     made = _cells(order, "source", folder=SOFTWARE)
     files = {**made.files, **render_modules(made.cells, load_settings().module)}
     start = f"bash {FOLDER}/{SOFTWARE}{made.cells[0].name}/build.sh"
-    return Form(files=files, start=start, notes=(*made.notes, *_say_of_stacks(order, "source")))
+    return Form(files=files, start=start, notes=made.notes)
 
 
 def emit_github(order: Order) -> Form:
@@ -169,10 +159,8 @@ def emit_github(order: Order) -> Form:
     made = _cells(order, "wheels", folder=BUILDS)
     for cell in made.cells:
         if cell.profile.installer is not None:
-            raise UsageError(
-                f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on",
-                fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR",
-            )
+            message = f"{cell.profile.name} is installed by its maker: no wheels come of it that a job could hand on"
+            raise UsageError(message, fix=f"xpusetup emit shell --profile {cell.profile.name} --out DIR")
     if options["from"] == "source" and not options["label"]:
         raise UsageError(
             "a build from source needs more than a runner that GitHub hosts: 14 GB of disk and 6 hours",
@@ -186,7 +174,7 @@ def emit_github(order: Order) -> Form:
     )
     files = {**made.files, **render_github(made.cells, runners)}
     start = f"git add {WORKFLOW.split('/')[0]}"
-    return Form(files=files, start=start, notes=(*made.notes, *_say_of_stacks(order, "wheels")))
+    return Form(files=files, start=start, notes=made.notes)
 
 
 def _check_words(options: Mapping[str, str]) -> None:
@@ -195,9 +183,8 @@ def _check_words(options: Mapping[str, str]) -> None:
         if options[name] and re.fullmatch(r"[A-Za-z0-9][A-Za-z0-9._-]*", options[name]) is None:
             raise UsageError(f"{options[name]!r} is no label of a runner", fix="letters, digits, '.', '_' and '-'")
     if options["extension"] and not all(part.isidentifier() for part in options["extension"].split(".")):
-        raise UsageError(
-            f"--extension {options['extension']!r} is no module", fix="as in import NAME: --extension NAME"
-        )
+        fix = "as in import NAME: --extension NAME"
+        raise UsageError(f"--extension {options['extension']!r} is no module", fix=fix)
 
 
 def _again(order: Order, options: Mapping[str, str]) -> tuple[str, ...]:
@@ -225,11 +212,15 @@ def _cells(order: Order, source: str, *, folder: str = "", portable: bool = True
         portable=portable,
     )
     if axes.source == "wheels" and axes.archs:
-        raise UsageError(
-            "published wheels hold the device targets that they hold", fix="leave --arch out, or: --from source"
-        )
+        fix = "leave --arch out, or: --from source"
+        raise UsageError("published wheels hold the device targets that they hold", fix=fix)
     where = replace(order.places[0], python="", profile=axes.profiles[0] if axes.profiles else "")
-    return make_cells(where, replace(order.request, arch=()), axes)
+    made = make_cells(where, replace(order.request, arch=()), axes)
+    if axes.source != "wheels":
+        return made
+    left = {name: members_without_wheels(load_profile(name)) for name in axes.profiles}  # of stacks, by wheels alone
+    says = (f"{name}: {say_left_out(names)}" for name, names in left.items() if names)
+    return replace(made, notes=(*made.notes, *says))
 
 
 # What a form of a plan is asked and what it gives: the two ends of every kind that `emit` knows.
@@ -285,23 +276,7 @@ class Kind:
 
 def check_options(name: str, kinds: Mapping[str, Kind], order: Order) -> None:
     """Raise UsageError for what a form does not know: no option is passed over in silence."""
-    asked, kind = _asked(order), kinds[name]
-    for option in asked:
-        if option in SOME and option not in kind.options:
-            knowing = [other for other, each in kinds.items() if option in each.options]
-            fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
-            raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
-    origin = order.options.get("from") or kind.origin
-    if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
-        raise UsageError(
-            f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled",
-            fix=f"leave --{idle[0]} out, or: --from source",
-        )
-
-
-def _asked(order: Order) -> list[str]:
-    """Name the options that were given, as people write them."""
-    place, request = order.places[0], order.request
+    place, request, kind = order.places[0], order.request, kinds[name]
     given = {
         **order.options,
         "rev": place.rev,
@@ -312,7 +287,16 @@ def _asked(order: Order) -> list[str]:
         "set": request.set,
         "verify": "" if request.verify == "auto" else request.verify,
     }
-    return [name.replace("_", "-") for name, value in given.items() if value]
+    asked = [option.replace("_", "-") for option, value in given.items() if value]
+    for option in asked:
+        if option in SOME and option not in kind.options:
+            knowing = [other for other, each in kinds.items() if option in each.options]
+            fix = f"leave it out; the forms that know it: {', '.join(knowing)}"
+            raise UsageError(f"--{option} is not an option of the form {name}", fix=fix)
+    origin = order.options.get("from") or kind.origin
+    if origin == "wheels" and (idle := [option for option in asked if option in COMPILING]):
+        message = f"--{idle[0]} does nothing here: published wheels are installed, and nothing is compiled"
+        raise UsageError(message, fix=f"leave --{idle[0]} out, or: --from source")
 
 
 # Images of a plan: from the options of `emit` to a decided image, and the files of its form.
@@ -331,23 +315,16 @@ def emit_dockerfile(order: Order) -> Form:
     """Give a Dockerfile with all that it copies."""
     image = decide_image(order)
     engine = " ".join(ENGINES[image.order.dialect])
-    return _form(image, render_dockerfile(image), f"{engine} -t {image.profile.name} {FOLDER}")
+    texts = {**_around(image.profile, image.plan), **render_dockerfile(image)}
+    return Form(files=texts, start=f"{engine} -t {image.profile.name} {FOLDER}", notes=notes_of(image))
 
 
 def emit_apptainer(order: Order) -> Form:
     """Give an Apptainer definition with all that it copies."""
     image = decide_image(order)
-    name = f"{image.profile.name}.sif"
-    return _form(image, render_apptainer(image), f"cd {FOLDER} && apptainer build {name} {FILE}")
-
-
-def _form(image: Image, texts: Mapping[str, str], start: str) -> Form:
-    """Add what travels with every form."""
-    around = {
-        **helper_files(image.profile),
-        "profile.lock.json": lock_document(image.profile, image.plan.target, image.plan.layout, {}),
-    }
-    return Form(files={**around, **texts}, start=start, notes=notes_of(image))
+    texts = {**_around(image.profile, image.plan), **render_apptainer(image)}
+    start = f"cd {FOLDER} && apptainer build {image.profile.name}.sif {FILE}"
+    return Form(files=texts, start=start, notes=notes_of(image))
 
 
 def decide_image(order: Order) -> Image:
@@ -423,21 +400,9 @@ def emit_shell(order: Order) -> Form:
     named = workspace.layout.python if workspace.layout.adopted else f"python{seen.target.python_version}"
     target = replace(seen.target, python=named)  # whatever its place elsewhere
     moved = make_plan(workspace.profile, order.request, target, workspace.layout)
-    texts = {
-        **render_shell(moved, device_required=order.request.verify == "require"),
-        **helper_files(workspace.profile),
-        "profile.lock.json": lock_document(workspace.profile, target, workspace.layout, {}),
-    }
+    texts = _root_files(workspace.profile, moved, order.request)
     needs = (say_toolkit(workspace.profile, target.toolkit),) if target.toolkit else ()
     return Form(files=texts, start=f"bash {FOLDER}/build.sh", notes=(*workspace.take_notes, *needs))
-
-
-def _say_of_stacks(order: Order, usual: str) -> tuple[str, ...]:
-    """Say of each stack which members a form of wheels alone leaves out; `usual` is where a form takes them from."""
-    if (order.options.get("from") or usual) != "wheels":
-        return ()
-    left = {name: members_without_wheels(load_profile(name)) for name in order.options.get("profiles", ())}
-    return tuple(f"{name}: {say_left_out(names)}" for name, names in left.items() if names)
 
 
 IMAGE = frozenset({"from", "os", "target", "base", "driver", "pin"})

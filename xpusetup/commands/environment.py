@@ -7,26 +7,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
 from xpusetup.base.errors import UsageError
-from xpusetup.commands.result import Result
-from xpusetup.commands.status import find_built, identify
+from xpusetup.commands.result import Result, Say
+from xpusetup.commands.status import Built, find_built, identify
 from xpusetup.config.settings import make_network
 from xpusetup.machine.probe_devices import active_python, find_python
 from xpusetup.machine.probe_tools import Change, capture, capture_scripts, holds_runtime
 from xpusetup.plan.environment import constraints_file
 from xpusetup.plan.verify import parse_variables
-from xpusetup.run.workspace import ONLY, Workspace, open_built
+from xpusetup.run.workspace import ONLY, Where, Workspace, open_built
 from xpusetup.system.environment import exec_command, now, variable, variables
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
     from xpusetup.base.model import Target
-    from xpusetup.commands.status import Built
-    from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 SIGNALS = 128
@@ -85,7 +80,9 @@ def _change(built: Built, *, build: bool) -> Change:
     venv, kit = built.venv, built.target.toolkit
     change = capture(kit) if kit is not None and (build or kit.at_run_time) else _of_device(built.target, build=build)
     path = f"{venv}/bin:{change.sets.get('PATH', variable('PATH'))}"
-    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": _library_path()}
+    # other SYCL runtimes and torches go off the caller's library path: two of them must not meet in a process
+    folders = [each for each in variable("LD_LIBRARY_PATH").split(":") if each and not holds_runtime(each)]
+    own = {"PYTHONHOME": "", "PYTHONPATH": "", "LD_LIBRARY_PATH": ":".join(folders)}
     mark = "CONDA_PREFIX" if (venv / "conda-meta").is_dir() else "VIRTUAL_ENV"
     wanted = {**own, **change.sets, **({} if build else _guarded(built)), mark: str(venv), "PATH": path}
     sets = {name: value for name, value in wanted.items() if value and value != variable(name)}
@@ -106,12 +103,6 @@ def _guarded(built: Built) -> dict[str, str]:
     ours = built.place(constraints_file(built.layout))
     told = [name for name in variable("UV_CONSTRAINT").split() if name != str(ours)]
     return {"UV_CONSTRAINT": " ".join((*told, str(ours)))} if ours.exists() else {}
-
-
-def _library_path() -> str:
-    """Take other SYCL runtimes and torches off the caller's library path: two of them must not meet in a process."""
-    folders = variable("LD_LIBRARY_PATH").split(":")
-    return ":".join(folder for folder in folders if folder and not holds_runtime(folder))
 
 
 def run_environment(built: Built) -> dict[str, str]:
@@ -147,13 +138,8 @@ def run_and_tell(where: Where, command: Sequence[str]) -> Result[CommandRun]:
     code = run_attached(command, quiet=True, env=environment)
     if code is None:
         raise UsageError(f"there is no command {command[0]!r} in the built environment", fix="look at its spelling")
-    done = CommandRun(
-        **identify(workspace),
-        root=str(workspace.root),
-        argv=list(command),
-        code=code,
-        seconds=round(now() - began, 3),
-    )
+    took = round(now() - began, 3)
+    done = CommandRun(**identify(workspace), root=str(workspace.root), argv=list(command), code=code, seconds=took)
     return Result("run", done, code=code if code >= 0 else SIGNALS - code)
 
 

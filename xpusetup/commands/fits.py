@@ -24,7 +24,7 @@ from xpusetup.machine.probe_fit import read_version, site_packages
 from xpusetup.plan.target import used_devices
 from xpusetup.run.root import find_roots
 from xpusetup.run.tables import gpu_table, versions_beside
-from xpusetup.run.workspace import load_settings, roots_folder
+from xpusetup.run.workspace import Where, load_settings, roots_folder
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from packaging.tags import Tag
-
-    from xpusetup.run.workspace import Where
 
 
 HELPER = "helpers/inspect_fit.py"
@@ -73,21 +71,19 @@ def judge_wheels(wheels: Sequence[str], where: Where, torch: str = "") -> Result
         raise NotReadyError(f"there is no torch in {place.where}", fix="name another: --into ENV, or --torch FILE")
     seen = FitTorch(version=version, where=place.where, read=bool(found.torch.libraries), python=place.python)
     target = Target(torch=seen, tags=_tags(place.python), known=versions_beside(version), gpus=_gpus())
-    judged = [_in_words(judge_fit(in_words(one, found.plain), target), place) for one in found.wheels]
-    return Result("fits", FitResult(torch=seen, wheels=judged), code=_code(judged))
+    judged = [judge_fit(in_words(one, found.plain), target) for one in found.wheels]
+    if "--no-torch" in place.words:
+        get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
+        judged = [replace(one, notes=[*one.notes, get]) if one.answer == "unknown" else one for one in judged]
+    answers = {one.answer for one in judged}
+    code = WorkFailedError.code if "does_not_fit" in answers else NotReadyError.code if "unknown" in answers else 0
+    return Result("fits", FitResult(torch=seen, wheels=judged), code=code)
 
 
 def _gpus() -> dict[str, list[str]]:
     """Give the Intel GPUs of this machine that PyTorch would use, each with the names of those whose code it runs."""
     seen = used_devices(probe(["hardware"]), gpu_table(), "xpu")
     return {each.title(): each.family.targets for each in seen if each.family.targets}
-
-
-def _code(judged: Sequence[FittedWheel]) -> int:
-    answers = {one.answer for one in judged}
-    if "does_not_fit" in answers:
-        return WorkFailedError.code
-    return NotReadyError.code if "unknown" in answers else 0
 
 
 def _wheel(name: str) -> Path:
@@ -107,11 +103,7 @@ def _find_environment(where: Where) -> Place:
     if not chosen.python:
         fix = "name the torch: --into ENV, --profile NAME, or --torch FILE"
         raise NotReadyError("no torch is named, and no Python environment is active here", fix=fix)
-    return _environment(_prefix_of(chosen.python), chosen.by)
-
-
-def _prefix_of(python: str) -> Path:
-    return Path(python).parent.parent
+    return _environment(Path(chosen.python).parent.parent, chosen.by)
 
 
 def _environment(prefix: Path, by: str) -> Place:
@@ -131,10 +123,8 @@ def _find_torch(name: str) -> Place:
     try:
         wanted = Version(name)
     except InvalidVersion:
-        raise UsageError(
-            f"--torch {name} is neither a wheel or folder that is there, nor a version",
-            fix="name a wheel of torch, the folder of its libraries, or a version such as 2.13.0",
-        ) from None
+        fix = "name a wheel of torch, the folder of its libraries, or a version such as 2.13.0"
+        raise UsageError(f"--torch {name} is neither a wheel or folder that is there, nor a version", fix=fix) from None
     for prefix in _prefixes():
         place = _environment(prefix, f"torch {name} is here")
         version = read_version(list(site_packages(prefix)))
@@ -168,7 +158,7 @@ def _prefixes() -> Iterator[Path]:
     """Give the environments at hand: the active one, then those that this program built."""
     python, _ = active_python()
     if python:
-        yield _prefix_of(python)
+        yield Path(python).parent.parent
     for root in find_roots(roots_folder(load_settings())):
         yield root / "venv"
 
@@ -184,7 +174,7 @@ def _tags(python: str) -> frozenset[Tag] | None:
     return frozenset((*own, *compatible_tags(version, f"cp3{version[1]}", platforms)))
 
 
-# What the helper says, and names as people read them.
+# What the helper says.
 
 
 def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
@@ -198,11 +188,3 @@ def _inspect(paths: Sequence[Path], place: Place) -> Inspection:
         return read_as(Inspection, json.loads(output.out))
     except ValueError:
         raise WorkFailedError(f"the wheels were not read to their end: {last or 'no word'}", fix="try again") from None
-
-
-def _in_words(judged: FittedWheel, place: Place) -> FittedWheel:
-    """Say what to do where no torch could be read."""
-    if judged.answer != "unknown" or "--no-torch" not in place.words:
-        return judged
-    get = f"pip download --no-deps torch=={place.version}, then --torch FILE"
-    return replace(judged, notes=[*judged.notes, get])

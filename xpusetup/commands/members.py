@@ -1,4 +1,4 @@
-"""The members of a stack: how each is had and why, and how far it was proved."""
+"""The members of a stack: how each is had and why, and how far it was proved; and what does not fit its torch."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from xpusetup.run.manifest import read_document
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from pathlib import Path
 
     from xpusetup.config.member import Judged, Membership
     from xpusetup.config.profile import Component, Profile
@@ -95,9 +96,8 @@ def _candidate(each: Judged, kind: str, about: Membership) -> MemberCandidate:
 
 
 def _read_proof(root: Root, name: str) -> tuple[bool | None, str]:
-    if not (root / f"stamps/{name}.proof").exists():
-        return None, ""
-    found: dict[str, Any] = read_document(root / f"results/{name}.proof.json")
+    proved = (root / f"stamps/{name}.proof").exists()
+    found: dict[str, Any] = read_document(root / f"results/{name}.proof.json") if proved else {}
     if not found:
         return None, ""
     if found.get("proven"):
@@ -138,23 +138,16 @@ def _why_component(profile: Profile, part: Component) -> Iterator[str]:
     version = "" if part.kind == "skip" else f" {part.version}"
     yield f"{part.distribution or part.name}{version}: {how}"
     if part.member is not None:
-        for member in list_members(profile):
-            if member.name == part.name:
-                yield from (_say(each) for each in member.candidates)
+        for each in _make(part, part.member, None).candidates:
+            yield f"{each.how}{f' {each.version}' if each.version else ''}: {each.answer}: {each.why}"
         yield f"it is bound to torch by: {part.member.binds}"
     elif part.kind == "skip":
         yield part.reason
     else:
         yield f"{profile.name} has it, {part.confidence}: {part.source}"
     yield from _stands_on(profile, part)
-    users = [each.name for each in profile.components if each.kind != "skip" and part.name in each.after]
-    if users:
+    if users := [each.name for each in profile.components if each.kind != "skip" and part.name in each.after]:
         yield f"on it stand: {', '.join(users)}"
-
-
-def _say(each: MemberCandidate) -> str:
-    version = f" {each.version}" if each.version else ""
-    return f"{each.how}{version}: {each.answer}: {each.why}"
 
 
 def _stands_on(profile: Profile, part: Component) -> Iterator[str]:
@@ -163,3 +156,37 @@ def _stands_on(profile: Profile, part: Component) -> Iterator[str]:
         if (other := by_name.get(name)) is not None:
             of = f", of the profile {part.member.torch}" if part.member and name == "torch" else ""
             yield f"it stands on {other.distribution} {other.version}{of}"
+
+
+# What lies in a built environment and was made for another torch: what install, build and status say of it.
+
+
+@dataclass(frozen=True, kw_only=True)
+class InstalledMisfit:
+    """A distribution that cannot be loaded beside the torch of its environment: why, and the command that mends it."""
+
+    name: str
+    version: str
+    reason: str
+    fix: str
+
+
+def list_misfits(venv: Path) -> list[InstalledMisfit] | None:
+    """Give what does not fit the torch of an environment; None where there is none, or where nobody could look."""
+    from xpusetup.machine.probe_fit import find_misfits, read_version, site_packages  # noqa: PLC0415 - it looks, so that who plans has no use for it
+
+    places = list(site_packages(venv))
+    found = find_misfits(venv, places)
+    if not found:
+        return None if found is None else []
+    from xpusetup.machine.fit import mend_command  # noqa: PLC0415 - most environments have no misfit
+    from xpusetup.run.tables import versions_beside  # noqa: PLC0415 - same
+
+    torch, python = read_version(places), str(venv / "bin/python")
+    beside = versions_beside(torch)
+    return [
+        InstalledMisfit(
+            name=one.name, version=one.version, reason=one.reason, fix=mend_command(one, python, torch, beside)
+        )
+        for one in found
+    ]

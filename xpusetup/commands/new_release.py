@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,10 @@ from packaging.version import Version
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.hashes import indexes_of
 from xpusetup.config.new_profile import render_profile
 from xpusetup.config.new_release import (
-    MadeRelease,
     ReleasePin,
     check_tree,
     comment_of,
@@ -48,12 +47,9 @@ from xpusetup.system.git import list_refs, list_tags, read_files
 from xpusetup.system.http import read_wheels
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.config.profile import Profile, SourceComponent, Vendored
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -93,7 +89,7 @@ class Gathered:
     where: str
     files: Mapping[str, str | None]
     readings: tuple[Reading, ...] = ()
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    notes: tuple[str, ...] = ()
 
 
 def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Result[NewRelease]:
@@ -106,14 +102,9 @@ def new_release(name: str, asked: ReleaseOptions, file: Path, say: Say) -> Resul
     found = _read_folder(asked, release, wanted) if asked.folder else _read_source(asked, base, release, version, say)
     readings = (*found.readings, *readings_of(wheels, found.version), *read_tree(found.files, found.where))
     made = make_release(base, name or f"torch-{release}", found.version, readings, found.files, today())
-    text = render_profile(made.profile, comment_of(made, base.name, today()))
-    files.write_text(file, text)
+    files.write_text(file, render_profile(made.profile, comment_of(made, base.name, today())))
     notes = [*found.notes, *([f"the index was not read: {why}"] if why else []), *made.notes]
-    return Result("profiles new", _result(made, base, file, notes))
-
-
-def _result(made: MadeRelease, base: Profile, file: Path, notes: list[str]) -> NewRelease:
-    return NewRelease(
+    told = NewRelease(
         profile=made.profile.name,
         from_=base.name,
         file=str(file),
@@ -123,6 +114,7 @@ def _result(made: MadeRelease, base: Profile, file: Path, notes: list[str]) -> N
         notes=notes,
         diff=make_diff(base, made.profile),
     )
+    return Result("profiles new", told)
 
 
 # The wheels of the index.
@@ -198,9 +190,10 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     tag = f"v{version}" if version else newest_tag(release, list(tags))
     if tag not in tags:
         known = ", ".join(sorted(tags)) or "none"
-        raise UsageError(
-            f"{repo} has no tag {tag or f'v{release}.*'} (of {release} it has {known})", fix=_fix(asked, release)
-        )
+        fix = f"name a point release, --release {release}.0, or a folder of its files: --from FOLDER"
+        if asked.source:
+            fix = f"git -C {shlex.quote(asked.source)} fetch --tags origin"
+        raise UsageError(f"{repo} has no tag {tag or f'v{release}.*'} (of {release} it has {known})", fix=fix)
     found = FoundRef(tags[tag], f"refs/tags/{tag}")
     say(f"reading {tag} at {found.rev[:9]}")
     texts = read_files(repo, found, paths_of_torch(), env)
@@ -210,12 +203,6 @@ def _read_source(asked: ReleaseOptions, base: Profile, release: str, version: st
     named, more = _read_onednn(base, texts, env, say)
     where = f"{tag} ({found.rev[:9]})"
     return Gathered(tag.removeprefix("v"), where, {**texts, **ops}, (rev, *named), (*notes, *more))
-
-
-def _fix(asked: ReleaseOptions, release: str) -> str:
-    if asked.source:
-        return f"git -C {shlex.quote(asked.source)} fetch --tags origin"
-    return f"name a point release, --release {release}.0, or a folder of its files: --from FOLDER"
 
 
 def _source(base: Profile, name: str) -> SourceComponent:

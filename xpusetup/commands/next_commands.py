@@ -22,19 +22,16 @@ if TYPE_CHECKING:
     from xpusetup.commands.build_result import BuildResult
     from xpusetup.commands.bundle import CreatedBundle, VerifiedBundle
     from xpusetup.commands.devices import DeviceList
-    from xpusetup.commands.doctor import Diagnosis
-    from xpusetup.commands.emit import Emitted
     from xpusetup.commands.explain import ExplainResult
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit
     from xpusetup.commands.new_release import NewRelease
     from xpusetup.commands.plan import PlanResult
-    from xpusetup.commands.profiles import CheckedProfile, LockedProfile, NewProfile
+    from xpusetup.commands.profiles import CheckedProfile, NewProfile
     from xpusetup.commands.rebuild import RebuildResult
     from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.status import BuildList, BuildStatus
-    from xpusetup.commands.test import SuiteList
     from xpusetup.commands.verify import DeviceVerification
 
     Lines: TypeAlias = Iterable[tuple[str, str, str]]
@@ -65,8 +62,9 @@ USE = "xpusetup run -- python -c 'import torch; print(torch.__version__)'"
 
 def list_next(data: object, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
     """Give the commands that lead on from a result, with the options that this run was given."""
-    find = FINDERS.get(type(data).__name__, _none)
-    return [_whole(title, complete(line, situation), why) for title, line, why in find(data) if line.strip()]
+    find = FINDERS.get(type(data).__name__)
+    lines = find(data) if find else ()
+    return [_whole(title, complete(line, situation), why) for title, line, why in lines if line.strip()]
 
 
 def list_after(error: XpuError, situation: Mapping[str, Sequence[str]]) -> list[NextCommand]:
@@ -84,10 +82,6 @@ def _whole(title: str, line: str, why: str) -> NextCommand:
     return NextCommand(title, ["bash", "-c", line] if SHELL.search(quoted) else shlex.split(line), why)
 
 
-def _none(_data: object) -> Lines:
-    return ()
-
-
 def _way(way: Recommendation) -> Iterator[tuple[str, str, str]]:
     for step in way.steps:
         for line in step.commands:
@@ -100,10 +94,6 @@ def _way(way: Recommendation) -> Iterator[tuple[str, str, str]]:
 def _overview(data: Overview) -> Lines:
     if data.way is None:
         return (("see what is wrong here", "xpusetup doctor", data.error.message if data.error else ""),)
-    return _way(data.way)
-
-
-def _doctor(data: Diagnosis) -> Lines:
     return _way(data.way)
 
 
@@ -136,17 +126,13 @@ def _build(data: BuildResult) -> Lines:
         yield "build the rest", data.go_on, f"{len(data.left)} steps are to come"
     else:
         yield from _mends(data.misfits)
-        yield from _end(data)
+        if data.verified:
+            yield "use it", USE, "it is verified on a device"
+        else:
+            yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
+            yield "verify it where one is", data.verify, "built is not verified"
         for each in data.starts:
             yield each.title, shlex.join(each.argv), each.why
-
-
-def _end(data: BuildResult) -> Iterator[tuple[str, str, str]]:
-    if data.verified:
-        yield "use it", USE, "it is verified on a device"
-    else:
-        yield "see why there is no device", "xpusetup doctor --for run", "nothing was computed on a device yet"
-        yield "verify it where one is", data.verify, "built is not verified"
 
 
 def _mends(misfits: Sequence[InstalledMisfit] | None) -> Iterator[tuple[str, str, str]]:
@@ -211,12 +197,9 @@ def _new(data: NewProfile) -> Lines:
 def _released(data: NewRelease) -> Lines:
     file = shlex.quote(data.file)
     lock = f"xpusetup profiles lock --profile {file} --out {shlex.quote(f'{data.profile}.locked.toml')}"
+    unsure = f"{len(data.unconfirmed)} are not confirmed"
     return (
-        (
-            "see each pin with its source",
-            f"xpusetup profiles show {file}",
-            f"{len(data.unconfirmed)} are not confirmed",
-        ),
+        ("see each pin with its source", f"xpusetup profiles show {file}", unsure),
         ("see what it would do", f"xpusetup plan --profile {file}", "it is whole"),
         ("ask servers and indexes for what is missing", lock, "commits of tags, and hashes"),
     )
@@ -224,14 +207,6 @@ def _released(data: NewRelease) -> Lines:
 
 def _checked(data: CheckedProfile) -> Lines:
     return (("see what it would do", f"xpusetup plan --profile {shlex.quote(data.profile)}", "its form is right"),)
-
-
-def _lock(data: LockedProfile) -> Lines:
-    return (("build it", data.follows, "its revisions are pinned"),)
-
-
-def _emit(data: Emitted) -> Lines:
-    return (("start it", data.start, f"{len(data.files)} files are written"),)
 
 
 def _remove(data: Removed) -> Lines:
@@ -254,13 +229,9 @@ def _rebuilt(data: RebuildResult) -> Lines:
         yield "take the second build away", line, "it stays until then"
 
 
-def _suites(data: SuiteList) -> Lines:
-    return (("run the first", data.follows, "it installs what the suite needs"),)
-
-
 FINDERS: dict[str, Callable[[Any], Lines]] = {
     "Overview": _overview,
-    "Diagnosis": _doctor,
+    "Diagnosis": lambda data: _way(data.way),
     "SetupResult": _setup,
     "PlanResult": _plan,
     "BuildResult": _build,
@@ -275,11 +246,11 @@ FINDERS: dict[str, Callable[[Any], Lines]] = {
     "NewProfile": _new,
     "NewRelease": _released,
     "CheckedProfile": _checked,
-    "LockedProfile": _lock,
-    "Emitted": _emit,
+    "LockedProfile": lambda data: [("build it", data.follows, "its revisions are pinned")],
+    "Emitted": lambda data: [("start it", data.start, f"{len(data.files)} files are written")],
     "Removed": _remove,
     "Adopted": _adopted,
     "RebuildResult": _rebuilt,
-    "SuiteList": _suites,
+    "SuiteList": lambda data: [("run the first", data.follows, "it installs what the suite needs")],
 }
 """What leads on from each type of result, by its name; from all others nothing does."""

@@ -6,8 +6,8 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError
-from xpusetup.base.model import ROOT
-from xpusetup.commands.build_result import describe_unverified
+from xpusetup.base.model import ROOT, Request, Step, Target
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
 from xpusetup.commands.members import StackMember, StartCommand, WhyPackage, explain_package, list_members, list_starts
 from xpusetup.commands.result import Result
 from xpusetup.commands.tuning import choose_tuning, find_launcher, memory_per_job
@@ -16,23 +16,18 @@ from xpusetup.machine.gpus import NONE
 from xpusetup.machine.jobs import GIB
 from xpusetup.plan.install import purpose_of_build
 from xpusetup.run.manifest import read_history
-from xpusetup.run.prepare import find_done, find_ready, preview
+from xpusetup.run.prepare import Prepared, find_done, find_ready, preview
 from xpusetup.run.tables import target_costs
-from xpusetup.run.time_left import make_estimate
-from xpusetup.run.workspace import open_workspace, origins_of
+from xpusetup.run.time_left import Estimate, make_estimate
+from xpusetup.run.workspace import Where, Workspace, open_workspace, origins_of
 from xpusetup.system.environment import variable, which
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from xpusetup.base.model import Request, Step, Target
-    from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.config.profile import Profile
     from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.keys import Status
-    from xpusetup.run.prepare import Prepared
-    from xpusetup.run.time_left import Estimate
-    from xpusetup.run.workspace import Where, Workspace
 
 
 # Less to build: what a plan leaves out or need not do again, what that saves, and what it gives up.
@@ -60,8 +55,7 @@ def make_savings(
     """List the ways that matter to this plan; `linkers` are those on PATH, `compiles`: something is to compile yet."""
     if not compiles:
         return ()
-    found = [*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers)]
-    return tuple(found)
+    return (*_targets(profile, target), *_tests(profile), _cache(launcher), *_linker(target, linkers))
 
 
 def _targets(profile: Profile, target: Target) -> Iterator[Saving]:

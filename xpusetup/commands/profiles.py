@@ -15,8 +15,8 @@ from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import FoundRef
 from xpusetup.commands.members import list_members
-from xpusetup.commands.result import Result
-from xpusetup.config.devices import is_device_file, make_modes, read_device, shipped_device, torch_of
+from xpusetup.commands.result import Result, Say
+from xpusetup.config.devices import Device, is_device_file, make_modes, read_device, shipped_device, torch_of
 from xpusetup.config.hashes import free_pins, indexes_of
 from xpusetup.config.ledger import ORIGIN as LEDGER
 from xpusetup.config.ledger import LedgerRow, parse_ledger, rows_of
@@ -24,6 +24,7 @@ from xpusetup.config.load import parse_profile
 from xpusetup.config.lock import SHOWN, Lock, Tree, check_names, files_to_read, make_lock, names_cloned, pins_in
 from xpusetup.config.new_profile import (
     VERSION_FILES,
+    NewProfileOptions,
     Source,
     extension_of,
     make_device_profile,
@@ -31,14 +32,14 @@ from xpusetup.config.new_profile import (
     repo_of,
     version_in,
 )
-from xpusetup.config.profile import Profile, Tier
+from xpusetup.config.profile import Profile, SourceComponent, Tier
 from xpusetup.config.request import choose, is_pinned, names_to_ask, unsure
 from xpusetup.config.settings import make_network
 from xpusetup.machine.gpus import TargetCosts  # noqa: TC001 - pydantic reads it
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.root import open_root, write_locked_profile
 from xpusetup.run.tables import load_profile, profile_names, stack_names, target_costs
-from xpusetup.run.workspace import Workspace, load_device, load_settings, open_workspace
+from xpusetup.run.workspace import Where, Workspace, load_device, load_settings, open_workspace
 from xpusetup.system import files
 from xpusetup.system.environment import today, variables
 from xpusetup.system.git import list_refs, read_files
@@ -46,16 +47,9 @@ from xpusetup.system.http import read_hashes
 from xpusetup.system.trust import Foreign, foreign_file, trust
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Sequence
 
-    from xpusetup.config.devices import Device
     from xpusetup.config.lock import PinChange
-    from xpusetup.config.new_profile import NewProfileOptions
-    from xpusetup.config.profile import SourceComponent
-    from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 # profiles: what ships, what one says, whether a file is right, and a new one to begin with.
@@ -175,14 +169,10 @@ def _stack_row(profile: Profile) -> ListedStack:
 
 
 def _place(profile: Profile) -> tuple[int, str, tuple[int, ...]]:
-    torch = _torch_version(profile)
+    torch = torch_of(profile)
     release = Version(torch).release if torch else ()
     kind = profile.accelerator if profile.tier == "other" else "last" if profile.accelerator == "cpu" else ""
     return get_args(Tier).index(profile.tier), kind, tuple(-part for part in release)
-
-
-def _torch_version(profile: Profile) -> str | None:
-    return torch_of(profile) or None
 
 
 def _row(profile: Profile) -> ListedProfile:
@@ -191,7 +181,7 @@ def _row(profile: Profile) -> ListedProfile:
         tier=profile.tier,
         accelerator=profile.accelerator,
         summary=profile.summary,
-        torch=_torch_version(profile),
+        torch=torch_of(profile) or None,
         toolkit=f"{profile.toolkit.kind} {profile.toolkit.preferred}" if profile.toolkit else None,
         python=profile.python,
         tried=profile.tried,
@@ -202,14 +192,9 @@ def show_profile(name: str) -> Result[ShownProfile]:
     """Give all that a profile says, with the source and confidence of each pin, and what upstream's files say."""
     profile = load_profile(name)
     costs = target_costs().of(profile.arch.default if profile.arch else ())
-    upstream = rows_of(load_ledger(), profile)
+    upstream = rows_of(parse_ledger(files.package_text(LEDGER)), profile)
     shown = ShownProfile.model_construct(**dict(profile), upstream=upstream, costs=costs if costs.cost else None)
     return Result("profiles show", shown)
-
-
-def load_ledger() -> list[LedgerRow]:
-    """Read the ledger that ships."""
-    return parse_ledger(files.package_text(LEDGER))
 
 
 def check_profile(name: str) -> Result[CheckedProfile]:
@@ -260,22 +245,17 @@ def new_file(name: str, out: str, *, force: bool = False) -> Path:
 
 
 def new_profile(name: str, base: str, path: Path) -> Result[NewProfile]:
-    """Write a profile of one's own that begins as a copy of a shipped one."""
+    """Write a profile of one's own that begins as a copy of a shipped one, with its comments."""
     origin = files.package_file("profiles") / f"{load_profile(base).name}.toml"
-    text = _renamed(origin.read_text(encoding="utf-8"), name, base)
-    parse_profile(text, str(path))
-    files.write_text(path, text)
-    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
-
-
-def _renamed(text: str, name: str, base: str) -> str:
-    """Change the head of a profile's text, and leave all else with its comments as it is."""
-    head, components = text.split("\n[", 1)
+    head, components = origin.read_text(encoding="utf-8").split("\n[", 1)  # of which the head alone is changed
     body = "\n".join(dropwhile(lambda line: line.startswith("#"), head.splitlines()))
     for key, value in {"name": name, "tier": "own", "tried": "not yet"}.items():
         body = re.sub(rf'^{key} = ".*"$', f'{key} = "{value}"', body, flags=re.MULTILINE)
     top = f"#:schema ./{SCHEMA_FILE}\n# Begun as a copy of {base}. Check it: xpusetup profiles check FILE\n"
-    return f"{top}{body.strip()}\n\n[{components}"
+    text = f"{top}{body.strip()}\n\n[{components}"
+    parse_profile(text, str(path))
+    files.write_text(path, text)
+    return Result("profiles new", NewProfile(profile=name, from_=base, file=str(path)))
 
 
 # profiles new --device: from a device file to a profile that builds, autoloads and verifies that device.
@@ -287,25 +267,22 @@ HEAD = "HEAD"
 
 
 def new_for_device(
-    name: str, file: str, asked: NewProfileOptions, *, base: str, path: Path, say: Callable[[str], None]
+    name: str, file: str, asked: NewProfileOptions, *, base: str, path: Path, say: Say
 ) -> Result[NewProfile]:
     """Write the profile of a device that has a file. Raises UsageError, and NotReadyError for a server that is away."""
     device = read_device(file) if is_device_file(file) else shipped_device(file)
     extension_of(device, file)
     source = _find(device, asked, file, say)
-    named = _from(path, file) if is_device_file(file) else ""
+    named = ""
+    if is_device_file(file):  # told from the profile's own folder, so that both can be moved together
+        named = os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
     profile = make_device_profile(name, load_profile(base or BASE), device, named, source)
     head = f"#:schema ./{SCHEMA_FILE}\n"
     files.write_text(path, head + render_profile(profile, "Begun for a device. Check it: xpusetup profiles check FILE"))
     return Result("profiles new", NewProfile(profile=name, from_=f"{file} and {base or BASE}", file=str(path)))
 
 
-def _from(path: Path, file: str) -> str:
-    """Give a file as a profile beside it says it: from its own folder, so that both can be moved together."""
-    return os.path.relpath(Path(file).expanduser().absolute(), path.parent.absolute())
-
-
-def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[str], None]) -> Source:
+def _find(device: Device, asked: NewProfileOptions, file: str, say: Say) -> Source:
     """Pin the commit that was asked for, else the one that the device file names, else the newest."""
     known = device.component
     repo = repo_of(device, asked, file)
@@ -334,7 +311,9 @@ def _find(device: Device, asked: NewProfileOptions, file: str, say: Callable[[st
 def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
     """Pin what was asked for by a name that moves, unless this root has it pinned already."""
     if workspace.locked:
-        say(f"{_pinned(workspace)} (to move on: xpusetup profiles lock {workspace.options})")
+        parts = [part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs]
+        pinned = (f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
+        say(f"{', '.join(pinned)} (to move on: xpusetup profiles lock {workspace.options})")
     if workspace.locked or not workspace.revs:
         return workspace
     try:
@@ -344,22 +323,11 @@ def ensure_locked(workspace: Workspace, say: Say) -> Workspace:
             raise
         say(f"{error.message}; planned with the pins of {workspace.base.name}, which are not confirmed")
         return workspace
-    for line in lines_of(lock):
-        say(line)
+    for item in lock.changes:
+        say(f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})")
+    for note in lock.notes:
+        say(note)
     return replace(workspace, profile=lock.profile, locked=True)
-
-
-def _pinned(workspace: Workspace) -> str:
-    parts = (part for part in workspace.profile.components if part.kind == "source" and part.name in workspace.revs)
-    return ", ".join(f"{part.name} {workspace.revs[part.name]} is at {(part.rev or '')[:SHOWN]}" for part in parts)
-
-
-def lines_of(lock: Lock) -> list[str]:
-    """Give what a lock pinned, a line for each part, and what to know about it."""
-    named = [
-        f"{item.name} {item.now} {item.version}".rstrip() + f" (was {item.was}; {item.source})" for item in lock.changes
-    ]
-    return [*named, *lock.notes]
 
 
 def resolve(workspace: Workspace, revs: dict[str, str], say: Say) -> Lock:
@@ -422,12 +390,16 @@ def _with_hashes(found: Lock, workspace: Workspace, say: Say) -> Lock:
 def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) -> LockedProfile:
     given = " ".join(f"--rev {name}={ref}" for name, ref in revs.items())
     again = f"xpusetup profiles lock --profile {workspace.base.name} {given}"
+    follows = f"xpusetup build {workspace.options}"
     if out:
         files.write_text(Path(out), render_profile(found.profile, f"Locked {today()}. Again: {again} --out {out}"))
+        follows = f"xpusetup build --profile {out}"
     elif workspace.revs:
         root = open_root(workspace.root)
         with hold_lock(root / "lock", lambda _text: None):
             write_locked_profile(root, found.profile, workspace.asked)
+    else:
+        follows = f"{follows} {given}"
     return LockedProfile(
         profile=workspace.base.name,
         root=str(workspace.root),
@@ -435,13 +407,5 @@ def _write(workspace: Workspace, revs: dict[str, str], found: Lock, out: str) ->
         revs=revs,
         components=list(found.changes),
         notes=list(found.notes),
-        follows=_follows(workspace, revs, out),
+        follows=follows,
     )
-
-
-def _follows(workspace: Workspace, revs: dict[str, str], out: str) -> str:
-    if out:
-        return f"xpusetup build --profile {out}"
-    if workspace.revs:
-        return f"xpusetup build {workspace.options}"
-    return " ".join(["xpusetup build", workspace.options, *(f"--rev {name}={ref}" for name, ref in revs.items())])

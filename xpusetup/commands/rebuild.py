@@ -8,36 +8,30 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import Event, Layout
+from xpusetup.base.model import Event, Layout, Request, Wheel
+from xpusetup.commands import tuning
 from xpusetup.commands.build import make_run, note, plan_event, with_forecast
 from xpusetup.commands.result import Result
-from xpusetup.commands.tuning import cache_variables, find_launcher, ready_launcher, render_jobs
 from xpusetup.config.profile import Profile
 from xpusetup.config.request import read_words
 from xpusetup.emit.script import render_script
 from xpusetup.plan.install import purpose_of_build
-from xpusetup.rebuild.compare import MemberDifference, compare_wheels, count_members
-from xpusetup.rebuild.io import VariedCondition, make_elsewhere, run_diffoscope, seen_paths
+from xpusetup.rebuild.compare import Conditions, MemberDifference, compare_wheels, count_members
+from xpusetup.rebuild.io import Elsewhere, VariedCondition, make_elsewhere, run_diffoscope, seen_paths
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.lock import hold_lock
 from xpusetup.run.manifest import list_wheels, read_document
 from xpusetup.run.prepare import Prepared, parse_target, write_prepared
 from xpusetup.run.removal import remove_all
 from xpusetup.run.root import Root, clear_drafts, find_damage, open_root, read_identities, read_lock, read_stamps
-from xpusetup.run.runner import run_plan
+from xpusetup.run.runner import Outcome, run_plan
 from xpusetup.run.time_left import parse_journal
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, Workspace, open_built
 from xpusetup.system import files
 from xpusetup.system.files import check_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from xpusetup.base.model import Request, Step, Wheel
-    from xpusetup.rebuild.compare import Conditions
-    from xpusetup.rebuild.io import Elsewhere
-    from xpusetup.run.runner import Outcome
-    from xpusetup.run.workspace import Where, Workspace
+    from collections.abc import Callable, Mapping
 
 
 MARK = "rebuild.json"
@@ -110,7 +104,10 @@ def rebuild(where: Where, options: RebuildOptions) -> Result[RebuildResult]:
     again, request = _find_place(root, options.at), _request_of(lock)
     workspace.trust_files(request)
     prepared = _prepare(workspace, request, lock, wheels, again)
-    _make_place(again, root)
+    if read_document(again / MARK).get("ended"):  # else the second build that was begun there is gone on with
+        remove_all([again])
+    open_root(again)
+    _mark(again, root.path, ended=False)
     jobs = _jobs(root, options.jobs)
     elsewhere = make_elsewhere(root.path, again, jobs)
     outcome = _run(workspace, request, prepared, options, elsewhere, jobs[1])
@@ -147,9 +144,8 @@ def _built(workspace: Workspace, root: Root, lock: Mapping[str, object]) -> list
     damaged = find_damage(root, check=True)
     for step in (made[each.path] for each in wheels):
         if step in damaged:
-            raise NotReadyError(
-                f"{damaged[step]}: there is nothing to compare with", fix=f"xpusetup build {workspace.options}"
-            )
+            fix = f"xpusetup build {workspace.options}"
+            raise NotReadyError(f"{damaged[step]}: there is nothing to compare with", fix=fix)
     return wheels
 
 
@@ -180,14 +176,6 @@ def _find_place(root: Root, at: str) -> Path:
     return again
 
 
-def _make_place(again: Path, root: Root) -> None:
-    """Make the folder; one in which a second build came to its end is made anew, another one is gone on with."""
-    if read_document(again / MARK).get("ended"):
-        remove_all([again])
-    open_root(again)
-    _mark(again, root.path, ended=False)
-
-
 def _mark(again: Path, root: Path, *, ended: bool) -> None:
     files.write_text(again / MARK, json.dumps({"schema": 1, "of": str(root), "ended": ended}) + "\n")
 
@@ -214,8 +202,11 @@ def _prepare(
     purpose = purpose_of_build(profile)
     whole = purpose.make(profile, request, target, Layout())
     names = {each.name for each in wheels}
-    ends = {f"{part.name}.build" for part in profile.components if part.kind == "source" and part.distribution in names}
-    plan = replace(whole, steps=tuple(_needed(whole.steps, ends)))
+    ids = {f"{part.name}.build" for part in profile.components if part.kind == "source" and part.distribution in names}
+    for step in reversed(whole.steps):  # and all that come before them
+        if step.id in ids:
+            ids |= {*step.after}
+    plan = replace(whole, steps=tuple(step for step in whole.steps if step.id in ids))
     return Prepared(
         root=Root(again.resolve()),
         plan=plan,
@@ -225,25 +216,11 @@ def _prepare(
     )
 
 
-def _needed(steps: tuple[Step, ...], ends: set[str]) -> Iterator[Step]:
-    """Give the steps with these names and all that come before them."""
-    wanted = set(ends)
-    for step in reversed(steps):
-        if step.id in wanted:
-            wanted |= {*step.after}
-    return (step for step in steps if step.id in wanted)
-
-
 def _run(
-    workspace: Workspace,
-    request: Request,
-    prepared: Prepared,
-    options: RebuildOptions,
-    elsewhere: Elsewhere,
-    jobs: int,
+    workspace: Workspace, request: Request, prepared: Prepared, options: RebuildOptions, elsewhere: Elsewhere, jobs: int
 ) -> Outcome:
-    launcher, engine = ready_launcher(prepared, find_launcher(options.launcher))
-    tuned = {**(render_jobs(jobs) if jobs else {}), **cache_variables(prepared, launcher)}
+    launcher, engine = tuning.ready_launcher(prepared, options.launcher)
+    tuned = {**(tuning.render_jobs(jobs) if jobs else {}), **tuning.cache_variables(prepared, launcher)}
     observe = with_forecast(options.observe, prepared)
     there = replace(workspace, root=prepared.root.path, layout=Layout())
     observe(plan_event(there, prepared, tuned))

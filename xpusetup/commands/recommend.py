@@ -11,7 +11,7 @@ from xpusetup.base.errors import XpuError
 from xpusetup.commands.result import Result
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, all_checks, examine, root_causes
-from xpusetup.recommend.answer import WayStep, with_obstacles
+from xpusetup.recommend.answer import Refusal, Way, WayStep, with_obstacles
 from xpusetup.recommend.machine import find_cards, other_gpus, unknown_gpus
 from xpusetup.recommend.solve import has_own_pytorch, is_release, make_way
 from xpusetup.run.tables import check_texts, gpu_table, known, known_bad, load_profile, shipped
@@ -20,7 +20,6 @@ from xpusetup.run.workspace import load_device, load_settings
 if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
-    from xpusetup.recommend.answer import Refusal, Way
 
 
 WAY_SECTIONS: tuple[Section, ...] = (

@@ -15,18 +15,16 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.plan.environment import constraints_file
 from xpusetup.run import removal
 from xpusetup.run.lock import OWNER, hold_lock
 from xpusetup.run.manifest import read_manifest
 from xpusetup.run.root import DRAFT, FOLDERS, LOCKED, SEEN_AT, Root, find_roots, read_lock, read_stamps
-from xpusetup.run.workspace import load_settings, open_workspace, roots_folder
+from xpusetup.run.workspace import Where, load_settings, open_workspace, roots_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
-
-    from xpusetup.run.workspace import Where
+    from collections.abc import Mapping
 
 
 NAME = re.compile(r"\w[\w.-]*")
@@ -101,12 +99,15 @@ def look(where: Where) -> Removal:
     root = _find(where)
     lock = read_lock(root) or {}
     layout = Layout(**lock.get("layout", {}))
-    left = dict(_strangers(root))
-    places = [root / name for name in _own_names(root) if name not in (*LOCKS, LOCKED)]
+    there = sorted(root.path.iterdir())
+    own = [path for path in there if path.name in OURS or path.name.startswith(STEP_LOCK) or DRAFT.fullmatch(path.name)]
+    left = {str(path): "no command of this program wrote it" for path in there if path not in own}
+    places = [path for path in own if path.name not in (*LOCKS, LOCKED)]
     src = Path(layout.src.replace(ROOT, str(root.path)))
-    work = dict(_find_work(src, lock))
+    parts = _components(lock)
+    work = {str(src / name): why for name, rev in parts.items() if (why := removal.find_work(src / name, rev))}
     if not layout.src.startswith(ROOT):
-        places += [path for name in _components(lock) for end in TREES if (path := src / f"{name}{end}").exists()]
+        places += [path for name in parts for end in TREES if (path := src / f"{name}{end}").exists()]
     places = [part for place in places for part in (sorted(place.iterdir()) if work and place == src else [place])]
     places += [Path(layout.venv)] if _made_elsewhere(root, layout) else []
     kept = tuple(place for place in places if str(place) not in work)
@@ -135,16 +136,9 @@ def _find(where: Where) -> Root:
     if not root.path.is_dir():
         raise NotReadyError(f"nothing is built in {root.path}", fix="xpusetup cache size")
     if read_lock(root) is None:
-        raise UsageError(
-            f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed",
-            fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}",
-        )
+        message = f"{root.path} is no build of xpusetup: it holds no {LOCKED} that can be read; nothing was removed"
+        raise UsageError(message, fix=f"look at what is there: ls -la {shlex.quote(str(root.path))}")
     return root
-
-
-def _own_names(root: Root) -> list[str]:
-    names = sorted(path.name for path in root.path.iterdir())
-    return [name for name in names if name in OURS or name.startswith(STEP_LOCK) or DRAFT.fullmatch(name)]
 
 
 def _made_elsewhere(root: Root, layout: Layout) -> bool:
@@ -155,24 +149,11 @@ def _made_elsewhere(root: Root, layout: Layout) -> bool:
     return f"{layout.venv}/pyvenv.cfg" in [made.path for made in stamp.made]
 
 
-def _strangers(root: Root) -> Iterator[tuple[str, str]]:
-    ours = set(_own_names(root))
-    for path in sorted(root.path.iterdir()):
-        if path.name not in ours:
-            yield str(path), "no command of this program wrote it"
-
-
 def _components(lock: Mapping[str, Any]) -> dict[str, str]:
     """Give the components that are fetched, with the commit of each."""
     parts = lock.get("profile", {}).get("components", [])
     fetched = [part for part in parts if part.get("kind") == "source" and NAME.fullmatch(str(part.get("name")))]
     return {part["name"]: str(part.get("rev") or "") for part in fetched}
-
-
-def _find_work(src: Path, lock: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    for name, rev in _components(lock).items():
-        if why := removal.find_work(src / name, rev):
-            yield str(src / name), why
 
 
 def _shared(root: Root, environment: str) -> bool:
@@ -181,27 +162,23 @@ def _shared(root: Root, environment: str) -> bool:
     return any((read_lock(other) or {}).get("layout", {}).get("venv") == environment for other in others)
 
 
-def remove(found: Removal, say: Callable[[str], None]) -> Result[Removed]:
+def remove(found: Removal, say: Say) -> Result[Removed]:
     """Remove it. Raises NotReadyError while a build is at work there, before anything goes.
 
     The lock of the profile goes last: a removal that was cut off goes on with the same command.
     """
     root = found.root
     with hold_lock(root / "lock", say):
-        if found.environment:
-            _leave(Path(found.environment))
+        if found.environment:  # of somebody's: what is ours of it is taken out
+            environment = Path(found.environment)
+            ours = constraints_file(Layout(venv=str(environment), adopted=True))
+            removal.forget_constraint(environment / "pip.conf", ours)
+            removal.remove_all([Path(ours), environment / REPORTS])
         removal.remove_all(found.places)
         removal.remove_all([root / LOCKED])
     removal.remove_all([root / name for name in LOCKS])
     gone = removal.remove_empty(root.path)
     return Result("remove", found.describe(removed=True, gone=gone))
-
-
-def _leave(environment: Path) -> None:
-    """Take our bookkeeping out of an environment of somebody's."""
-    ours = constraints_file(Layout(venv=str(environment), adopted=True))
-    removal.forget_constraint(environment / "pip.conf", ours)
-    removal.remove_all([Path(ours), environment / REPORTS])
 
 
 def keep(found: Removal) -> Result[Removed]:

@@ -11,20 +11,17 @@ from xpusetup.base.errors import NotReadyError, UsageError
 from xpusetup.base.model import ROOT, Layout
 from xpusetup.base.text import hide_all
 from xpusetup.commands.result import Result
-from xpusetup.report.contents import BuildReport, Material, make_page, make_report, parse_ninja_log, parse_spans
+from xpusetup.report.contents import BuildReport, Edge, Material, make_page, make_report, parse_ninja_log, parse_spans
 from xpusetup.run.journal import read_records
 from xpusetup.run.manifest import read_manifest, still_verified
 from xpusetup.run.root import Root, read_build_path, read_lock
 from xpusetup.run.step_process import read_samples
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.environment import open_page, short_path
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-
-    from xpusetup.report.contents import Edge
-    from xpusetup.run.workspace import Where
 
 
 TEMPLATE = "data/report.html.j2"
@@ -61,6 +58,7 @@ def read_report(root: Root) -> BuildReport | None:
     if not spans:
         return None
     manifest, samples = read_manifest(root), read_samples(root)
+    wheels = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
     manifest["verified"] = still_verified(root, manifest)
     return make_report(
         Material(
@@ -70,7 +68,7 @@ def read_report(root: Root) -> BuildReport | None:
             edges=_read_edges(root, manifest.get("own", {})),
             memory=[(time, float(used)) for time, used, _ in samples],
             memory_total=samples[-1][2] if samples else None,
-            sizes=_read_sizes(manifest),
+            sizes={str(path): path.stat().st_size for path in wheels if path.is_file()},
         )
     )
 
@@ -90,8 +88,3 @@ def _read_edges(root: Root, own: Mapping[str, Any]) -> dict[str, tuple[Edge, ...
         if edges := tuple(edge for text in texts for edge in parse_ninja_log(text)):
             found[step] = edges
     return found
-
-
-def _read_sizes(manifest: Mapping[str, Any]) -> dict[str, int]:
-    paths = [Path(wheel["path"]) for wheel in manifest.get("wheels", [])]
-    return {str(path): path.stat().st_size for path in paths if path.is_file()}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shlex
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Generic, TypeVar
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
 
     AnyResult: TypeAlias = "Result[object]"
 
+Say = Callable[[str], None]
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
 
 
-# Advice made whole: a command of this program that a fix names gets the options of the situation it is given
-# in.
+# Advice made whole: a command of this program that a fix names gets the options of the situation it is given in.
 #
 # Who says `xpusetup doctor --for run` in a table of failures, or deep in an effect, knows neither profile nor
 # root. The options that the user gave are put in where the advice leaves the program, after the verb, where

@@ -1,4 +1,4 @@
-"""self: which xpusetup this is, how it was installed, how a newer one comes, and where what it keeps lies."""
+"""self and skill: which xpusetup this is, how a newer one comes, where what it keeps lies; one page for agents."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
+from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
 from xpusetup.base.text import hide
@@ -15,9 +16,12 @@ from xpusetup.commands.result import Result
 from xpusetup.run.workspace import load_settings, roots_folder, settings_files
 from xpusetup.system import program
 from xpusetup.system.environment import cache_folder
-from xpusetup.system.files import PACKAGE
+from xpusetup.system.files import PACKAGE, package_text
 from xpusetup.system.program import NAME
 from xpusetup.system.trust import record_file
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 TOOLS = {"uv-receipt.toml": "uv tool", "pipx_metadata.json": "pipx"}
 """The file that each installer of programs leaves in the environment of one."""
@@ -69,6 +73,7 @@ def describe() -> Result[Self]:
     installer, origin = find_installer(prefix), read_origin(_direct_url())
     lost = origin.kind in {"clone", "wheel"} and not Path(origin.address).exists()
     upgrade = "" if lost else upgrade_line(installer, origin, sys.executable)
+    note = "it came as a file: a newer one is installed over it the same way" if origin.kind == "wheel" else ""
     return Result(
         "self",
         Self(
@@ -80,7 +85,7 @@ def describe() -> Result[Self]:
             origin=hide(origin.address) or origin.kind,
             upgrade=upgrade,
             uninstall=uninstall_line(installer, origin, sys.executable),
-            note=_note(origin, lost=lost),
+            note=f"{origin.address} is gone: clone it again, and install it from there" if lost else note,
             places=list_places(),
         ),
     )
@@ -147,12 +152,6 @@ def uninstall_line(installer: str, origin: Origin, python: str) -> str:
     return own.get(installer, f"{shlex.quote(python)} -m pip uninstall {NAME}")
 
 
-def _note(origin: Origin, *, lost: bool) -> str:
-    if lost:
-        return f"{origin.address} is gone: clone it again, and install it from there"
-    return "it came as a file: a newer one is installed over it the same way" if origin.kind == "wheel" else ""
-
-
 def list_places() -> list[KeptPlace]:
     """List where builds, fetched sources, settings and trust lie, be they there or not."""
     machine, own, project = settings_files()
@@ -165,3 +164,23 @@ def list_places() -> list[KeptPlace]:
         ("files of others that you trust", record_file()),
     )
     return [KeptPlace(what, str(path.absolute()), path.exists()) for what, path in rows]
+
+
+# skill: one page for agents: how to ask this program, which way to go, and what not to do.
+
+
+PAGE = "data/skill.md"
+COMMANDS = "@COMMANDS@"
+
+
+@dataclass(frozen=True)
+class Skill:
+    """The page, as Markdown."""
+
+    text: str
+
+
+def make_skill(commands: Mapping[str, str]) -> Result[Skill]:
+    """Give the page with the commands that there are, by name, and what each does."""
+    rows = [f"- `xpusetup {name}`: {said}" for name, said in commands.items()]
+    return Result("skill", Skill(package_text(PAGE).replace(COMMANDS, "\n".join(rows))))

@@ -8,10 +8,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, get_args
 
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
-from xpusetup.base.model import Goal
+from xpusetup.base.model import Finding, Goal
 from xpusetup.commands.doctor import read_facts
 from xpusetup.commands.recommend import machine_line
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.take import choose_toolkit
 from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import about_machine, examine, root_causes
@@ -25,9 +25,6 @@ from xpusetup.system import files
 from xpusetup.system.process import run_attached
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from xpusetup.base.model import Finding
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Section
     from xpusetup.recommend.answer import Setup, Task
@@ -38,7 +35,6 @@ SETUP_SECTIONS: tuple[Section, ...] = (
     *("toolkits", "tools", "python", "torch"),
 )
 """What tells what is there already."""
-NOT_READY = 3
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,7 +46,6 @@ class SetupOptions:
     goal: str = ""
     root: bool = True
     facts: str = ""
-    out: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -72,12 +67,15 @@ def prepare_setup(options: SetupOptions) -> Prepared:
     settings = load_settings()
     about = Ask(imports=False, toolkit=settings.toolkit.root)
     facts = read_facts(options.facts) if options.facts else probe(SETUP_SECTIONS, about)
-    asked = options.profile or settings.profile
-    named = asked or choose_release(facts, shipped(), known())[0]
+    named = options.profile or settings.profile or choose_release(facts, shipped(), known())[0]
     profile = choose_toolkit(load_profile(named), options.toolkit) if options.toolkit else load_profile(named)
     goal = _goal(options, facts, profile)
     setup = with_lists(make_setup(facts, profile, known(), goal=goal, root=options.root))
-    again = _again(options)
+    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
+    words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
+    words += [f"--for {options.goal}"] if options.goal else []
+    words += [] if options.root else ["--no-root"]
+    again = " ".join(["xpusetup setup", *words])
     return Prepared(facts=facts, profile=profile, goal=goal, setup=setup, named=named, options=again)
 
 
@@ -89,14 +87,6 @@ def _goal(options: SetupOptions, facts: Facts, profile: Profile) -> Goal:
         return "build" if profile.compiles else "run"
     way = make_way(facts, shipped(), known(), asked=profile.name)
     return "run" if way.route in ("wheel", "image") else "build"
-
-
-def _again(options: SetupOptions) -> str:
-    words = [f"--profile {shlex.quote(options.profile)}"] if options.profile else []
-    words += [f"--toolkit {shlex.quote(options.toolkit)}"] if options.toolkit else []
-    words += [f"--for {options.goal}"] if options.goal else []
-    words += [] if options.root else ["--no-root"]
-    return " ".join(["xpusetup setup", *words])
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -156,17 +146,16 @@ class SetupResult:
 def show_setup(prepared: Prepared, *, out: str = "") -> Result[SetupResult]:
     """Give the commands; with `out` write them as one script too."""
     if out:
-        text = render_system(tuple(task.step for task in prepared.setup.tasks), _head(prepared))
+        system = prepared.facts.system.name if prepared.facts.system else "this system"
+        head = f"{system}, for {prepared.profile.name}"
+        text = render_system(tuple(task.step for task in prepared.setup.tasks), head)
         files.write_text(Path(out), text, executable=True)
     return Result("setup", replace(_describe(prepared), file=out or None))
 
 
-def _head(prepared: Prepared) -> str:
-    system = prepared.facts.system.name if prepared.facts.system else "this system"
-    return f"{system}, for {prepared.profile.name}"
-
-
 def _describe(prepared: Prepared) -> SetupResult:
+    published = prepared.profile.published or prepared.profile.installer  # what was not can only be built
+    verb = "install" if prepared.goal == "run" and published else "build"
     return SetupResult(
         machine=machine_line(prepared.facts),
         profile=prepared.profile.name,
@@ -175,17 +164,10 @@ def _describe(prepared: Prepared) -> SetupResult:
         notes=[SetupNote(note.title, note.say, note.source, list(note.commands)) for note in prepared.setup.notes],
         left=[_gap(finding, prepared.facts) for finding in find_left(prepared)],
         checks=f"xpusetup doctor --profile {shlex.quote(prepared.named)} --for {prepared.goal}",
-        follows=_follows(prepared),
+        follows=f"xpusetup {verb} --profile {shlex.quote(prepared.named)}",
         apply=f"{prepared.options} --apply",
         collected=known().distributions.collected.isoformat(),
     )
-
-
-def _follows(prepared: Prepared) -> str:
-    """Give the command that follows: what was never published can only be built."""
-    published = prepared.profile.published or prepared.profile.installer
-    verb = "install" if prepared.goal == "run" and published else "build"
-    return f"xpusetup {verb} --profile {shlex.quote(prepared.named)}"
 
 
 def find_left(prepared: Prepared) -> tuple[Finding, ...]:
@@ -223,7 +205,7 @@ def _rows(task: Task) -> list[SetupCommand]:
     ]
 
 
-def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) -> Result[SetupResult]:
+def apply_setup(prepared: Prepared, say: Say, *, quiet: bool) -> Result[SetupResult]:
     """Run the commands in order and stop where the machine has to start again first.
 
     Raises WorkFailedError for a command that fails, NotReadyError where root is needed and there is no sudo.
@@ -232,20 +214,16 @@ def apply_setup(prepared: Prepared, say: Callable[[str], None], *, quiet: bool) 
     uid = prepared.facts.system.uid if prepared.facts.system else 0
     for task in prepared.setup.tasks:
         for argv in task.step.run:
-            _run(with_sudo(task, argv, uid), task, say, quiet=quiet)
+            sudo = ("sudo",) if "root" in task.step.needs and uid != 0 else ()
+            _run((*sudo, *argv), task, say, quiet=quiet)
         ran.append(task.step.id)
         if task.then == "restart":
-            return Result("setup", replace(told, ran=ran, stopped="restart"), code=NOT_READY)
+            return Result("setup", replace(told, ran=ran, stopped="restart"), code=NotReadyError.code)
     stopped = next((task.then for task in prepared.setup.tasks if task.then), "")
     return Result("setup", replace(told, ran=ran, stopped=stopped))
 
 
-def with_sudo(task: Task, argv: tuple[str, ...], uid: int) -> tuple[str, ...]:
-    """Give the command as this user has to run it."""
-    return ("sudo", *argv) if "root" in task.step.needs and uid != 0 else argv
-
-
-def _run(argv: tuple[str, ...], task: Task, say: Callable[[str], None], *, quiet: bool) -> None:
+def _run(argv: tuple[str, ...], task: Task, say: Say, *, quiet: bool) -> None:
     say(task.step.title)
     code = run_attached(argv, quiet=quiet)
     if code is None:

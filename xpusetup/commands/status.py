@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.document import fields_of
 from xpusetup.base.errors import NotReadyError, UsageError
-from xpusetup.base.model import ROOT, Layout, Wheel
-from xpusetup.commands.build_result import describe_unverified
-from xpusetup.commands.members import list_members
-from xpusetup.commands.misfits import list_misfits
-from xpusetup.commands.result import Result
+from xpusetup.base.model import ROOT, Layout, Target, Wheel
+from xpusetup.commands.build_result import UnverifiedOrigin, describe_unverified
+from xpusetup.commands.members import InstalledMisfit, StackMember, list_members, list_misfits
+from xpusetup.commands.result import Result, Say
 from xpusetup.config.profile import Profile
-from xpusetup.run.guard import find_altered_steps, list_replaced
+from xpusetup.run.guard import ReplacedPackage, find_altered_steps, list_replaced
 from xpusetup.run.lock import is_held
 from xpusetup.run.manifest import (
     INSTALLING,
@@ -29,23 +28,13 @@ from xpusetup.run.manifest import (
 )
 from xpusetup.run.prepare import parse_target
 from xpusetup.run.root import Root, find_damage, find_roots, read_lock, read_stamps
-from xpusetup.run.workspace import Workspace, open_built, options_of
+from xpusetup.run.workspace import Where, Workspace, open_built, options_of
 from xpusetup.system import files
 from xpusetup.system.git import Tree, read_tree
 from xpusetup.system.logs import follow
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-    from typing import TypeAlias
-
-    from xpusetup.base.model import Target
-    from xpusetup.commands.build_result import UnverifiedOrigin
-    from xpusetup.commands.members import StackMember
-    from xpusetup.commands.misfits import InstalledMisfit
-    from xpusetup.run.guard import ReplacedPackage
-    from xpusetup.run.workspace import Where
-
-    Say: TypeAlias = Callable[[str], None]
+    from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 
 
 # status --log: what a step says, as it says it, from another terminal.
@@ -59,7 +48,7 @@ class StepLog:
     log: str
 
 
-def show_log(where: Where, step: str, *, more: bool, say: Callable[[str], None]) -> Result[StepLog]:
+def show_log(where: Where, step: str, *, more: bool, say: Say) -> Result[StepLog]:
     """Say the text of a step's log; with `more` go on for as long as a build is at work in the root."""
     root = Root(open_built(where).root)
     path = root.log(step)
@@ -121,6 +110,8 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
     made_by = "install" if "wheels.install" in steps else "build"
     wheels = list_wheels(root, Profile.model_validate(lock["profile"]), made_by)
     damaged = {**(find_altered_steps(root) if check else {}), **find_damage(root, check=check)}
+    said = read_document(root / "results/verify.json").get("verified")
+    proven = said if said is None or "verify.smoke" in stamps else False  # whose step did not end well has failed
     return BuildSummary(
         name=root.path.name,
         profile=lock["profile"]["name"],
@@ -131,14 +122,8 @@ def _row(root: Root, *, check: bool) -> BuildSummary | None:
         failed=(files.read_text(root / "failed") or "").strip() or manifest.get("failed"),
         damaged=damaged,
         wheels=wheels,
-        verified=None if damaged else _verified(root, "verify.smoke" in stamps),
+        verified=None if damaged else proven,
     )
-
-
-def _verified(root: Root, stamped: bool) -> bool | None:
-    """Say what the last verification proved; one whose step did not end well has failed, if it said anything."""
-    said = read_document(root / "results/verify.json").get("verified")
-    return said if said is None or stamped else False
 
 
 @dataclass(frozen=True)
@@ -171,11 +156,17 @@ def find_built(workspace: Workspace) -> Built:
     target = parse_target(lock.get("target", {}))
     if target is not None:
         built = Built(root, target, Layout(**lock["layout"]) if "layout" in lock else Layout())
-        _must_be_that(workspace, built)
+        if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
+            message = f"{root.path} was built into {built.venv}, not into {workspace.layout.venv}"
+            raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
         if built.python.exists():
             return built
         if (root / "stamps/venv").exists():
-            raise _gone(workspace, built)
+            raise NotReadyError(
+                f"the environment of {root.path} is no longer at {built.venv}: it was moved or removed",
+                fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
+                f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
+            )
     raise _nothing(workspace, root)
 
 
@@ -188,20 +179,6 @@ def _nothing(workspace: Workspace, root: Root) -> NotReadyError:
         message = f"nothing is built in {root.path}; elsewhere there is {', '.join(others)}"
         return NotReadyError(message, fix=f"name one (--name NAME); all: xpusetup status --root {root.path.parent}")
     return NotReadyError(f"nothing is built in {root.path}", fix=f"xpusetup build {workspace.options}")
-
-
-def _must_be_that(workspace: Workspace, built: Built) -> None:
-    if workspace.layout.adopted and workspace.layout.venv != built.layout.venv:
-        message = f"{built.root.path} was built into {built.venv}, not into {workspace.layout.venv}"
-        raise UsageError(message, fix="leave --into out, or name the root of that environment: --root DIR")
-
-
-def _gone(workspace: Workspace, built: Built) -> NotReadyError:
-    return NotReadyError(
-        f"the environment of {built.root.path} is no longer at {built.venv}: it was moved or removed",
-        fix=f"a moved one works where it is now: source ITS-PLACE/bin/activate\n"
-        f"another one is made by: xpusetup build {options_of(workspace, built.layout)}",
-    )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -266,10 +243,8 @@ def status(where: Where, *, check: bool = False) -> Result[BuildStatus | BuildLi
     `check`: every file that was made or installed is hashed, also one that looks as it was.
     """
     if where.root and (roots := find_roots(Path(where.root))):
-        several = status_of_several(where.root, roots, check=check)
-        return Result(several.command, several.data, several.code)
-    one = status_of_one(where, check=check)
-    return Result(one.command, one.data, one.code)
+        return status_of_several(where.root, roots, check=check)
+    return status_of_one(where, check=check)
 
 
 def status_of_one(where: Where, *, check: bool = False) -> Result[BuildStatus]:
@@ -288,6 +263,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
     intact = standing.installed and not damaged and not replaced
     stands = still_verified(root, manifest) if intact else None
     options = options_of(workspace, built.layout)
+    again = f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
     return BuildStatus(
         **identify(workspace),
         root=str(root.path),
@@ -302,7 +278,7 @@ def _look(workspace: Workspace, built: Built, *, check: bool) -> BuildStatus:
         checked=check,
         replaced=replaced,
         made_by=standing.command,
-        fix="\n".join([*_repeat(root, altered), _again(standing, options)]),
+        fix="\n".join([*_repeat(root, altered), again]),
         verified=stands,
         void=standing.installed and manifest.get("verified") is not None and stands is None,
         verify=f"xpusetup verify {options}",
@@ -325,14 +301,10 @@ def _wheels(workspace: Workspace, root: Root, standing: Standing, damaged: dict[
     wheels = list_wheels(root, workspace.profile, standing.command)
     waits = {name: INSTALLING if standing.command == "install" else steps.get(name, "") for name in steps}
     there = {each.name: waits.get(each.name) not in standing.left for each in wheels}
+    bad = {each.path for each in wheels if any(why.startswith(each.path) for why in damaged.values())}
     return [
-        InstalledWheel(**fields_of(each), intact=not _is_damaged(each, damaged), installed=there[each.name])
-        for each in wheels
+        InstalledWheel(**fields_of(each), intact=each.path not in bad, installed=there[each.name]) for each in wheels
     ]
-
-
-def _again(standing: Standing, options: str) -> str:
-    return f"xpusetup {standing.command} {options} {shlex.join(standing.words)}".rstrip()
 
 
 def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
@@ -340,10 +312,6 @@ def _repeat(root: Root, steps: Iterable[str]) -> Iterator[str]:
     for step in steps:
         begun, script = (shlex.quote(str(root / name)) for name in (f"inputs/.begun.{step}", f"steps/{step}.sh"))
         yield f"touch {begun} && XPUSETUP_FORCE=1 bash {script}"
-
-
-def _is_damaged(wheel: Wheel, damaged: dict[str, str]) -> bool:
-    return any(why.startswith(wheel.path) for why in damaged.values())
 
 
 def _sources(

@@ -9,13 +9,21 @@ from typing import TYPE_CHECKING, Any
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NoDeviceError, NotReadyError, WorkFailedError
 from xpusetup.commands import verify
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.commands.verify import read_known
 from xpusetup.plan.verify import device_options
 from xpusetup.run.manifest import read_document
 from xpusetup.suites import sources as effects
 from xpusetup.suites.known import (
+    Against,
+    Baseline,
+    ChangedPackage,
+    Exclusion,
+    Suite,
     SuiteRecord,
+    SuiteRow,
+    Suites,
+    SuiteVersions,
     affected_tests,
     compare_counts,
     compare_tests,
@@ -24,32 +32,17 @@ from xpusetup.suites.known import (
     parse_suites,
     render_results,
 )
-from xpusetup.suites.sources import SuiteRun, find_baseline, find_source, results_folder
+from xpusetup.suites.sources import Source, SuiteOptions, SuiteRun, find_baseline, find_source, results_folder
 from xpusetup.system.files import package_text
 from xpusetup.verify import runner
 from xpusetup.verify.fallbacks import Operator
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
-    from typing import TypeAlias
 
     from xpusetup.run.workspace import Where
-    from xpusetup.suites.known import (
-        Against,
-        Baseline,
-        ChangedPackage,
-        Exclusion,
-        Suite,
-        SuiteRow,
-        Suites,
-        SuiteVersions,
-    )
-    from xpusetup.suites.sources import Source, SuiteOptions
-    from xpusetup.verify.fallbacks import Table
     from xpusetup.verify.runner import Subject
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 CPU = "cpu"
@@ -163,7 +156,13 @@ def run_suite(where: Where, asked: SuiteOptions, say: Say) -> Result[SuiteResult
     folder = results_folder(bench, asked.out)
     excluded = [] if asked.select else known.excluded(suite, bench.version, bench.torch, device)
     effects.write_order(folder / "order.json", _make_order(bench, asked, source, excluded, folder))
-    record = _run(bench, folder, say)
+    said = effects.run_suite(subject.python, folder / "order.json", subject.env, say)
+    document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
+    if not document:
+        words = " ".join((said.err.strip() or said.why).splitlines()[-1:]) or f"the runner ended with {said.code}"
+        fix = "the same command goes on where this one stopped"
+        raise WorkFailedError(f"the {suite.title} tests came to no result: {words}", fix=fix)
+    record = read_as(SuiteRecord, document)
     found = _describe(record, bench, source, baseline, folder)
     worse = found.against.worse if found.against else found.failed
     well = not (worse or found.broken or found.replaced) and found.suites
@@ -182,10 +181,8 @@ def _check_device(subject: Subject, name: str, say: Say) -> None:
     options = (*(device_options(device) if device else ("--device", name)), "--only", "device.available")
     found, code, words = runner.run_verifier(subject.python, options, subject.env, say)
     if code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {device.title if device else name} here to run tests on",
-            fix="run them on a machine that has one, or on the CPU: --device cpu",
-        )
+        fix = "run them on a machine that has one, or on the CPU: --device cpu"
+        raise NoDeviceError(f"there is no {device.title if device else name} here to run tests on", fix=fix)
     if code:
         bad = [one.seen for one in (found.checks if found else ()) if one.level in {"fail", "crash"}] or [words]
         raise WorkFailedError(f"the device cannot be used: {bad[0]}", fix=f"xpusetup verify --device {name}")
@@ -201,16 +198,12 @@ def _prepare(suite: Suite, subject: Subject, asked: SuiteOptions, say: Say) -> M
         if said.code == REPLACED:
             raise WorkFailedError("what the suite needs has replaced torch", fix="xpusetup status")
         if said.code:
-            raise NotReadyError(
-                f"what the suite needs cannot be installed: {last or said.err.strip()}",
-                fix=f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}",
-            )
+            fix = f"try by hand: {subject.python} -m pip install {' '.join(map(repr, required))}"
+            raise NotReadyError(f"what the suite needs cannot be installed: {last or said.err.strip()}", fix=fix)
         versions = effects.find_versions(subject.python, names)
     if lacking := [name for name in (*suite.needs, "pytest") if not versions.get(name)]:
-        raise NotReadyError(
-            f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}",
-            fix=f"install it; no torch is replaced: xpusetup test {suite.name} --install",
-        )
+        fix = f"install it; no torch is replaced: xpusetup test {suite.name} --install"
+        raise NotReadyError(f"{subject.whose} lacks what the {suite.title} tests need: {', '.join(lacking)}", fix=fix)
     return versions
 
 
@@ -243,18 +236,6 @@ def _make_order(
     }
 
 
-def _run(bench: SuiteRun, folder: Path, say: Say) -> SuiteRecord:
-    said = effects.run_suite(bench.subject.python, folder / "order.json", bench.subject.env, say)
-    document = read_document(folder / "results.json") if said.code in {0, REPLACED} else {}
-    if not document:
-        words = " ".join((said.err.strip() or said.why).splitlines()[-1:]) or f"the runner ended with {said.code}"
-        raise WorkFailedError(
-            f"the {bench.suite.title} tests came to no result: {words}",
-            fix="the same command goes on where this one stopped",
-        )
-    return read_as(SuiteRecord, document)
-
-
 def _compare(record: SuiteRecord, baseline: Baseline | None) -> Against | None:
     if baseline is None:
         return None
@@ -268,7 +249,8 @@ def _describe(
     record: SuiteRecord, bench: SuiteRun, source: Source, baseline: Baseline | None, folder: Path
 ) -> SuiteResult:
     rows = [row for row in record.suites if row.bad or row.passed or row.skipped or row.why]
-    table = _operators(record, bench)
+    release = ".".join(bench.torch.split(".")[:2])
+    table = make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", record.heard, release)
     tests = affected_tests(record.heard)
     return SuiteResult(
         suite=record.suite,
@@ -290,9 +272,3 @@ def _describe(
         environment=bench.subject.whose,
         results=str(folder / "results.json"),
     )
-
-
-def _operators(record: SuiteRecord, bench: SuiteRun) -> Table:
-    """Give what the tests said of operators that ran on the CPU."""
-    release = ".".join(bench.torch.split(".")[:2])
-    return make_operators(read_known(), f"{bench.device}, PyTorch {bench.torch}", record.heard, release)

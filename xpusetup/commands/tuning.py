@@ -5,14 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from xpusetup.base.errors import UsageError
-from xpusetup.run.compiler_caches import choose_launcher, render_launcher
+from xpusetup.run.compiler_caches import Launcher, choose_launcher, render_launcher
 from xpusetup.run.runner import JOBS
 from xpusetup.system.environment import variable, variables, which
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from xpusetup.run.compiler_caches import Launcher
     from xpusetup.run.prepare import Prepared
     from xpusetup.run.root import Root
     from xpusetup.run.step_process import Running
@@ -34,11 +33,12 @@ def find_launcher(asked: str) -> Launcher | None:
     return choose_launcher(asked, which)
 
 
-def ready_launcher(prepared: Prepared, launcher: Launcher | None) -> tuple[Launcher | None, str]:
+def ready_launcher(prepared: Prepared, asked: str) -> tuple[Launcher | None, str]:
     """Give the compiler cache as this build uses it, and what is worth saying of it: whether other machines compile.
 
     Raises NotReadyError where they should and do not answer. A build in which nothing is to be compiled asks nobody.
     """
+    launcher = find_launcher(asked)
     if launcher is None or launcher.name != "sccache":
         return launcher, ""
     todo = {status.id for status in prepared.statuses() if status.state != "done"}

@@ -10,43 +10,25 @@ from typing import TYPE_CHECKING
 from xpusetup.base.document import fields_of, read_as, to_json
 from xpusetup.base.errors import NoDeviceError, NotReadyError, UsageError, WorkFailedError
 from xpusetup.commands.environment import run_environment
-from xpusetup.commands.result import Result
+from xpusetup.commands.result import Result, Say
 from xpusetup.commands.status import find_built
-from xpusetup.config.devices import device_modes, find_mode, is_device_file
+from xpusetup.config.devices import Device, device_modes, find_mode, is_device_file
 from xpusetup.plan.verify import device_options, parse_variables
 from xpusetup.recommend.machine import find_cards
-from xpusetup.run.manifest import read_proof, record_verification
+from xpusetup.run.manifest import read_document, read_proof, record_verification
 from xpusetup.run.tables import known
-from xpusetup.run.workspace import describe_device, open_built, read_trusted_device
+from xpusetup.run.workspace import Where, describe_device, open_built, read_trusted_device
 from xpusetup.system.environment import variables
-from xpusetup.system.files import check_folder
-from xpusetup.verify import runner
-from xpusetup.verify.fallbacks import (
-    MEANING,
-    FallbackRecord,
-    list_table,
-    log_table,
-    parse_known,
-    parse_patterns,
-    published_tables,
-    run_tables,
-    scan,
-)
+from xpusetup.system.files import check_folder, package_file, package_text, write_text
+from xpusetup.verify import fallbacks, runner
 from xpusetup.verify.outcomes import Verification
 from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
-from xpusetup.verify.runner import ChosenDevice, Subject
+from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from typing import TypeAlias
+    from collections.abc import Iterable, Sequence
 
-    from xpusetup.config.devices import Device
     from xpusetup.machine.facts import Facts
-    from xpusetup.run.workspace import Where
-    from xpusetup.verify.fallbacks import Known, Table
-    from xpusetup.verify.runner import DeviceCheck
-
-    Say: TypeAlias = Callable[[str], None]
 
 
 # verify: the checks of the verification helper, in the built environment or in any other that has torch.
@@ -148,8 +130,6 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
     """Write what was seen on what, by hashes and versions, without what names people and machines."""
     from xpusetup.commands.doctor import redactor_of  # noqa: PLC0415 - all of this is asked for by few
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - same
-    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
-    from xpusetup.system.files import write_text  # noqa: PLC0415 - same
     from xpusetup.system.program import describe_version  # noqa: PLC0415 - same
 
     facts = probe(("system", "hardware", "userland", "container"), Ask(imports=False))
@@ -165,8 +145,7 @@ def save_record(seen: Verification, subject: Subject, path: Path) -> None:
         program=describe_version(),
         profile=str(built.get("profile", "")),
     )
-    told = redactor_of(facts).document(to_json(record))
-    write_text(path, json.dumps(told, indent=2) + "\n")
+    write_text(path, json.dumps(redactor_of(facts).document(to_json(record)), indent=2) + "\n")
 
 
 def record_machine(facts: Facts) -> RecordedMachine:
@@ -230,18 +209,16 @@ def _look_at(place: str, asked: VerifyOptions, device: str = AUTO) -> Subject:
     path = Path(place).expanduser().absolute()
     python = path if path.is_file() else path / "bin/python"
     if not python.is_file():
-        raise UsageError(
-            f"{path} is no environment: there is no {python}", fix="name a venv, a conda prefix or a python"
-        )
+        fix = "name a venv, a conda prefix or a python"
+        raise UsageError(f"{path} is no environment: there is no {python}", fix=fix)
     check_folder(python)
     found = runner.look_at(python)
     if not found.python:
         raise NotReadyError(f"{python} does not run: {found.why}", fix="name another interpreter")
     if found.python < OLDEST:
         shown = ".".join(map(str, found.python))
-        raise NotReadyError(
-            f"{python} is Python {shown}, the checks need 3.10 or newer", fix="name another environment"
-        )
+        fix = "name another environment"
+        raise NotReadyError(f"{python} is Python {shown}, the checks need 3.10 or newer", fix=fix)
     if not found.torch:
         raise NotReadyError(f"there is no torch in {path}", fix=f"xpusetup install --into {place}")
     return Subject(python, variables(), asked.device or device, place)
@@ -286,11 +263,9 @@ class FallbackOptions:
     whole: bool = False
 
 
-def read_known() -> Known:
+def read_known() -> fallbacks.Known:
     """Read what was published of operators that run on the CPU, and the lists of releases."""
-    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
-
-    return parse_known(package_text("data/fallbacks.toml"))
+    return fallbacks.parse_known(package_text("data/fallbacks.toml"))
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -303,7 +278,7 @@ class FallbackTables:
     device: str | None = None
     torch: str | None = None
     release: str | None
-    tables: list[Table]
+    tables: list[fallbacks.Table]
     words: dict[str, str]
     markdown: bool
 
@@ -316,78 +291,51 @@ def show_fallbacks(where: Where, asked: FallbackOptions) -> Result[FallbackTable
     if asked.logs:
         return Result(COMMAND, _tell(_of_logs(known, asked), asked))
     if asked.release:
-        return Result(COMMAND, _tell(_of_release(known, asked), asked))
+        published = fallbacks.published_tables(known, asked.release)
+        listed = () if published and not asked.whole else (fallbacks.list_table(known, asked.release),)
+        return Result(COMMAND, _tell((*published, *listed), asked))
     record = _collect(where, asked.device)
-    tables = run_tables(known, record)
+    tables = fallbacks.run_tables(known, record)
     told = replace(_tell(tables, asked), device=record.device, torch=record.torch)
     return Result(COMMAND, told, code=1 if any(table.errors for table in tables) else 0)
 
 
-def _tell(tables: Iterable[Table], asked: FallbackOptions) -> FallbackTables:
+def _tell(tables: Iterable[fallbacks.Table], asked: FallbackOptions) -> FallbackTables:
     rows = list(tables)
     used = {one.how for table in rows for one in table.operators}
-    words = {str(how): meaning for how, meaning in MEANING.items() if how in used}
+    words = {str(how): meaning for how, meaning in fallbacks.MEANING.items() if how in used}
     markdown = asked.markdown or bool(asked.release and not asked.logs)
     return FallbackTables(release=asked.release or None, tables=rows, words=words, markdown=markdown)
 
 
-def _of_release(known: Known, asked: FallbackOptions) -> Sequence[Table]:
-    published = published_tables(known, asked.release)
-    if published and not asked.whole:
-        return published
-    return (*published, list_table(known, asked.release))
-
-
-def _of_logs(known: Known, asked: FallbackOptions) -> Sequence[Table]:
-    from xpusetup.system.files import package_text  # noqa: PLC0415 - kept beside the other effects
+def _of_logs(known: fallbacks.Known, asked: FallbackOptions) -> Sequence[fallbacks.Table]:
     from xpusetup.system.logs import STDIN, read_log, read_stdin  # noqa: PLC0415 - seldom asked for
 
-    patterns = parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
-    return [
-        log_table(
-            known,
-            "stdin" if name == STDIN else name,
-            scan(read_stdin() if name == STDIN else read_log(Path(name)), patterns),
-            asked.release,
-        )
-        for name in asked.logs
-    ]
+    patterns = fallbacks.parse_patterns(package_text("helpers/helperlib/fallbacks/messages.json"))
+    texts = (("stdin", read_stdin()) if name == STDIN else (name, read_log(Path(name))) for name in asked.logs)
+    return [fallbacks.log_table(known, name, fallbacks.scan(text, patterns), asked.release) for name, text in texts]
 
 
-def _collect(where: Where, device: str) -> FallbackRecord:
+def _collect(where: Where, device: str) -> fallbacks.FallbackRecord:
     """Run the workloads with the built environment's python. Raises NoDeviceError, WorkFailedError."""
-    from xpusetup.commands.environment import run_environment  # noqa: PLC0415 - same
-    from xpusetup.commands.status import find_built  # noqa: PLC0415 - same
-    from xpusetup.run.manifest import read_document  # noqa: PLC0415 - same
-    from xpusetup.run.workspace import open_built  # noqa: PLC0415 - published tables and logs need no root
-    from xpusetup.system.files import package_file  # noqa: PLC0415 - same
-    from xpusetup.system.process import run_process  # noqa: PLC0415 - same
+    from xpusetup.system.process import run_process  # noqa: PLC0415 - published tables and logs start nothing
 
     workspace = open_built(where)
     built = find_built(workspace)
     result = built.root / RESULT
     result.unlink(missing_ok=True)
     # The package's own helper: a root that an older version built has none.
-    argv = (
-        str(built.python),
-        str(package_file(HELPER)),
-        "--device",
-        device or built.target.accelerator,
-        "--out",
-        str(result),
-    )
+    helper = (str(built.python), str(package_file(HELPER)))
+    argv = (*helper, "--device", device or built.target.accelerator, "--out", str(result))
     said = run_process(argv, seconds=SECONDS, env=run_environment(built))
     document = read_document(result)
     if said.code == NO_DEVICE and built.target.device_expected:
-        raise WorkFailedError(
-            f"the {workspace.device.title} cannot be used", fix=f"xpusetup verify {workspace.options}"
-        )
+        fix = f"xpusetup verify {workspace.options}"
+        raise WorkFailedError(f"the {workspace.device.title} cannot be used", fix=fix)
     if said.code == NO_DEVICE:
-        raise NoDeviceError(
-            f"there is no {workspace.device.title} here to run operators on",
-            fix="--release R tells what is known of a release, --log FILE what a log from a machine with one says",
-        )
+        fix = "--release R tells what is known of a release, --log FILE what a log from a machine with one says"
+        raise NoDeviceError(f"there is no {workspace.device.title} here to run operators on", fix=fix)
     if not document:
         words = (said.err.strip() or said.out.strip() or said.why).splitlines()[-1:]
         raise WorkFailedError(f"the run ended without a result: {' '.join(words)}", fix=f"try: {' '.join(argv)}")
-    return read_as(FallbackRecord, document)
+    return read_as(fallbacks.FallbackRecord, document)

@@ -1,4 +1,4 @@
-"""verify-wheel: what is in a wheel, held against a profile; and what an environment's packages load at run time."""
+"""verify-wheel and sign: what is in a wheel, held against a profile; and what an environment's packages load."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import zlib
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from packaging.utils import canonicalize_name
 
 from xpusetup.base.document import fields_of, read_as
 from xpusetup.base.errors import NotReadyError, UsageError, WorkFailedError
@@ -22,7 +24,7 @@ from xpusetup.machine.probe_torch import look_at_libraries
 from xpusetup.plan.component import inspect_options
 from xpusetup.run.manifest import STATEMENT
 from xpusetup.run.tables import load_profile, target_table
-from xpusetup.run.workspace import open_built
+from xpusetup.run.workspace import Where, open_built
 from xpusetup.system import files
 from xpusetup.system.files import Sysroot
 from xpusetup.system.process import run_process
@@ -31,8 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from zipfile import ZipFile, ZipInfo
 
-    from xpusetup.config.profile import Profile, SourceComponent, WheelComponent
-    from xpusetup.run.workspace import Where
     from xpusetup.verify.provenance import Evidence
 
 
@@ -118,7 +118,9 @@ def verify_wheel(wheel: str, asked: WheelOptions) -> Result[WheelVerification]:
         raise UsageError(f"there is no wheel {wheel}", fix="name a file that ends with .whl")
     if asked.arch:
         check_words(asked.arch.split(","), target_table())
-    words = [*_of_profile(path, asked), *_named(asked)]
+    words = [*_of_profile(path, asked), *(("--version", asked.version) if asked.version else ())]
+    words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
+    words += [word for folder in asked.forbidden for word in ("--forbid-prefix", folder)]
     found = inspect_wheel(path, words)
     if asked.provenance or asked.statement or asked.key:
         found = _with_provenance(found, path, asked)
@@ -184,33 +186,15 @@ def _of_profile(path: Path, asked: WheelOptions) -> list[str]:
     if not asked.profile:
         return []
     profile = load_profile(asked.profile)
-    part = _component(profile, path.name)
+    parts = [part for part in profile.components if part.kind != "skip"]
+    stem = canonicalize_name(path.name.partition("-")[0])
+    part = next((each for each in parts if canonicalize_name(each.distribution) == stem), None)
+    if part is None:
+        known = ", ".join(part.distribution for part in parts)
+        raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
     own = ["--distribution", part.distribution, *([] if asked.version else ["--version", part.version])]
     arch = asked.arch.split(",") if asked.arch else profile.arch.default if profile.arch else []
     return [*own, *(inspect_options(part, arch) if part.kind == "source" else ())]
-
-
-def _component(profile: Profile, name: str) -> SourceComponent | WheelComponent:
-    """Give what a profile says of the distribution whose wheel has this name."""
-    parts = [part for part in profile.components if part.kind != "skip"]
-    stem = _plain(name.partition("-")[0])
-    for part in parts:
-        if _plain(part.distribution) == stem:
-            return part
-    known = ", ".join(part.distribution for part in parts)
-    raise UsageError(f"{profile.name} has no wheel of {stem}", fix=f"one of: {known}; or leave --profile out")
-
-
-def _plain(name: str) -> str:
-    return name.lower().replace("_", "-").replace(".", "-")
-
-
-def _named(asked: WheelOptions) -> list[str]:
-    words = ["--version", asked.version] if asked.version else []
-    words += ["--arch", asked.arch] if asked.arch and not asked.profile else []
-    for folder in asked.forbidden:
-        words += ["--forbid-prefix", folder]
-    return words
 
 
 def inspect_wheel(path: Path, words: Sequence[str] = ()) -> InspectedWheel:
@@ -259,3 +243,51 @@ def _prefix(where: Where) -> Path:
     if not (prefix / "bin").is_dir():
         raise UsageError(f"there is no environment {where.into}", fix="name its folder or its interpreter")
     return prefix
+
+
+# sign: a wheel's statement, signed by a key of the user's own, once it was held against the wheel.
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedWheel:
+    """A wheel, its hash, and the file with its signed statement."""
+
+    wheel: str
+    sha256: str
+    file: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class SignedWheels:
+    """The wheels whose statements were signed, and the id of the key: the sha256 of its public half in DER."""
+
+    wheels: list[SignedWheel]
+    key: str
+
+
+def sign_wheels(names: Sequence[str], key: str) -> Result[SignedWheels]:
+    """Sign the statement of each wheel. None is signed where one of them is not as its statement says."""
+    paths = [Path(name).expanduser() for name in names]
+    private = files.read_input_bytes(Path(key).expanduser())
+    made = [_sign(path, private, key) for path in paths]
+    for (signed, _), text in made:
+        files.write_text(Path(signed.file), text)
+    return Result("sign", SignedWheels(wheels=[signed for (signed, _), _ in made], key=made[0][0][1]))
+
+
+def _sign(path: Path, private: bytes, name: str) -> tuple[tuple[SignedWheel, str], str]:
+    from xpusetup.verify.provenance import ENVELOPE_ENDING, judge  # noqa: PLC0415 - most wheels are not signed
+    from xpusetup.verify.signing import sign  # noqa: PLC0415 - same
+
+    if not path.is_file():
+        raise UsageError(f"there is no wheel {path}", fix="name a file that ends with .whl")
+    found = inspect_wheel(path)
+    seen = gather_evidence(found, path, f"{path}{STATEMENT}")
+    bad = [row for row in judge(seen, None) if row.level == "fail"]
+    broken = [row.seen for row in found.checks if row.id == "wheel.record" and row.level == "fail"]
+    if bad or broken or seen.statement is None:
+        why = "; ".join((*broken, *(row.seen for row in bad)))
+        raise WorkFailedError(f"{path.name} was not signed: {why}", fix="build it again, and sign what came of that")
+    text, key = sign(seen.statement, private, name)
+    signed = SignedWheel(wheel=str(path), sha256=found.sha256, file=f"{path}{ENVELOPE_ENDING}")
+    return (signed, key), text

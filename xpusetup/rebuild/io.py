@@ -72,11 +72,12 @@ def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
     other, (zone, offset), locale = _other_user(), _read_zone(), _other_locale()
     asked: dict[str, Any] = {"host": HOST, "zone": str(zone_file), "uid": other.pw_uid, "gid": other.pw_gid}
     problems = _try(asked)
+    user = variable("USER") or next((each.pw_name for each in pwd.getpwall() if each.pw_uid == os.geteuid()), "")
     values = {
         "path": (str(root), str(again)),
         "home": (variable("HOME"), str(home)),
         "locale": (variable("LANG"), locale),
-        "user": (_user_name(), other.pw_name),
+        "user": (user, other.pw_name),
         "hostname": (platform.node(), HOST),
         "time zone": (zone, ZONE),
     }
@@ -86,7 +87,8 @@ def make_elsewhere(root: Path, again: Path, jobs: tuple[int, int]) -> Elsewhere:
         VariedCondition(name="umask", was="of the caller", now=UMASK, varied=True),
         _tell_jobs(*jobs),
     )
-    entered = {name: value for name, value in asked.items() if name not in problems and not _is_idle(name, problems)}
+    idle = {*problems, *(("gid",) if "uid" in problems else ())}
+    entered = {name: value for name, value in asked.items() if name not in idle}
     more = {"umask": UMASK, "env": {"HOME": str(home), "LANG": locale}}
     return Elsewhere(
         told=told,
@@ -109,10 +111,6 @@ def seen_paths(root: Path, again: Path) -> tuple[Varied, ...]:
     return (Varied("path", was, now),) if was != now else ()
 
 
-def _is_idle(name: str, problems: Mapping[str, str]) -> bool:
-    return name == "gid" and "uid" in problems
-
-
 def _tell(name: str, was: str, now: str, why: str) -> VariedCondition:
     why = f"this machine does not allow it: {why}" if why else "there is no other here" if was == now else ""
     return VariedCondition(name=name, was=was, now=was if why else now, varied=not why, why=why)
@@ -126,8 +124,7 @@ def _tell_jobs(was: int, now: int) -> VariedCondition:
 
 def _try(asked: Mapping[str, Any]) -> dict[str, str]:
     """Give what cannot be another here, and why."""
-    words = (*_elsewhere(), json.dumps(asked), "--try")
-    done = run_process(words, seconds=TRY_S)
+    done = run_process((*_elsewhere(), json.dumps(asked), "--try"), seconds=TRY_S)
     try:
         found = json.loads(done.out)
     except ValueError:
@@ -150,10 +147,6 @@ def _read_zone() -> tuple[str, int]:
         return "", 0
     seconds = int(said[1][1:3]) * 3600 + int(said[1][3:5]) * 60
     return said[0], -seconds if said[1].startswith("-") else seconds
-
-
-def _user_name() -> str:
-    return variable("USER") or next((each.pw_name for each in pwd.getpwall() if each.pw_uid == os.geteuid()), "")
 
 
 def _other_user() -> pwd.struct_passwd:

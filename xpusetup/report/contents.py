@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from itertools import accumulate
 from math import ceil
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -48,8 +49,7 @@ def parse_ninja_log(text: str) -> tuple[Edge, ...]:
             begin, end, date = map(int, fields[:3])
             edge = Edge(output=fields[3], began=date / NANO if dated else 0.0, seconds=(end - begin) / 1000)
             commands[fields[4], f"{begin} {end}"] = edge  # one command may make several files
-    last = {key[0]: edge for key, edge in commands.items()}
-    return tuple(last.values())
+    return tuple({command: edge for (command, _), edge in commands.items()}.values())
 
 
 def average_jobs(edges: Iterable[Edge], since: float, until: float, pieces: int) -> list[tuple[float, float]]:
@@ -166,12 +166,8 @@ class Scale:
     @property
     def pauses(self) -> tuple[float, ...]:
         """Where the build was left and taken up again: the middle of each pause."""
-        places = []
-        gone = 0.0
-        for number, (begin, end) in enumerate(self.pieces[:-1]):
-            gone += end - begin
-            places.append(self._at(gone, number) + PAUSE / 2)
-        return tuple(places)
+        gone = accumulate(end - begin for begin, end in self.pieces[:-1])
+        return tuple(self._at(seconds, number) + PAUSE / 2 for number, seconds in enumerate(gone))
 
     def ticks(self, most: int = 8) -> tuple[tuple[float, float], ...]:
         """Give round times of work since the beginning, with their places: at most so many."""
@@ -215,8 +211,7 @@ def _merge(spans: Sequence[tuple[float, float]]) -> tuple[tuple[float, float], .
     return tuple(pieces)
 
 
-# The report as one HTML page that needs no network and no script: times and amounts become places and words
-# here.
+# The report as one HTML page that needs no network and no script: times and amounts become places and words here.
 
 
 WIDTH = 1000.0
@@ -292,10 +287,8 @@ def draw_area(
     ]
     if not placed or not top:
         return ""
-    path = [f"M{placed[0][0]:.1f} {height:.1f}"]
-    for x, y in placed:
-        path.append(f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}")
-    return "".join([*path, f"L{placed[-1][0]:.1f} {height:.1f}Z"])
+    path = (f"H{x:.1f}V{y:.1f}" if steps else f"L{x:.1f} {y:.1f}" for x, y in placed)
+    return "".join((f"M{placed[0][0]:.1f} {height:.1f}", *path, f"L{placed[-1][0]:.1f} {height:.1f}Z"))
 
 
 def last_parts(path: str) -> str:
@@ -427,6 +420,7 @@ def make_report(material: Material) -> BuildReport:
     manifest, spans = material.manifest, material.spans
     pieces = Scale(spans).share(POINTS)
     edges = [(step, edge) for step, found in material.edges.items() for edge in found]
+    longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
     wheels = _read(list[Wheel], manifest.get("wheels")) or []
     return BuildReport(
         profile=manifest.get("profile", ""),
@@ -441,7 +435,7 @@ def make_report(material: Material) -> BuildReport:
         verification=_read(Verification, manifest.get("verification")),
         steps=list(spans),
         compiles=CompileTotals(len(edges), round(sum(edge.seconds for _, edge in edges), 1)),
-        longest=_longest(edges),
+        longest=[Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest],
         jobs=[one for piece in pieces for one in average_jobs([edge for _, edge in edges], *piece)],
         memory=[one for piece in pieces for one in thin(material.memory, *piece)],
         memory_total=material.memory_total,
@@ -456,8 +450,3 @@ def _read(kind: type[T], found: object) -> T | None:
         return read_as(kind, found)
     except ValueError:
         return None
-
-
-def _longest(edges: Sequence[tuple[str, Edge]]) -> list[Compile]:
-    longest = sorted(edges, key=lambda one: -one[1].seconds)[:LONGEST]
-    return [Compile(step=step, output=edge.output, seconds=round(edge.seconds, 2)) for step, edge in longest]

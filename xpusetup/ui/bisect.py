@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
-from xpusetup.report.contents import last_parts
+from xpusetup.report.contents import Span, last_parts
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.bisect.io import Commit
-    from xpusetup.commands.bisect import Bisection, CommitSearch, NightlySearch
+    from xpusetup.commands.bisect import Bisection, CommitSearch
     from xpusetup.commands.report import WrittenReport
-    from xpusetup.report.contents import Span
 
 
 # report: where the page lies, and the few lines that most people want from it.
@@ -32,7 +31,8 @@ def show_report(console: Console, data: WrittenReport, *, verbose: bool) -> None
     for edge in data.longest[:SHOWN]:
         name = escape(last_parts(edge.output))
         console.print(f"   [dim]{'  longest compile':<20}[/] {render_duration(edge.seconds):>8}    {name}")
-    console.print(f"\n [green]✓[/] {escape(data.file)}{_opened(data.opened)}")
+    unseen = "  (there is no browser here: copy it to where there is one)" if data.opened is False else ""
+    console.print(f"\n [green]✓[/] {escape(data.file)}{unseen}")
 
 
 def _load(step: Span) -> str:
@@ -41,10 +41,6 @@ def _load(step: Span) -> str:
     cached = f"{step.cached[0]} of {sum(step.cached)} compiles from the cache" if step.cached else ""
     words = [word for word in (jobs, heaviest, cached) if word]
     return f"    {' · '.join(words)}" if words else ""
-
-
-def _opened(opened: bool | None) -> str:
-    return "  (there is no browser here: copy it to where there is one)" if opened is False else ""
 
 
 # bisect: the commit that broke it, in a form that goes into a report as it is.
@@ -56,8 +52,12 @@ SHORT = 12
 def show_bisect(console: Console, data: Bisection, *, verbose: bool) -> None:
     """Print the culprit, or who is suspected and why no build can tell."""
     console.print()
-    if data.nightlies:
-        _show_nightlies(console, data.nightlies, verbose=verbose)
+    if wheels := data.nightlies:
+        skipped = sum(trial.verdict == "skip" for trial in wheels.trials)
+        told = f"{len(wheels.trials)} nightly wheels tried{f', {skipped} skipped' if skipped else ''}"
+        console.print(f"   {told}: {escape(wheels.good)} works, {escape(wheels.bad)} does not\n")
+        for trial in wheels.trials if verbose else ():
+            console.print(f"     {trial.verdict:<5} {escape(trial.rev)}  {escape(trial.why)}", style="dim")
     _show_found(console, data)
     if data.inside:
         inside = data.inside
@@ -65,24 +65,12 @@ def show_bisect(console: Console, data: Bisection, *, verbose: bool) -> None:
         _show_found(console, inside)
     hits, misses = data.cached
     cached = f" · {hits} of {hits + misses} compiles from the cache" if hits + misses else ""
-    skipped = f", {data.skipped} could not be built or judged" if data.skipped else ""
+    unsure = f", {data.skipped} could not be built or judged" if data.skipped else ""
     builds = "1 build" if data.builds == 1 else f"{data.builds} builds"
-    console.print(f"\n   {builds}{skipped}{cached} · logs in {escape(data.root)}/logs", style="dim")
+    console.print(f"\n   {builds}{unsure}{cached} · logs in {escape(data.root)}/logs", style="dim")
     if verbose:
         for trial in (*data.trials, *(data.inside.trials if data.inside else ())):
             console.print(f"     {trial.verdict:<5} {trial.rev[:SHORT]}  {escape(trial.why)}", style="dim")
-
-
-def _show_nightlies(console: Console, data: NightlySearch, *, verbose: bool) -> None:
-    """Say how far wheels alone came, without a build."""
-    trials = data.trials
-    skipped = sum(trial.verdict == "skip" for trial in trials)
-    told = (
-        f"{len(trials)} nightly wheels tried, {skipped} skipped" if skipped else f"{len(trials)} nightly wheels tried"
-    )
-    console.print(f"   {told}: {escape(data.good)} works, {escape(data.bad)} does not\n")
-    for trial in trials if verbose else ():
-        console.print(f"     {trial.verdict:<5} {escape(trial.rev)}  {escape(trial.why)}", style="dim")
 
 
 def _show_found(console: Console, found: CommitSearch) -> None:

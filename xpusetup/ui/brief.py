@@ -23,14 +23,10 @@ if TYPE_CHECKING:
     from xpusetup.commands.bisect import Bisection
     from xpusetup.commands.bundle import CreatedBundle
     from xpusetup.commands.cache import PrunedCache
-    from xpusetup.commands.devices import DeviceList
-    from xpusetup.commands.emit import Emitted
     from xpusetup.commands.profiles import LockedProfile, NewProfile
     from xpusetup.commands.rebuild import RebuildResult
-    from xpusetup.commands.remove import Removed
     from xpusetup.commands.report import WrittenReport
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.setup import SetupResult
     from xpusetup.commands.test import SuiteResult
     from xpusetup.commands.verify import DeviceVerification
 
@@ -59,10 +55,6 @@ def _tested(data: SuiteResult) -> str:
     return f"{DONE}{escape(data.suite)}: {passed} passed, {len(data.failed)} failed{against}"
 
 
-def _loaded(data: DeviceList) -> str:
-    return f"{DONE}nothing breaks `import torch` here" if data.checked else ""
-
-
 def _found(data: Bisection) -> str:
     found = data.inside if data.inside and data.inside.culprit else data
     if not found.culprit:
@@ -70,20 +62,8 @@ def _found(data: Bisection) -> str:
     return f"{DONE}{found.component} {found.culprit.rev} {escape(found.culprit.subject)}"
 
 
-def _prepared(data: SetupResult) -> str:
-    return f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else ""
-
-
 def _pruned(data: PrunedCache) -> str:
     return f"{DONE}{len(data.removed)} removed, {render_size(data.freed)} freed" if not data.busy else ""
-
-
-def _emitted(data: Emitted) -> str:
-    return f"{DONE}{len(data.files)} files; build it with: {escape(data.start)}"
-
-
-def _removed(data: Removed) -> str:
-    return storage.in_one_line(data) if data.removed else ""
 
 
 def _same(data: RebuildResult) -> str:
@@ -98,13 +78,13 @@ BRIEF: dict[str, Callable[..., str]] = {
     "BuildResult": lambda data: in_one_line(data, "built"),
     "InstallResult": lambda data: in_one_line(data, "installed"),
     "Bisection": _found,
-    "DeviceList": _loaded,
+    "DeviceList": lambda data: f"{DONE}nothing breaks `import torch` here" if data.checked else "",
     "DeviceVerification": _verified,
-    "Emitted": _emitted,
+    "Emitted": lambda data: f"{DONE}{len(data.files)} files; build it with: {escape(data.start)}",
     "PrunedCache": _pruned,
     "RebuildResult": _same,
-    "Removed": _removed,
-    "SetupResult": _prepared,
+    "Removed": lambda data: storage.in_one_line(data) if data.removed else "",
+    "SetupResult": lambda data: f"{DONE}{len(data.ran)} steps are done" if data.ran and not data.stopped else "",
     "SuiteResult": _tested,
     "WheelVerification": lambda data: f"{DONE}{escape(data.wheel)}: {len(data.checks)} checks, none fails",
     "CreatedBundle": _file,

@@ -13,7 +13,6 @@ from xpusetup.run.time_left import render_about
 from xpusetup.system.environment import short_path
 from xpusetup.ui.console import MARKS, chosen, prose, show_table, verified
 from xpusetup.ui.explain import show_cause, show_explain
-from xpusetup.ui.members import show_choices, show_proofs, show_starts, show_why
 from xpusetup.ui.storage import show_attempts, show_unverified
 
 if TYPE_CHECKING:
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.build_result import BuildResult, InstallResult, NinjaTarget
     from xpusetup.commands.explain import StepFailure
-    from xpusetup.commands.misfits import InstalledMisfit
+    from xpusetup.commands.members import InstalledMisfit, StackMember, StartCommand, WhyPackage
     from xpusetup.commands.plan import PlanResult, Saving
-    from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary, InstalledWheel
+    from xpusetup.commands.status import BuildList, BuildStatus, BuildSummary
     from xpusetup.run.guard import ReplacedPackage
 
 
@@ -106,7 +105,8 @@ def show_build(console: Console, data: BuildResult, *, verbose: bool) -> None:
         _show_failure(console, data.failure)
         show_attempts(console, data.reached_out)
         return
-    _part_from_steps(console, data)
+    if data.ran:
+        console.print()
     show_attempts(console, data.reached_out)
     _show_end(console, data, verbose, folder="wheels", done="built")
 
@@ -116,7 +116,8 @@ def show_install(console: Console, data: InstallResult, *, verbose: bool) -> Non
     if data.failure:
         _show_failure(console, data.failure)
         return
-    _part_from_steps(console, data)
+    if data.ran:
+        console.print()
     for row in data.removed:
         console.print(f" [green]✓[/] {escape(row.name)} {escape(row.version)} was taken out")
         prose(console, "     ", row.why, style="dim")
@@ -124,11 +125,6 @@ def show_install(console: Console, data: InstallResult, *, verbose: bool) -> Non
     if data.orphans:
         prose(console, "   ", f"nothing requires these any more: {', '.join(data.orphans)}")
         console.print(f"   remove them:  {escape(data.tidy)}")
-
-
-def _part_from_steps(console: Console, data: BuildResult) -> None:
-    if data.ran:
-        console.print()
 
 
 def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str, done: str) -> None:
@@ -145,7 +141,9 @@ def _show_end(console: Console, data: BuildResult, verbose: bool, *, folder: str
     elif left:
         prose(console, "   ", f"not finished: {steps_left(left)}", first=" [yellow]![/] ")
     else:
-        _show_proof(console, data, done)
+        console.print(f" {_proof(data, done)}")
+        if not data.verified:
+            console.print(f"   {_short(data.verify)}")
     for name, place in data.editable.items():
         console.print(f" [green]✓[/] {name} is installed editable from {_short(place)}: of it there is no wheel")
     show_unverified(console, data.unverified)
@@ -174,12 +172,6 @@ def steps_left(left: Sequence[str]) -> str:
     """Say which steps are still to come."""
     more = f" and {len(left) - NAMED} more" if len(left) > NAMED else ""
     return f"{len(left)} {'step' if len(left) == 1 else 'steps'} to come ({', '.join(left[:NAMED])}{more})"
-
-
-def _show_proof(console: Console, data: BuildResult, done: str) -> None:
-    console.print(f" {_proof(data, done)}")
-    if not data.verified:
-        console.print(f"   {_short(data.verify)}")
 
 
 def _show_use(console: Console, data: BuildResult) -> None:
@@ -239,39 +231,26 @@ def _show_failure(console: Console, failure: StepFailure) -> None:
     console.print(f"\n [red]✗ {failure.step} failed[/] after {render_duration(go_on.seconds)}\n")
     if failure.causes:
         show_cause(console, failure.causes[0], indent=3, log=Path(failure.log).name)
-    else:
-        _show_words(console, failure)
+    else:  # what the log says by itself
+        if failure.first_error:
+            console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
+            console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
+        if failure.last_lines:
+            lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure.last_lines]
+            console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
     for place in failure.full:
-        console.print(f"   [bold]Full[/]     {escape(place.says)}{_lacks(place.lacks)}")
+        room = "room there" if place.lacks is None else f"room for {render_size(place.lacks)} more"
+        console.print(f"   [bold]Full[/]     {escape(place.says)}; make {room}")
     if failure.tried:
-        console.print(f"   [bold]Tried[/]    {_tried(failure)}")
+        jobs = ", ".join(map(str, failure.tried))
+        last = failure.tried[-1] // 2  # one more than is in the list
+        heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
+        told = f"{jobs}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
+        console.print(f"   [bold]Tried[/]    {told}")
     count, total = go_on.reached
     console.print(f"   [bold]Go on[/]    {_short(go_on.command)}{f'      from [{count}/{total}]' if total else ''}")
     console.print(f"   [bold]By hand[/]  {_short(failure.again)}")
     console.print(f"   [bold]Log[/]      {_short(failure.log)}")
-
-
-def _lacks(size: int | None) -> str:
-    """Say how much is missing, where that is known; where not, what to do all the same."""
-    return "; make room there" if size is None else f"; make room for {render_size(size)} more"
-
-
-def _tried(failure: StepFailure) -> str:
-    """Say with how many jobs it was tried; the last was one more than is in the list."""
-    first: list[int] = failure.tried
-    last = first[-1] // 2
-    heaviest = f"; the largest process alone took {render_size(failure.heaviest)}" if failure.heaviest else ""
-    return f"{', '.join(map(str, first))}, then {last} {'job' if last == 1 else 'jobs'}{heaviest}"
-
-
-def _show_words(console: Console, failure: StepFailure) -> None:
-    """Print what the log says by itself, where no cause is known."""
-    if failure.first_error:
-        console.print(f"   [bold]Error[/]    {escape(failure.first_error)}")
-        console.print(f"            [dim]line {failure.first_error_line} of the log[/]")
-    if failure.last_lines:
-        lines = [line if len(line) <= LINE else f"{line[: LINE - 1]}…" for line in failure.last_lines]
-        console.print("   [bold]Last[/]     " + escape("\n            ".join(lines)))
 
 
 def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
@@ -286,7 +265,9 @@ def show_plan(console: Console, data: PlanResult, *, verbose: bool) -> None:
     for step in data.steps:
         state = f"{MARKS[step.state]} {'to do' if step.state == 'todo' else step.state}"
         why = f": {escape(step.why)}" if step.why else ""
-        rows.append((step.id, _needs(step.needs), state + why, escape(step.title)))
+        # with a toolkit goes a compiler
+        needs = (need for need in step.needs if need != "compiler" or "toolkit" not in step.needs)
+        rows.append((step.id, " ".join(needs), state + why, escape(step.title)))
     console.print(f"\n {data.profile}{chosen(data.chosen_by['profile'])} · {escape(data.root)}\n")
     for note in data.notes:
         prose(console, "   ", note, first=" [yellow]![/] ")
@@ -317,11 +298,6 @@ def _show_savings(console: Console, savings: Sequence[Saving], verbose: bool) ->
         console.print(f" {mark} {escape(saving.what + how)}")
         if verbose:
             prose(console, "     ", f"saves: {saving.saves} · gives up: {saving.gives_up}", first="     ")
-
-
-def _needs(needs: Sequence[str]) -> str:
-    """Name what a step needs; with a toolkit goes a compiler."""
-    return " ".join(need for need in needs if need != "compiler" or "toolkit" not in needs)
 
 
 def _estimate(data: PlanResult) -> str:
@@ -362,7 +338,9 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
     """Print what a root holds."""
     console.print(f"\n {data.profile}{chosen(data.chosen_by)} · {escape(data.root)}\n")
     for wheel in data.wheels:
-        _show_wheel(console, wheel)
+        mark = "[red]✗[/]" if not wheel.intact else "[green]✓[/]" if wheel.installed else "[dim]·[/]"
+        there = "" if wheel.installed else "  not installed"
+        console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
     _show_sources(console, data)
     show_unverified(console, data.unverified)
     show_misfits(console, data.misfits)
@@ -376,36 +354,20 @@ def show_status(console: Console, data: BuildStatus, *, verbose: bool) -> None: 
     for number, line in enumerate(data.fix.splitlines() if harmed else ()):
         console.print(f"   [bold]{'fix' if number == 0 else '   '}[/]  {escape(line)}")
     if data.at_work is not None:
-        _show_work(console, data)
+        now = f": {', '.join(data.at_work)}" if data.at_work else ""
+        console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
+        for step in data.at_work:
+            console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
     elif data.failed and not data.failed.startswith(VERIFYING):
-        _show_failed(console, data)
+        left = f"; {steps_left(data.left)}" if data.left else ""
+        prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
+        console.print(f"   [bold]why[/]    xpusetup explain {escape(shlex.quote(data.root))}/logs/{data.failed}.log")
+        console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     elif data.left:
         prose(console, "   ", f"not finished: {steps_left(data.left)}", first=" [yellow]![/] ")
         console.print(f"   [bold]go on[/]  {escape(data.fix)}")
     else:
         _show_held_proof(console, data, " (before that)" if harmed else "")
-
-
-def _show_wheel(console: Console, wheel: InstalledWheel) -> None:
-    mark = "[red]✗[/]" if not wheel.intact else "[green]✓[/]" if wheel.installed else "[dim]·[/]"
-    there = "" if wheel.installed else "  not installed"
-    console.print(f" {mark} {wheel.name} {wheel.version}  [dim]{wheel.sha256[:12]}{there}[/]")
-
-
-def _show_work(console: Console, data: BuildStatus) -> None:
-    """Say who is at work there, and how to watch it."""
-    now = f": {', '.join(data.at_work)}" if data.at_work else ""
-    console.print(f" … {data.made_by} is at work{now} · {data.steps - len(data.skipped)} steps to come")
-    for step in data.at_work or ():
-        console.print(f"   [bold]watch[/]  {escape(data.follow)} --log {step} -f")
-
-
-def _show_failed(console: Console, data: BuildStatus) -> None:
-    """Say what failed, where to read why, and how to go on."""
-    left = f"; {steps_left(data.left)}" if data.left else ""
-    prose(console, "   ", f"{data.failed} failed{left}", first=" [red]✗[/] ")
-    console.print(f"   [bold]why[/]    xpusetup explain {escape(shlex.quote(data.root))}/logs/{data.failed}.log")
-    console.print(f"   [bold]go on[/]  {escape(data.fix)}")
 
 
 def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
@@ -417,3 +379,47 @@ def _show_held_proof(console: Console, data: BuildStatus, before: str) -> None:
     console.print(f" {verified(data.verified, done=done)}{before}")
     if not data.verified:
         console.print(f"   {escape(data.verify)}")
+
+
+# The members of a stack on the screen: how each is had, why, and how far it was proved.
+
+
+ANSWERS = {"taken": "[green]✓[/]", "refused": "[red]✗[/]", "not needed": "[dim]·[/]"}
+HOWS = {"wheel": "wheel", "source": "source", "skip": "left out"}
+
+
+def show_choices(console: Console, members: Sequence[StackMember]) -> None:
+    """Print each member with its candidates, and why each was taken or not."""
+    for member in members:
+        version = f" {member.version}" if member.version else ""
+        console.print(f"\n {escape(member.distribution)}{escape(version)}  [dim]binds {member.binds}[/]")
+        for each in member.candidates:
+            what = f"{HOWS[each.how]}{f' {each.version}' if each.version else ''}"
+            prose(console, "     ", f"{what}: {each.why}", first=f"   {ANSWERS[each.answer]} ")
+
+
+def show_starts(console: Console, starts: Sequence[StartCommand]) -> None:
+    """Print what begins with it, each command whole."""
+    console.print("\n" if starts else "", end="")
+    for each in starts:
+        instead = " (instead of installing)" if each.instead else ""
+        prose(console, "     ", f"{each.title}{instead}: {each.why}", first=" then ")
+        console.print(f"     {escape(shlex.join(each.argv))}", soft_wrap=True)
+
+
+def show_proofs(console: Console, members: Sequence[StackMember]) -> None:
+    """Print how far each member was proved, and which are left out."""
+    for member in members:
+        if member.how == "skip":
+            why = next(each.why for each in member.candidates if each.how == "skip")
+            prose(console, "     ", f"{member.distribution} is left out: {why}", first=" [dim]·[/] ")
+        elif member.proof:
+            mark = "[green]✓[/]" if member.proven else "[yellow]![/]"
+            prose(console, "     ", f"{member.distribution} {member.version} {member.proof}", first=f" {mark} ")
+
+
+def show_why(console: Console, why: WhyPackage) -> None:
+    """Print the chain of a package, a line for each link."""
+    console.print()
+    for number, line in enumerate(why.lines):
+        prose(console, "     ", line, first="   [dim]└[/] " if number else " ")

@@ -23,11 +23,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-# Lines as wide as the terminal: words stay whole, what follows stands below where it began, commands are not
-# broken.
+# Lines as wide as the terminal: words stay whole, what follows stands below where it began, commands are not broken.
 #
-# A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of
-# it.
+# A command that is longer than the line gets one of its own, as does a path: whoever copies it copies all of it.
 
 
 VERBS = (
@@ -113,7 +111,11 @@ def _hang(text: str, width: int) -> int:
 def _ranges(line: Text, width: int, hang: int) -> Iterator[tuple[int, int]]:
     """Give beginning and end of each line that a long one becomes; items that dots part are broken last."""
     plain = line.plain.rstrip()
-    breaks = _breaks(line)
+    # a line is broken in the gaps between words, and not inside of commands
+    whole = [found.span() for pattern in (COMMAND, OPTION) for found in pattern.finditer(plain)]
+    whole += [(span.start, span.end) for span in line.spans if str(span.style) == STYLE]
+    gaps = (found.span() for found in re.finditer(r"(?<=\S)\s+(?=\S)(?!· )", plain))
+    breaks = [(begin, end) for begin, end in gaps if not any(first <= begin < stop for first, stop in whole)]
     start, room = 0, width
     while breaks and cell_len(plain[start:]) > room:
         fits = [each for each in breaks if cell_len(plain[start : each[0]]) <= room]
@@ -125,20 +127,9 @@ def _ranges(line: Text, width: int, hang: int) -> Iterator[tuple[int, int]]:
     yield start, len(plain)
 
 
-def _breaks(line: Text) -> list[tuple[int, int]]:
-    """Give the gaps between words at which a line may be broken."""
-    plain = line.plain.rstrip()
-    whole = [found.span() for pattern in (COMMAND, OPTION) for found in pattern.finditer(plain)]
-    whole += [(span.start, span.end) for span in line.spans if str(span.style) == STYLE]
-    gaps = (found.span() for found in re.finditer(r"(?<=\S)\s+(?=\S)(?!· )", plain))
-    return [(begin, end) for begin, end in gaps if not any(start <= begin < stop for start, stop in whole)]
-
-
-# What all screens use: the console, its marks, and running text. All that reaches a terminal passes through
-# here.
+# What all screens use: the console, its marks, and running text. All that reaches a terminal passes through here.
 #
-# Logs, names, keys and notes come from elsewhere: what a terminal would take for a command is taken out of
-# them.
+# Logs, names, keys and notes come from elsewhere: what a terminal would take for a command is taken out of them.
 
 
 MARKS = {

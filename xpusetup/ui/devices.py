@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.markup import escape
 
 from xpusetup.base.text import render_size
+from xpusetup.machine import fit
 from xpusetup.ui.console import MARKS, prose
 
 if TYPE_CHECKING:
@@ -16,8 +17,9 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.commands.devices import DeviceList
-    from xpusetup.commands.sign import SignedWheels
-    from xpusetup.commands.verify_wheel import LibraryClosure, WheelCheck, WheelLibrary, WheelVerification
+    from xpusetup.commands.fits import FitResult
+    from xpusetup.commands.rebuild import RebuildResult, RebuiltWheel
+    from xpusetup.commands.verify_wheel import LibraryClosure, SignedWheels, WheelLibrary, WheelVerification
     from xpusetup.machine.accelerators import AcceleratorRow
 
 
@@ -36,7 +38,10 @@ def show_wheel(console: Console, data: WheelVerification, *, verbose: bool) -> N
     for check in data.checks:
         console.print(f" {MARKS[check.level]} {check.title:<{TITLE}} {escape(check.seen)}")
         if check.level in BAD:
-            _show_fix(console, check)
+            if check.limit:
+                console.print(f"     [dim]wanted[/]  {escape(check.limit)}")
+            prose(console, "     ", check.why)
+            prose(console, "          ", check.fix, first="     [bold]fix[/]  ")
     if verbose:
         _show_libraries(console, data.libraries)
     bad = sum(check.level in BAD for check in data.checks)
@@ -50,13 +55,6 @@ def show_signed(console: Console, data: SignedWheels, *, verbose: bool) -> None:
         console.print(f" [green]✓[/] {escape(PurePath(wheel.file).name)}")
     console.print(f"   by the key {data.key}", style="dim")
     console.print("   whoever has its public half: xpusetup verify-wheel WHEEL --provenance --key FILE", style="dim")
-
-
-def _show_fix(console: Console, check: WheelCheck) -> None:
-    if check.limit:
-        console.print(f"     [dim]wanted[/]  {escape(check.limit)}")
-    prose(console, "     ", check.why)
-    prose(console, "          ", check.fix, first="     [bold]fix[/]  ")
 
 
 def _show_libraries(console: Console, libraries: list[WheelLibrary]) -> None:
@@ -117,22 +115,18 @@ def show_devices(console: Console, data: DeviceList, *, verbose: bool) -> None:
 def _show_table(console: Console, rows: Sequence[AcceleratorRow]) -> None:
     cells = [HEADER, *(_cells(row) for row in rows)]
     widths = [max(len(row[column]) for row in cells) for column in range(len(HEADER))]
-    if sum(widths) + 2 * len(widths) + 1 > console.width:
-        _show_list(console, rows)
+    if sum(widths) + 2 * len(widths) + 1 > console.width:  # two lines for each, where a table has no room
+        for row in rows:
+            name, title, whether, *more = _cells(row)
+            words = escape(" · ".join(filter(None, (title, whether))))
+            console.print(f" {HERE[row.present]} {escape(name):<12} {words}")
+            if row.package or row.entry:
+                console.print(f"   {'':<12} {escape(' · '.join(filter(None, more)))}", style="dim")
         return
     marks = ["[dim] [/]", *(HERE[row.present] for row in rows)]
     for mark, line in zip(marks, cells, strict=True):
         text = "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
         console.print(f" {mark} {escape(text)}", style="dim" if line is HEADER else "")
-
-
-def _show_list(console: Console, rows: Sequence[AcceleratorRow]) -> None:
-    """Print two lines for each, where a table has no room."""
-    for row in rows:
-        name, title, whether, *more = _cells(row)
-        console.print(f" {HERE[row.present]} {escape(name):<12} {escape(' · '.join(filter(None, (title, whether))))}")
-        if row.package or row.entry:
-            console.print(f"   {'':<12} {escape(' · '.join(filter(None, more)))}", style="dim")
 
 
 def _cells(row: AcceleratorRow) -> tuple[str, ...]:
@@ -164,13 +158,85 @@ def _show_findings(console: Console, data: DeviceList, *, verbose: bool) -> None
         for line in each.fix:
             style = "dim" if line.startswith("#") else "bold"
             console.print(f"{' ' * 26}{escape(line)}", style=style)
-    _show_end(console, data)
-
-
-def _show_end(console: Console, data: DeviceList) -> None:
     if any(each.level == "fail" for each in data.findings):
         console.print("\n [red]✗[/] `import torch` fails here")
     elif data.checked:
         console.print("\n [green]✓[/] nothing breaks `import torch` here")
     elif data.environment and data.environment.torch and any(row.entry for row in data.devices):
         console.print(f"\n what loads, and what breaks `import torch`: {escape(data.follows)}")
+
+
+# The screen of fits: a line for each wheel, and why.
+
+
+FITS = {
+    "fits": ("[green]✓[/]", "fits"),
+    "does_not_fit": ("[red]✗[/]", "does not fit"),
+    "unknown": ("[yellow]?[/]", "unknown"),
+}
+
+
+def show_fits(console: Console, data: FitResult, *, verbose: bool) -> None:
+    """Print for each wheel the answer, its first reason, and what would fit; each library where more is asked."""
+    console.print(f"\n torch {escape(data.torch.version or 'of an unknown version')} · {escape(data.torch.where)}\n")
+    for one in data.wheels:
+        mark, answer = FITS[one.answer]
+        console.print(f" {mark} {escape(f'{one.name} {one.version}'.strip() or one.file)}  [bold]{answer}[/]")
+        prose(console, "     ", one.reason)
+        if one.instead:
+            prose(console, "          ", one.instead, first="     [bold]fits[/] ")
+        for note in one.notes:
+            prose(console, "       ", f"· {note}", first="     ", style="dim")
+        for library in one.libraries if verbose else ():
+            count = library.torch + library.stable
+            told = f"{count} names of torch" if count else "nothing of torch"
+            mark = "[red]✗[/]" if library.problems else "[green]✓[/]"
+            console.print(f"     {mark} {escape(library.path)}  [dim]{told}[/]")
+            for problem in library.problems:
+                prose(console, "         ", fit.describe(problem), style="dim")
+
+
+# Wheels that were built twice: what was varied, and what of them is not the same bytes.
+
+
+SHOWN = 10
+"""Members of a wheel that are shown without -v."""
+
+
+def show_rebuild(console: Console, data: RebuildResult, *, verbose: bool) -> None:
+    """Print what was another in the second build, and of each wheel which members differ and why."""
+    console.print()
+    for one in data.conditions:
+        if one.varied:
+            console.print(f" {one.name:<10} {escape(one.was or 'none')} → {escape(one.now)}")
+        else:
+            console.print(f" {one.name:<10} the same: {escape(one.why)}", style="dim")
+    console.print()
+    if data.failed:
+        console.print(f" [red]✗[/] {escape(data.failed)} failed under these conditions")
+        prose(console, "          ", f"xpusetup explain {data.log}", first="     [bold]fix[/]  ")
+    for wheel in data.wheels:
+        _show_rebuilt(console, wheel, verbose=verbose)
+    if data.kept:
+        console.print(f"\n   the second build is in {escape(data.again)}", style="dim")
+
+
+def _show_rebuilt(console: Console, wheel: RebuiltWheel, *, verbose: bool) -> None:
+    name = escape(PurePath(wheel.path).name)
+    if wheel.same:
+        console.print(f" [green]✓[/] {name}: the same bytes, {wheel.members} members")
+        return
+    found = wheel.differences
+    console.print(f" [red]✗[/] {name}: {len(found)} of {wheel.members} members differ")
+    for one in found if verbose else found[:SHOWN]:
+        rest = "" if one.sure else "; more differs than that explains"
+        console.print(f"     {escape(one.member)}  [bold]{', '.join(one.causes)}[/]")
+        prose(console, "       ", f"{one.why}{rest}")
+        for text in filter(None, (one.was, one.now)):
+            console.print(f"         {escape(text)}", style="dim")
+    if not verbose and len(found) > SHOWN:
+        console.print(f"     and {len(found) - SHOWN} more: -v shows them", style="dim")
+    if not found:
+        console.print("     every member is the same: the archives themselves are packed in another way")
+    if wheel.diffoscope:
+        console.print(f"     diffoscope says more: {escape(wheel.diffoscope)}", style="dim")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from xpusetup.commands.doctor import CheckList, Comparison, Diagnosis, DoctorFinding, UpstreamReport
     from xpusetup.commands.paste import PasteSummary
-    from xpusetup.commands.recommend import Overview, Recommendation, SourceBuild
+    from xpusetup.commands.recommend import Overview, Recommendation
     from xpusetup.commands.setup import SetupResult
     from xpusetup.recommend.answer import WayStep
 
@@ -35,21 +35,16 @@ def show_setup(console: Console, data: SetupResult, *, verbose: bool) -> None:  
         console.print(f" [green]✓[/] as a script for root: {escape(data.file)}\n")
     elif data.commands:
         console.print(f" do it, after asking: [cyan]{escape(data.apply)}[/]\n")
-    if data.left:
-        _show_left(console, data)
+    if data.left:  # what stops this and no command above mends
+        for row in data.left:
+            console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
+            prose(console, "   ", row.why)
+            for line in row.commands:
+                console.print(f"     [cyan]{escape(line)}[/]")
+            prose(console, "   ", row.say)
+        console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
     elif not data.commands and not data.notes:
         console.print(f" [green]✓[/] nothing is missing for this: {escape(data.follows)}\n")
-
-
-def _show_left(console: Console, data: SetupResult) -> None:
-    """Say what stops this and no command above mends."""
-    for row in data.left:
-        console.print(f" [red]✗[/] [bold]{row.id}[/]  {escape(row.seen.splitlines()[0])}")
-        prose(console, "   ", row.why)
-        for line in row.commands:
-            console.print(f"     [cyan]{escape(line)}[/]")
-        prose(console, "   ", row.say)
-    console.print(f"   all of it: [cyan]{escape(data.checks)}[/]\n")
 
 
 def show_commands(console: Console, data: SetupResult) -> None:
@@ -87,12 +82,6 @@ def _show_end(console: Console, data: SetupResult) -> None:
 # The bare command's screen: this machine, the steps of the shortest way, and what else there is.
 
 
-TITLES = {
-    "wheel": "The shortest way to PyTorch on this machine",
-    "build": "The shortest way to PyTorch on this machine",
-    "image": "The shortest way to PyTorch on this machine",
-    "none": "No accelerator that this program serves is on this machine",
-}
 THEN = {"restart": "then restart", "login": "then log out and in again", "": ""}
 OLD = 90
 """Days after which the age of the data is worth a word."""
@@ -107,13 +96,22 @@ def show_way(console: Console, data: Overview, *, verbose: bool) -> None:
         console.print(f"   [bold]fix[/]  {escape(data.error.fix)}\n")
     if way is None:
         return
-    console.print(f" {TITLES[way.route]}")
+    if way.route == "none":
+        console.print(" No accelerator that this program serves is on this machine")
+    else:
+        console.print(" The shortest way to PyTorch on this machine")
     for number, step in enumerate(way.steps, start=1):
         show_step(console, number, step)
     console.print()
     prose(console, " ", f"why: {way.why}", style="dim")
     _show_refusals(console, way, verbose=verbose)
-    _show_foot(console, way, data.build)
+    words = ["all checks: xpusetup doctor"]
+    if data.build and way.route == "wheel":
+        toolkit = f" ({data.build.toolkit})" if data.build.toolkit else ""
+        words.insert(0, f"build from source instead: {data.build.command}{toolkit}")
+    console.print(f"\n {escape(' · '.join(words))}")
+    more = f", {way.age_days} days before" if way.age_days > OLD else " · all commands: xpusetup --help"
+    console.print(f" what is known here was collected {way.collected}{more}\n", style="dim")
 
 
 def show_steps(console: Console, way: Recommendation) -> None:
@@ -146,29 +144,13 @@ def show_step(console: Console, number: int, step: WayStep) -> None:
 
 
 def _show_refusals(console: Console, way: Recommendation, *, verbose: bool) -> None:
-    firm = [refusal for refusal in way.refusals if refusal.firm]
-    shown = way.refusals if verbose else []
-    if firm and not verbose:
-        names = ", ".join(refusal.profile for refusal in firm)
+    names = ", ".join(refusal.profile for refusal in way.refusals if refusal.firm)
+    if names and not verbose:
         prose(console, " ", f"not here: {names} (-v says why)", style="dim")
-    for refusal in shown:
+    for refusal in way.refusals if verbose else ():
         console.print(f"   {refusal.profile:<11} {'refused' if refusal.firm else 'not advised'}")
         prose(console, "               ", refusal.why)
         console.print(f"               [dim]{escape(refusal.source)}[/]")
-
-
-def _show_foot(console: Console, way: Recommendation, build: SourceBuild | None) -> None:
-    words = []
-    if build and way.route == "wheel":
-        toolkit = f" ({build.toolkit})" if build.toolkit else ""
-        words.append(f"build from source instead: {build.command}{toolkit}")
-    words.append("all checks: xpusetup doctor")
-    console.print(f"\n {escape(' · '.join(words))}")
-    if way.age_days > OLD:
-        console.print(f" what is known here was collected {way.collected}, {way.age_days} days before", style="dim")
-    else:
-        console.print(f" what is known here was collected {way.collected} · all commands: xpusetup --help", style="dim")
-    console.print()
 
 
 # The doctor's screen: a line for each check by area, and at the end the root causes with what mends them.

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, get_args
 
@@ -11,11 +11,11 @@ from rich.markup import escape
 from rich.spinner import Spinner
 from rich.text import Text
 
-from xpusetup.base.model import Kind
+from xpusetup.base.model import Event, Kind
 from xpusetup.base.text import hide, render_duration
 from xpusetup.run.time_left import Pace, describe_line, render_left
 from xpusetup.system.environment import now
-from xpusetup.system.memory import read_memory
+from xpusetup.system.memory import Memory, read_memory
 from xpusetup.ui.console import make_console
 
 if TYPE_CHECKING:
@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from rich.console import RenderableType
-
-    from xpusetup.base.model import Event
-    from xpusetup.system.memory import Memory
 
 
 REFRESH = 4
@@ -146,13 +143,15 @@ class BuildView:
         step.ends = event.time + event.left if event.left else 0.0
         if self._verbose and event.text.startswith("+ "):
             self._console.print(f"     {escape(event.text)}", style="dim")
-        if not self._moving and _is_due(step, event.time):
+        waited = event.time - step.said
+        due = waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
+        if due and not self._moving:
             step.said, step.told = event.time, step.share()
-            self._console.print(f"   {self._row(step, event.time)}", markup=False)
-
-    def _row(self, step: _AtWork, time: float) -> str:
-        what = f"[{step.count}/{step.total}] {step.share():3d} %{step.left(time)}" if step.total else step.text
-        return f"{step.id:<20} {render_duration(time - step.began):>7}    {what}"
+            what = (
+                f"[{step.count}/{step.total}] {step.share():3d} %{step.left(event.time)}" if step.total else step.text
+            )
+            took = render_duration(event.time - step.began)
+            self._console.print(f"   {step.id:<20} {took:>7}    {what}", markup=False)
 
     def _end(self, event: Event) -> None:
         step, self._left = self._steps.pop(event.step, None), self._left - 1
@@ -208,11 +207,6 @@ class BuildView:
         return " · ".join(word for word in (used, f"{self._jobs} jobs" if self._jobs > 1 else "") if word)
 
 
-def _is_due(step: _AtWork, time: float) -> bool:
-    waited = time - step.said
-    return waited >= SIGN_OF_LIFE or (waited >= TENTH and step.share() // 10 > step.told // 10)
-
-
 def _bar(step: _AtWork, time: float, room: int) -> str:
     """Draw how far a step is, with a bar as long as there is room for; empty where nothing is counted."""
     if not step.total:
@@ -230,7 +224,7 @@ def _draw(percent: int, size: int) -> str:
 
 def waiting(text: str, *, quiet: bool) -> AbstractContextManager[object]:
     """Show a spinner beside a text for as long as the block runs."""
-    return make_console(stderr=True).status(f" {escape(text)}", spinner="dots") if not quiet else _Silence()
+    return nullcontext() if quiet else make_console(stderr=True).status(f" {escape(text)}", spinner="dots")
 
 
 @contextmanager
@@ -244,11 +238,3 @@ def asking(*, quiet: bool) -> Iterator[Callable[[str], None]]:
     else:
         with console.status(" …", spinner="dots") as status:
             yield lambda text: status.update(f" {escape(text)}")
-
-
-class _Silence:
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, *_: object) -> None:
-        return None

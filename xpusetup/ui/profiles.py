@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.profiles import (
         CheckedProfile,
         ListedProfile,
-        ListedStack,
         LockedProfile,
         NewProfile,
         ProfileList,
@@ -27,8 +26,7 @@ if TYPE_CHECKING:
         TrustedFiles,
     )
     from xpusetup.config.ledger import LedgerRow
-    from xpusetup.config.lock import PinChange
-    from xpusetup.config.profile import Archive, Component, Installer, Patched, Vendored
+    from xpusetup.config.profile import Component, Patched
 
 
 # Locks on the screen: what each part is pinned to now, and where that is known from.
@@ -39,21 +37,17 @@ def show_lock(console: Console, data: LockedProfile, *, verbose: bool) -> None: 
     given = ", ".join(f"{name} {ref}" for name, ref in data.revs.items())
     console.print(f"\n {data.profile} with {escape(given)}\n")
     for change in data.components:
-        _show_change(console, change)
+        version = f" · {change.version}" if change.version not in ("", change.now) else ""
+        if change.now == change.was:
+            console.print(f" {change.name:<14} {escape(change.now)}{escape(version)}, as before")
+        else:
+            console.print(f" {change.name:<14} [bold]{escape(change.now)}[/]{escape(version)}")
+            console.print(f"                [dim]was {escape(change.was)} · {escape(change.source)}[/]")
     for note in data.notes:
         console.print()
         prose(console, "   ", note, first=" ! ")
     written = f"written: {data.file} · " if data.file else ""
     console.print(f"\n {escape(written)}build it: {escape(data.follows)}")
-
-
-def _show_change(console: Console, change: PinChange) -> None:
-    version = f" · {change.version}" if change.version not in ("", change.now) else ""
-    if change.now == change.was:
-        console.print(f" {change.name:<14} {escape(change.now)}{escape(version)}, as before")
-        return
-    console.print(f" {change.name:<14} [bold]{escape(change.now)}[/]{escape(version)}")
-    console.print(f"                [dim]was {escape(change.was)} · {escape(change.source)}[/]")
 
 
 def show_new(console: Console, data: NewProfile, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -117,15 +111,11 @@ def show_list(console: Console, data: ProfileList, *, verbose: bool) -> None:  #
     if data.stacks:
         console.print("\n [bold]stacks[/]  [dim]what stands on the torch of a profile: --stack NAME[/]")
     for stack in data.stacks:
-        _show_stack(console, stack, widths)
-
-
-def _show_stack(console: Console, stack: ListedStack, widths: Sequence[int]) -> None:
-    console.print(f"   {escape(_line(_cells(stack), widths))}")
-    had = {"wheels": stack.wheels, "from source": stack.sources, "left out": stack.left_out}
-    told = "; ".join(f"{what}: {', '.join(names)}" for what, names in had.items() if names)
-    prose(console, "     ", f"on {stack.stands_on}; {told}")
-    prose(console, "     ", stack.tried, style="dim")
+        console.print(f"   {escape(_line(_cells(stack), widths))}")
+        had = {"wheels": stack.wheels, "from source": stack.sources, "left out": stack.left_out}
+        told = "; ".join(f"{what}: {', '.join(names)}" for what, names in had.items() if names)
+        prose(console, "     ", f"on {stack.stands_on}; {told}")
+        prose(console, "     ", stack.tried, style="dim")
 
 
 def _cells(row: ListedProfile) -> tuple[str, ...]:
@@ -143,8 +133,12 @@ def show_one(console: Console, data: ShownProfile, *, verbose: bool) -> None:
     console.print(f"\n tried    {escape(data.tried)}")
     _show_needs(console, data)
     console.print()
-    if data.installer:
-        _show_installer(console, data.installer)
+    if installer := data.installer:
+        console.print(f" {CONFIDENCE[installer.confidence]} {installer.program} {installer.release}")
+        console.print(f"     {escape(installer.url)}")
+        brings = ", ".join(f"{name} {version}" for name, version in installer.brings.items())
+        prose(console, "     ", f"brings {brings}; {installer.note}", style="dim")
+        prose(console, "     ", f"{installer.confidence}: {installer.source}", style="dim")
     for part in data.components:
         _show_component(console, part)
     if verbose:
@@ -159,12 +153,8 @@ def _show_upstream(console: Console, rows: Sequence[LedgerRow]) -> None:
     for (of, release), rules in groupby(rows, key=attrgetter("of", "release")):
         console.print(f"\n [bold]what upstream's files say[/]  [dim]{of} {release}[/]")
         for rule in rules:
-            prose(
-                console,
-                "     ",
-                "; ".join(filter(None, (rule.rule, rule.until))),
-                first=f"   {CONFIDENCE[rule.confidence]} ",
-            )
+            told = "; ".join(filter(None, (rule.rule, rule.until)))
+            prose(console, "     ", told, first=f"   {CONFIDENCE[rule.confidence]} ")
             prose(console, "       ", f"{rule.place}: {rule.told}", style="dim")
             prose(console, "       ", f"here: {'; '.join(filter(None, (*rule.ours, rule.left)))}", style="dim")
 
@@ -183,23 +173,10 @@ def _show_needs(console: Console, data: ShownProfile) -> None:
         if data.costs:
             prose(console, "          ", data.costs.describe(data.arch.default), style="dim")
     if data.published and (told := data.published.collectives):
-        have = "hold" if told.built else "have no"
-        prose(
-            console,
-            "          ",
-            f"the published ones {have} XCCL, {told.confidence}: {told.source}",
-            first=" wheels   ",
-        )
+        said = f"the published ones {'hold' if told.built else 'have no'} XCCL, {told.confidence}: {told.source}"
+        prose(console, "          ", said, first=" wheels   ")
     console.print(f" pins     {len(requirements.pins)} for the build")
     prose(console, "          ", requirements.note, style="dim")
-
-
-def _show_installer(console: Console, installer: Installer) -> None:
-    console.print(f" {CONFIDENCE[installer.confidence]} {installer.program} {installer.release}")
-    console.print(f"     {escape(installer.url)}")
-    brings = ", ".join(f"{name} {version}" for name, version in installer.brings.items())
-    prose(console, "     ", f"brings {brings}; {installer.note}", style="dim")
-    prose(console, "     ", f"{installer.confidence}: {installer.source}", style="dim")
 
 
 def _show_component(console: Console, part: Component) -> None:
@@ -212,26 +189,19 @@ def _show_component(console: Console, part: Component) -> None:
     console.print(f"     {escape(where)}".rstrip())
     known = "; ".join(text for text in (part.source, part.reason if part.kind == "source" else "") if text)
     prose(console, "     ", f"{part.confidence}: {known}", style="dim")
-    if part.kind == "source":
-        _show_patches(console, part)
-        for item in part.vendored:
-            _show_vendored(console, item)
-        for archive in part.archives:
-            _show_archive(console, archive)
-
-
-def _show_vendored(console: Console, item: Vendored) -> None:
-    which = item.rev or item.tag or f"as {item.pin_file} names it"
-    console.print(f"   {CONFIDENCE[item.confidence]} with {item.name} {which}")
-    prose(console, "     ", f"{item.confidence}: {item.reason or item.source}", style="dim")
-    _show_patches(console, item)
-
-
-def _show_archive(console: Console, archive: Archive) -> None:
-    console.print(f"   {CONFIDENCE[archive.confidence]} with {archive.name}, ready made, in {archive.variable}")
-    console.print(f"     {escape(archive.url)}")
-    known = "; ".join(text for text in (archive.reason, archive.source) if text)
-    prose(console, "     ", f"{archive.confidence}: {known}", style="dim")
+    if part.kind == "wheel":
+        return
+    _show_patches(console, part)
+    for item in part.vendored:
+        which = item.rev or item.tag or f"as {item.pin_file} names it"
+        console.print(f"   {CONFIDENCE[item.confidence]} with {item.name} {which}")
+        prose(console, "     ", f"{item.confidence}: {item.reason or item.source}", style="dim")
+        _show_patches(console, item)
+    for archive in part.archives:
+        console.print(f"   {CONFIDENCE[archive.confidence]} with {archive.name}, ready made, in {archive.variable}")
+        console.print(f"     {escape(archive.url)}")
+        known = "; ".join(text for text in (archive.reason, archive.source) if text)
+        prose(console, "     ", f"{archive.confidence}: {known}", style="dim")
 
 
 def _show_patches(console: Console, source: Patched) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.commands.environment import ShellEnvironment
     from xpusetup.commands.profiles import ProfileSchema
     from xpusetup.commands.result import AnyResult
-    from xpusetup.commands.skill import Skill
+    from xpusetup.commands.self import Skill
 
 
 VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -89,7 +89,7 @@ def show_skill(_console: Console, data: Skill, *, verbose: bool) -> None:  # noq
 
 
 SCREENS = {
-    "Adopted": "adopt:show_adopted",
+    "Adopted": "storage:show_adopted",
     "BuildList": "build:show_several",
     "BuildResult": "build:show_build",
     "BuildStatus": "build:show_status",
@@ -123,9 +123,9 @@ SCREENS = {
     "WrittenReport": "bisect:show_report",
     "LibraryClosure": "devices:show_closure",
     "WheelVerification": "devices:show_wheel",
-    "RebuildResult": "rebuild:show_rebuild",
+    "RebuildResult": "devices:show_rebuild",
     "SignedWheels": "devices:show_signed",
-    "FitResult": "fits:show_fits",
+    "FitResult": "devices:show_fits",
     "CreatedBundle": "storage:show_created",
     "VerifiedBundle": "storage:show_verified",
     "ProfileList": "profiles:show_list",

@@ -1,4 +1,4 @@
-"""Bundles and what lies on the disk."""
+"""Bundles, what lies on the disk, and what a project keeps."""
 
 from __future__ import annotations
 
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from xpusetup.bundle.offline import Attempt
+    from xpusetup.commands.adopt import Adopted
     from xpusetup.commands.build_result import UnverifiedOrigin
     from xpusetup.commands.bundle import BundleContents, CreatedBundle, VerifiedBundle
-    from xpusetup.commands.cache import CacheSize, PrunedCache, RootSize
+    from xpusetup.commands.cache import CacheSize, PrunedCache
     from xpusetup.commands.remove import Removed
     from xpusetup.commands.self import Self
 
@@ -43,14 +44,10 @@ def show_size(console: Console, data: CacheSize, *, verbose: bool) -> None:
         there = _repositories(len(site.repositories))
         console.print(f" [bold]of this site[/] {render_size(site.bytes)} in {there} · {escape(site.store)}")
     if data.roots:
-        _show_roots(console, data.roots)
-
-
-def _show_roots(console: Console, roots: list[RootSize]) -> None:
-    rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in roots]
-    console.print()
-    show_table(console, ("root", *SIZES), rows, right=SIZES)
-    console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
+        rows = [[escape(root.path), *(render_size(size) for size in root.parts.values())] for root in data.roots]
+        console.print()
+        show_table(console, ("root", *SIZES), rows, right=SIZES)
+        console.print("\n remove one: xpusetup remove --root ROOT", style="dim")
 
 
 def show_prune(console: Console, data: PrunedCache, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
@@ -74,8 +71,9 @@ def show_self(console: Console, data: Self, *, verbose: bool) -> None:  # noqa: 
     rows = [
         ("program", short_path(data.program)),
         ("installed", f"by {data.installer}, from {short_path(data.origin)}"),
+        ("upgrade", data.upgrade or data.note),
+        ("uninstall", data.uninstall),
     ]
-    rows += [("upgrade", data.upgrade or data.note), ("uninstall", data.uninstall)]
     for name, said in rows:
         if said:
             console.print(f" [bold]{name:<12}[/]{escape(said)}", soft_wrap=True)
@@ -150,7 +148,7 @@ VENDOR = "what a profile names under [[components.vendored]] is fetched before (
 
 def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print what was written, and how to use it."""
-    console.print(f"\n [green]✓[/] {_file(data)} · {render_size(data.bytes)}")
+    console.print(f"\n [green]✓[/] {escape(short_path(data.file))} · {render_size(data.bytes)}")
     _show_contents(console, data)
     show_unverified(console, data.unverified)
     file = shlex.quote(data.file.rpartition("/")[2])
@@ -161,7 +159,7 @@ def show_created(console: Console, data: CreatedBundle, *, verbose: bool) -> Non
 
 def show_verified(console: Console, data: VerifiedBundle, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
     """Print whether a bundle is whole, and what it lacks."""
-    console.print(f"\n {_file(data)} · made by xpusetup {data.created_by}")
+    console.print(f"\n {escape(short_path(data.file))} · made by xpusetup {data.created_by}")
     _show_contents(console, data)
     for what in data.missing:
         console.print(f" [red]✗[/] lacks {escape(what)}")
@@ -177,10 +175,6 @@ def _create(data: BundleContents) -> str:
     wheels = ("--from", "wheels") if data.purpose == "install" else ()
     kit = ("--toolkit", data.toolkit) if data.toolkit else ()
     return shlex.join(("xpusetup", "bundle", "create", data.file, "--profile", data.profile, *more, *kit, *wheels))
-
-
-def _file(data: BundleContents) -> str:
-    return escape(short_path(data.file))
 
 
 def _show_contents(console: Console, data: BundleContents) -> None:
@@ -213,3 +207,41 @@ def show_attempts(console: Console, attempts: Sequence[Attempt]) -> None:
         console.print(f"   {escape(row.look)}")
     if attempts:
         prose(console, "   ", VENDOR)
+
+
+# adopt on the screen: what stays, and each file as a diff.
+
+
+COLOURS = {"+": "green", "-": "red", "@": "cyan"}
+
+
+def show_adopted(console: Console, data: Adopted, *, verbose: bool) -> None:  # noqa: ARG001 - as all screens
+    """Print what was written or would be, and the command that takes it back."""
+    if not (data.written or data.undone):
+        show_changes(console, data)
+        console.print(f"   write it:      {escape(data.apply)}", soft_wrap=True)
+        return
+    what = "as it was before" if data.undone else f"{' '.join(each.pin for each in data.kept)} stays"
+    console.print(f" [green]✓[/] {escape(data.project)}: {escape(what)}", soft_wrap=True)
+    for each in data.changes:
+        console.print(f"     {escape(each.path)}", style="dim", soft_wrap=True)
+    _show_notes(console, data)
+    if data.written:
+        console.print(f"   take it back:  {escape(data.undo)}", soft_wrap=True)
+
+
+def show_changes(console: Console, data: Adopted) -> None:
+    """Print what stays, from where, and the diff of each file."""
+    console.print(f"\n {escape(data.project)} · torch of {escape(data.environment)}\n", soft_wrap=True)
+    for each in data.changes:
+        for line in each.diff.splitlines():
+            console.print(f"   {escape(line)}", style=COLOURS.get(line[:1], ""), soft_wrap=True)
+        console.print()
+    if not data.changes:
+        console.print(" [green]✓[/] nothing to change")
+    _show_notes(console, data)
+
+
+def _show_notes(console: Console, data: Adopted) -> None:
+    for note in data.notes:
+        prose(console, "   ", note, first=" [yellow]![/] ")

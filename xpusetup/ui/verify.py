@@ -9,7 +9,7 @@ from rich.markup import escape
 
 from xpusetup.base.text import render_duration, render_size
 from xpusetup.ui.console import MARKS, prose
-from xpusetup.verify.codegen import list_left_out
+from xpusetup.verify.codegen import GeneratedKernel, list_left_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from xpusetup.commands.devices import DeviceTable, ProofComparison
     from xpusetup.commands.test import SuiteList, SuiteResult
     from xpusetup.commands.verify import DeviceCheckList, DeviceVerification, FallbackTables
-    from xpusetup.verify.codegen import GeneratedKernel
     from xpusetup.verify.fallbacks import Operator
     from xpusetup.verify.outcomes import CheckResult
 
@@ -185,20 +184,20 @@ def show_suites(console: Console, data: SuiteResult, *, verbose: bool) -> None:
     console.print(f"\n {escape(what)} · {data.device} · torch {data.versions.torch} · {escape(data.environment)}\n")
     console.out(data.markdown.rstrip("\n"), highlight=False)
     console.print()
-    for note in _notes(data):
-        prose(console, "   ", note, style="dim", first=" · ")
-    _show_failed(console, data, limit=0 if verbose else FEW)
-    _show_operators(console, data)
-    _show_end(console, data)
-
-
-def _notes(data: SuiteResult) -> list[str]:
     notes = [f"{', '.join(one.places)} left out: {one.reason} ({one.source})" for one in data.excluded]
     notes += data.source.notes
     notes += [f"{row.name}: {note}" for row in data.suites for note in row.notes]
     if not data.versions.xdist:
         notes.append("without workers: pytest-xdist is not in this environment")
-    return notes
+    for note in notes:
+        prose(console, "   ", note, style="dim", first=" · ")
+    _show_failed(console, data, limit=0 if verbose else FEW)
+    if data.operators:
+        console.print("\n operators that ran on the CPU, as the tests said\n")
+        console.out(data.operator_table.markdown.rstrip("\n"), highlight=False)
+    for note in data.operator_table.notes:
+        prose(console, "   ", note, style="dim", first=" · ")
+    _show_end(console, data)
 
 
 def _show_failed(console: Console, data: SuiteResult, *, limit: int) -> None:
@@ -211,16 +210,13 @@ def _show_failed(console: Console, data: SuiteResult, *, limit: int) -> None:
         console.print(f" [red]✗[/] {escape(test)}\n     crashed: {escape(why)}")
     against = data.against
     if against is None:
-        words = [(test, word) for test, word in data.failed.items() if word != "crashed"]
-        _show_some(console, [f"{test} [dim]{word}[/]" for test, word in _escaped(words)], "red", "✗", limit)
+        words = {test: word for test, word in data.failed.items() if word != "crashed"}
+        lines = [f"{escape(test)} [dim]{escape(word)}[/]" for test, word in words.items()]
+        _show_some(console, lines, "red", "✗", limit)
         return
     for kind, found, colour, mark in (("worse", against.worse, "red", "✗"), ("better", against.better, "green", "✓")):
         lines = [f"{kind}: {escape(one.name)}  [dim]{escape(one.there)} → {escape(one.here)}[/]" for one in found]
         _show_some(console, lines, colour, mark, limit)
-
-
-def _escaped(pairs: Sequence[tuple[str, str]]) -> list[tuple[str, str]]:
-    return [(escape(test), escape(word)) for test, word in pairs]
 
 
 def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, limit: int) -> None:
@@ -229,15 +225,6 @@ def _show_some(console: Console, lines: Sequence[str], colour: str, mark: str, l
         console.print(f" [{colour}]{mark}[/] {line}")
     if len(lines) > len(shown):
         console.print(f"   [dim]and {len(lines) - len(shown)} more (-v)[/]")
-
-
-def _show_operators(console: Console, data: SuiteResult) -> None:
-    table = data.operator_table
-    if data.operators:
-        console.print("\n operators that ran on the CPU, as the tests said\n")
-        console.out(table.markdown.rstrip("\n"), highlight=False)
-    for note in table.notes:
-        prose(console, "   ", note, style="dim", first=" · ")
 
 
 def _show_end(console: Console, data: SuiteResult) -> None:
@@ -294,16 +281,12 @@ def show_list(console: Console, data: DeviceCheckList, *, verbose: bool) -> None
 def show_verify(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     """Print a verification."""
     checks = data.checks
-    _head(console, data)
-    for area in dict.fromkeys(_area(check) for check in checks):
-        _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
-    _end(console, data, verbose=verbose)
-
-
-def _head(console: Console, data: DeviceVerification) -> None:
     names = ", ".join(device.name for device in data.devices) or "no device"
     why = f" [dim]({escape(data.chosen_by)})[/]" if " " in data.chosen_by else ""
     console.print(f"\n {data.device} · {escape(names)} · torch {data.versions.torch or '?'}{why}\n")
+    for area in dict.fromkeys(_area(check) for check in checks):
+        _show_area(console, area, [check for check in checks if _area(check) == area], verbose=verbose)
+    _end(console, data, verbose=verbose)
 
 
 def _area(check: CheckResult) -> str:
@@ -319,7 +302,10 @@ def _show_area(console: Console, area: str, checks: list[CheckResult], *, verbos
     skipped: dict[str, list[str]] = {}
     for check in checks:
         if verbose or (check.level not in ("ok", "skip") and not check.caused_by):
-            _show_check(console, check)
+            caused = f" (after {check.caused_by})" if check.caused_by else ""
+            _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
+            if check.level in FAILING and check.limit:
+                console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
         elif check.caused_by:
             folded[check.caused_by] = folded.get(check.caused_by, 0) + 1
         elif check.level == "skip":
@@ -341,13 +327,6 @@ def _show_passed(console: Console, area: str, passed: list[CheckResult], *, whol
     _line(console, MARKS["ok"] if whole else " ", area, titles, sum(check.seconds or 0 for check in passed))
 
 
-def _show_check(console: Console, check: CheckResult) -> None:
-    caused = f" (after {check.caused_by})" if check.caused_by else ""
-    _line(console, MARKS[check.level], check.id, f"{check.seen}{caused}", check.seconds)
-    if check.level in FAILING and check.limit:
-        console.print(f"   {'':<{NAME}} [dim]allowed: {escape(check.limit)}[/]")
-
-
 def _line(console: Console, mark: str, name: str, text: str, seconds: float | None = None) -> None:
     """Print a line with its time at the right; a longer text goes on below, where it began."""
     time = f"{seconds:.1f} s" if seconds and seconds >= 0.05 else ""  # noqa: PLR2004 - what rounds to 0.1
@@ -366,27 +345,20 @@ def _end(console: Console, data: DeviceVerification, *, verbose: bool) -> None:
     if data.verified:
         console.print(f"\n [green]✓[/] verified: {len(checks) - skipped} checks{beside}")
     else:
-        _say_causes(console, data, failing)
+        verb = "fails" if len(failing) == 1 else "fail"
+        console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(checks)} checks {verb}")
+        causes = [check.id for check in failing if not check.caused_by]
+        if causes and len(failing) > 1:  # that is what has to be mended
+            told = f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}"
+            prose(console, "   ", told)
+        console.print(f"   what this machine lacks: {escape(data.fix)}")
     if data.not_recorded:
         prose(console, "   ", f"not written into the manifest: {data.not_recorded}", style="dim")
     if data.saved:
-        prose(
-            console,
-            "   ",
-            f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md",
-        )
+        told = f"record: {data.saved}; it names neither you nor this machine. Where to send it: docs/owners.md"
+        prose(console, "   ", told)
     peaks = [check.peak_bytes for check in checks if check.peak_bytes]
     if verbose and peaks:
         console.print(f"   most memory at once: {render_size(max(peaks))}", style="dim")
     if verbose and data.not_checked:
         prose(console, "   ", f"not checked: {', '.join(data.not_checked)}", style="dim")
-
-
-def _say_causes(console: Console, data: DeviceVerification, failing: list[CheckResult]) -> None:
-    """Say how many fail, and from what: that is what has to be mended."""
-    verb = "fails" if len(failing) == 1 else "fail"
-    console.print(f"\n [red]✗[/] not verified: {len(failing)} of {len(data.checks)} checks {verb}")
-    causes = [check.id for check in failing if not check.caused_by]
-    if causes and len(failing) > 1:
-        prose(console, "   ", f"the cause: {', '.join(causes)}" if len(causes) == 1 else f"causes: {', '.join(causes)}")
-    console.print(f"   what this machine lacks: {escape(data.fix)}")
