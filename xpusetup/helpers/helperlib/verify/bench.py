@@ -252,6 +252,11 @@ def run_cases(bench: Bench, cases: Iterable[Case]) -> Outcome:
     return Outcome("ok", f"{len(verdicts)} cases{describe_worst(verdicts)}", limit)
 
 
+def by_cases(cases: Callable[[Bench], Iterable[Case]]) -> Callable[[Bench], Outcome]:
+    """Make a check of what gives its cases; that may raise, as a check may."""
+    return lambda bench: run_cases(bench, cases(bench))
+
+
 def describe_worst(verdicts: list[Verdict]) -> str:
     worst = max(verdicts, key=lambda one: one.share)
     return f", the worst: {worst.name}, relative {worst.relative:.1e}" if worst.relative else ", all equal"
