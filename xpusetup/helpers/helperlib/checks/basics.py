@@ -174,12 +174,8 @@ class Inputs:
         def make(*shape: int) -> Any:
             return torch.rand(*shape).add(0.1).to(bench.device).requires_grad_()
 
-        self.image, self.kernel, self.rows, self.heads = (
-            make(2, 4, 8, 8),
-            make(4, 4, 3, 3),
-            make(6, 8),
-            make(2, 2, 6, 8),
-        )
+        self.image, self.kernel = make(2, 4, 8, 8), make(4, 4, 3, 3)
+        self.rows, self.heads = make(6, 8), make(2, 2, 6, 8)
         self.square, self.weight, self.scale = make(8, 8), make(8), make(4)
         self.labels = (torch.arange(6) % 4).to(bench.device)
         self.mask = (torch.arange(48).reshape(6, 8) % 3 == 0).to(bench.device)

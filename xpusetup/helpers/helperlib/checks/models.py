@@ -62,7 +62,7 @@ def judge_dtypes(kinds: Counter[str], dtype: str) -> Outcome | None:
 INDUCTOR = "inductor"
 CACHE = "TORCHINDUCTOR_CACHE_DIR"
 SWITCHES = ("TORCHDYNAMO_DISABLE", "TORCH_COMPILE_DISABLE")
-NO_COMPILER = ("InvalidCxxCompiler",)
+NO_COMPILER = "InvalidCxxCompiler"
 
 
 @dataclass
@@ -195,7 +195,7 @@ def refuse_missing_compiler(error: BaseException) -> None:
     chain: list[BaseException] = [error]
     while following := chain[-1].__cause__ or chain[-1].__context__:
         chain.append(following)
-    if any(type(one).__name__ in NO_COMPILER or NO_COMPILER[0] in str(one) for one in chain):
+    if any(NO_COMPILER in f"{type(one).__name__}: {one}" for one in chain):
         raise Absent("no C++ compiler here (CXX, g++ or clang++), which torch.compile needs") from error
 
 
