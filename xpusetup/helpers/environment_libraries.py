@@ -24,7 +24,6 @@ from helperlib.elf.conflicts import (
     judge_symbols,
     judge_versions,
     stem_of,
-    with_exporters,
 )
 from helperlib.elf.loader import Disk, Process
 from helperlib.env.distributions import Owners, find_overlaps, libraries_of, read_distributions
@@ -51,7 +50,7 @@ class Prover:
     def __init__(self, environment: Environment, disk: Disk, library_path: str, preload: str = "") -> None:
         self.environment = environment
         self.places = disk.places(library_path)
-        self.known = Known(disk.symbols, self._others, self._of_system)
+        self.known = Known(disk.symbols, self._others)
         self.disk = disk
         self.base = Process(self.places)
         self.runs: list[Process] = []
@@ -72,7 +71,8 @@ class Prover:
     def prove(self) -> list[Conflict]:
         """Give all conflicts, each once."""
         for library in self.environment.libraries:
-            if self.base.named(library.path) is None and not self._is_loaded(library):
+            loaded = (one.library.identity == library.identity for one in self.base.order)
+            if self.base.named(library.path) is None and not any(loaded):
                 run = self.base.fork()
                 self._open(run, library.path)
                 self.runs.append(run)
@@ -82,9 +82,6 @@ class Prover:
             self.found += self._versions(run, new)
         self.found += judge_hidden(self.environment.libraries, self._offered(), self.known)
         return self._settled()
-
-    def _is_loaded(self, library: Library) -> bool:
-        return any(one.library.identity == library.identity for one in self.base.order)
 
     def _open(self, process: Process, path: str, *, shared: bool = False) -> None:
         before = len(process.missing)
@@ -109,7 +106,8 @@ class Prover:
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         for conflict in judge_versions(process, new):
             first = self.disk.look(conflict.first)
-            yield with_exporters(conflict, self.known, first.soname if first else "")
+            others = self._others(first.soname if first else "")  # a file of the same SONAME that has the version node
+            yield replace(conflict, has=next((each.path for each in others if set(conflict.names) <= each.has), ""))
 
     def _others(self, name: str) -> list[Library]:
         """Give the files that may stand for a SONAME or a stem: the environment's own, and those that are found."""
@@ -135,8 +133,10 @@ class Prover:
 
     def _settled(self) -> list[Conflict]:
         """Leave out what is told twice, what another variant of a package makes good, and what is not linked at all."""
-        told = dict.fromkeys(map(_key, self.found))
-        unique = [next(one for one in self.found if _key(one) == key) for key in told]
+        first: dict[tuple[object, ...], Conflict] = {}
+        for one in self.found:
+            first.setdefault((one.kind, one.library, one.names, one.first), one)
+        unique = list(first.values())
         proven = {one.first for one in unique if one.kind in ("symbol", "version")}
         kept = [one for one in unique if not (one.kind == "hidden" and one.first in proven)]
         compiles = any(each.name in TRITON for each in self.environment.distributions)
@@ -149,10 +149,6 @@ class Prover:
         first = self.disk.look(conflict.first)
         same = (each for each in self.environment.libraries if self.environment.listed.get(each.path) == owner)
         return owner is not None and first is not None and any(first.soname in each.needed for each in same)
-
-
-def _key(one: Conflict) -> tuple[object, ...]:
-    return one.kind, one.library, one.names, one.first
 
 
 def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
@@ -174,7 +170,7 @@ def examine(environment: Environment, options: argparse.Namespace) -> dict[str, 
     overlaps = find_overlaps(environment.distributions)
     rows += [one for each in overlaps if (one := judge_overlap(each, environment.places[0])) is not None]
     document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
-    document["conflicts"] = [one.document() for one in rows]
+    document["conflicts"] = [vars(one) for one in rows]
     if options.closure:
         document |= make_closure(environment, prover.runs, owners)
     return document
@@ -217,6 +213,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 RUNTIME = re.compile(r"lib(sycl|ur_|umf|tcm|mkl|ccl|mpi|pti|OpenCL|ze_|imf|svml|irng|intlc)[\w-]*\.so[.\d]*")
 """Libraries of a device's runtime that lie in an environment's lib folder, also where no RECORD lists them."""
 TORCH = ("libtorch_global_deps.so", "libtorch_python.so", "libtorch.so")
+OF_TORCH = ("torch/lib/*.so", "torch/_C.*.so")
 PLACES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3/dist-packages")
 
 
@@ -240,7 +237,9 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     places = tuple(places) or _site_packages(Path(prefix))
     distributions = read_distributions(places)
     listed = libraries_of(distributions)
-    loose = [*_of_torch(places), *_runtime(Path(prefix, "lib"))]
+    loose = [str(path) for place in places for pattern in OF_TORCH for path in Path(place).glob(pattern)]
+    folder = Path(prefix, "lib")
+    loose += [str(path) for path in (folder.iterdir() if folder.is_dir() else ()) if RUNTIME.fullmatch(path.name)]
     found = (disk.look(path) for path in sorted({*listed, *loose}))
     libraries = _by_soname(each for each in found if each is not None and not each.broken)
     program = disk.look(os.path.realpath(f"{prefix}/bin/python3"))
@@ -255,16 +254,6 @@ def _site_packages(prefix: Path) -> tuple[str, ...]:
     """Give the site-packages below a prefix, each once: lib64 may be a link to lib."""
     found = [path for pattern in PLACES for path in sorted(prefix.glob(pattern))]
     return tuple({path.resolve(): str(path) for path in reversed(found)}.values())
-
-
-def _of_torch(places: Iterable[str]) -> list[str]:
-    patterns = ("torch/lib/*.so", "torch/_C.*.so")
-    return [str(path) for place in places for pattern in patterns for path in Path(place).glob(pattern)]
-
-
-def _runtime(folder: Path) -> list[str]:
-    names = sorted(os.listdir(folder)) if folder.is_dir() else ()  # noqa: PTH208 - names alone
-    return [str(folder / name) for name in names if RUNTIME.fullmatch(name)]
 
 
 def _by_soname(libraries: Iterable[Library]) -> list[Library]:

@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from email.parser import HeaderParser
 from pathlib import Path
 from posixpath import basename
@@ -132,7 +132,7 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "tags": HeaderParser().parsestr(archive.text("WHEEL")).get_all("Tag", []),
         "requires": about.get_all("Requires-Dist", []),
         "python": about.get("Requires-Python", ""),
-        "libraries": [_short(one.document(), place) for one in judged],
+        "libraries": [_short(asdict(one), place) for one in judged],
         "compiled": len(archive.parts()),
         "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
         "overwrites": _overwrites(archive, torch.environment, canonical(name)),
@@ -179,7 +179,7 @@ def _say_installed(one: Distribution, found: Installed, bench: Bench) -> dict[st
         **broken(Path(one.title), ""),
         "name": one.name,
         "version": one.version,
-        "libraries": [_short(each.document(), one.place) for each in bench.judge(parts)],
+        "libraries": [_short(asdict(each), one.place) for each in bench.judge(parts)],
         "compiled": len(parts),
         "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
     }

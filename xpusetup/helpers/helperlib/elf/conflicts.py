@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,18 +47,13 @@ class Conflict:
     has: str = ""
     owners: dict[str, str] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
-        """Give it as JSON holds it."""
-        return {**vars(self), "names": list(self.names)}
-
 
 @dataclass(frozen=True)
 class Known:
-    """What the rules ask of files: their symbols, other files of a SONAME, and whether one is the system's own."""
+    """What the rules ask of files: their symbols, and other files of a SONAME."""
 
     symbols: Callable[[Library], Symbols]
     others: Callable[[str], Sequence[Library]]
-    of_system: Callable[[Library], bool]
 
 
 def stem_of(name: str) -> str:
@@ -75,12 +70,6 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[Conflict
             if first is None or asked.weak or not first.library.has or asked.version in first.library.has:
                 continue
             yield Conflict("version", "fail", one.library.path, (asked.version,), 1, first.library.path)
-
-
-def with_exporters(conflict: Conflict, known: Known, soname: str) -> Conflict:
-    """Add a file of the same SONAME that has the version node."""
-    has = next((each.path for each in known.others(soname) if set(conflict.names) <= each.has), "")
-    return Conflict(**{**vars(conflict), "has": has})
 
 
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: Known) -> Iterator[Conflict]:
@@ -163,14 +152,10 @@ def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         stem = stem_of(name)
         if stem not in ONCE:
             continue
-        other = next((each for each in process.order if _is_other_major(each.library.soname, name, stem)), None)
-        if other is not None:
+        same = (each for each in process.order if stem_of(each.library.soname) == stem)
+        if (other := next((each for each in same if each.library.soname != name), None)) is not None:
             needer = one.loader.library.path if one.loader else one.library.path
             yield Conflict("majors", "fail", needer, (name,), 1, other.library.path, one.library.path)
-
-
-def _is_other_major(soname: str, name: str, stem: str) -> bool:
-    return stem_of(soname) == stem and soname != name
 
 
 def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:

@@ -114,7 +114,7 @@ class Kept:
 
 def find_stores(git: Git) -> tuple[Store, ...]:
     """Give the stores of this place in the order in which they are looked at; the last one is the user's own."""
-    named = git.list_setting(SETTING)
+    named = git.settings.get(SETTING, ())
     if OFF in named:
         return ()
     home = git.environment.get("HOME", "")

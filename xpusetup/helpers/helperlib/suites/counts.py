@@ -148,7 +148,6 @@ def merge(tolds: Iterable[Told]) -> Told:
 
 def list_outcomes(told: Told) -> dict[str, str]:
     """Give each test with its one word: crashed, failed, error, skipped or passed."""
-    short = {"errors": "error"}
     found = {test: judge(words) for test, words in told.outcomes.items()}
-    outcomes = {test: short.get(kinds[0], kinds[0]) for test, kinds in found.items() if kinds}
+    outcomes = {test: "error" if kinds[0] == "errors" else kinds[0] for test, kinds in found.items() if kinds}
     return {**outcomes, **dict.fromkeys(told.crashes, "crashed")}

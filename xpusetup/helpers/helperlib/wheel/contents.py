@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from helperlib.elf.file import MAGIC, NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError
 from helperlib.elf.loader import split_path
 from helperlib.env.pins import hash_file
-from helperlib.wheel.images import Targets, read_lists, read_targets
+from helperlib.wheel.images import Targets, numbers_of, read_lists, read_targets
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -96,12 +96,8 @@ def highest_versions(names: list[str]) -> dict[str, str]:
     highest: dict[str, str] = {}
     for match in filter(None, map(SYMBOL_VERSION.fullmatch, names)):
         kind, version = match.groups()
-        highest[kind] = max(highest.get(kind, "0"), version, key=parse_version)
+        highest[kind] = max(highest.get(kind, "0"), version, key=numbers_of)
     return highest
-
-
-def parse_version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
 
 
 # The wheel, read in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata.
@@ -258,19 +254,15 @@ def _info_folder(path: Path, archive: zipfile.ZipFile) -> str:
     return folders.pop()
 
 
-def _there(archive: zipfile.ZipFile, name: str) -> str:
-    if name not in archive.namelist():
-        raise NotAWheelError(f"it has no {name}")
-    return name
-
-
 def _headers(archive: zipfile.ZipFile, name: str) -> Message:
     return BytesHeaderParser().parsebytes(_read_small(archive, name))
 
 
 def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
     """Read a file that is held in memory; what the archive says of its size may be wrong."""
-    with archive.open(_there(archive, name)) as stream:
+    if name not in archive.namelist():
+        raise NotAWheelError(f"it has no {name}")
+    with archive.open(name) as stream:
         data = stream.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         raise NotAWheelError(f"its {name} is longer than {LARGEST_TEXT >> 20} MiB")
@@ -290,14 +282,11 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
         except UNREADABLE as error:
             return Member(info.filename, trouble=f"cannot be read: {error}")
         scanner.feed(b"")
-        library, trouble = _try_library(info.filename, copy) if copy.tell() else (None, None)
+        library, trouble = None, None
+        try:
+            library = read_library(info.filename, copy) if copy.tell() else None
+        except NotElfError as error:
+            trouble = f"is no ELF file that can be read: {error}"
     sha256 = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
     found, mapped = frozenset(scanner.found), frozenset(scanner.mapped)
     return Member(info.filename, info.file_size, sha256, found, mapped, library, trouble)
-
-
-def _try_library(path: str, file: IO[bytes]) -> tuple[Library | None, str | None]:
-    try:
-        return read_library(path, file), None
-    except NotElfError as error:
-        return None, f"is no ELF file that can be read: {error}"

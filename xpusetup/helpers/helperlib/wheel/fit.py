@@ -12,9 +12,10 @@ import shutil
 import struct
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from posixpath import basename, join, normpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.elf.conflicts import (
     OF_DRIVER,
@@ -175,15 +176,10 @@ class World:
 
     def _index(self, library: Library) -> Index | None:
         if library.identity not in self._indexes:
-            self._indexes[library.identity] = _read_index(library.path)
+            self._indexes[library.identity] = None
+            with suppress(OSError, NotElfError, struct.error):
+                self._indexes[library.identity] = Index(open_elf(library.path))
         return self._indexes[library.identity]
-
-
-def _read_index(path: str) -> Index | None:
-    try:
-        return Index(open_elf(path))
-    except (OSError, NotElfError, struct.error):
-        return None
 
 
 # What cannot be loaded, and why.
@@ -226,10 +222,6 @@ class Judged:
     foreign: bool
     problems: tuple[Problem, ...]
 
-    def document(self) -> dict[str, Any]:
-        """Give it as JSON holds it."""
-        return asdict(self)
-
 
 @dataclass
 class Bench:
@@ -259,7 +251,7 @@ class Bench:
             group=group_of(part.library.path),
             torch=sum(bool(OF_TORCH.match(name)) for name in asked),
             stable=sum(bool(STABLE.match(name)) for name in asked),
-            foreign=any(one.kind in ("library", "major") and is_of_device(one.names[0]) for one in problems),
+            foreign=any(one.kind in ("library", "major") and bool(DEVICE.match(one.names[0])) for one in problems),
             problems=problems,
         )
 
@@ -275,7 +267,8 @@ class Bench:
         new = [one for one in process.order if one.library.identity not in there]
         lost = [each for each in process.missing[before:] if process.named(each[0]) is None]
         yield from self._missing(lost)
-        yield from self._versions(process, new)
+        for conflict in judge_versions(process, new):
+            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
         for conflict in judge_majors(process, new):
             if not any(conflict.names[0] == name for name, _ in lost):
                 yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
@@ -297,25 +290,16 @@ class Bench:
                 scope += [one for one in opened if one not in scope]
 
     def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[Problem]:
+        offered = [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
         for name, one in lost:
             stem = stem_of(name)
-            rivals = [each for each in self._offered() if stem and stem_of(each) == stem and each != name]
+            rivals = [each for each in offered if stem and stem_of(each) == stem and each != name]
             if TORCH.match(name):
-                yield Problem("library", one.library.path, (name,), certain=self._torch_is_whole())
+                yield Problem("library", one.library.path, (name,), certain=bool(self._core()))
             elif rivals:
                 yield Problem("major", one.library.path, (name,), 1, rivals[0])
             elif name not in self.brought:
                 yield Problem("library", one.library.path, (name,), certain=self.closed and name not in OF_DRIVER)
-
-    def _offered(self) -> list[str]:
-        return [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
-
-    def _torch_is_whole(self) -> bool:
-        return bool(self._core())
-
-    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Problem]:
-        for conflict in judge_versions(process, new):
-            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
 
     def _symbols(self, one: Loaded, scope: Sequence[Loaded], lost: bool, process: Process) -> Iterator[Problem]:
         missing: dict[str, list[str]] = {}
@@ -346,14 +330,11 @@ class Bench:
     def _lacking(self, kind: str, path: str, names: list[str], lost: bool) -> Problem:
         core, of_torch = self._core(), kind in ("torch", "abi")
         certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
-        near = self._near(names[0]) if of_torch else ()
-        return Problem(kind, path, tuple(sorted(names)[:KEPT]), len(names), core if of_torch else "", near, certain)
-
-    def _near(self, name: str) -> tuple[str, ...]:
-        """Give what torch has by the same name with other arguments."""
-        stem = path_of(name)
-        found = {each for each in self._starting(stem) if path_of(each) == stem} if len(stem) > len("_ZN2at") else ()
-        return tuple(sorted(found)[:2])
+        stem, near = path_of(names[0]), set[str]()  # what torch has by the same name with other arguments
+        if of_torch and len(stem) > len("_ZN2at"):
+            near = {each for each in self._starting(stem) if path_of(each) == stem}
+        first = core if of_torch else ""
+        return Problem(kind, path, tuple(sorted(names)[:KEPT]), len(names), first, tuple(sorted(near)[:2]), certain)
 
     def _starting(self, stem: str) -> Iterator[str]:
         """Give the names of torch that begin so."""
@@ -376,6 +357,7 @@ DEVICE = re.compile(
     r"lib(?:torch_(?:cuda|xpu|hip)\w*|c10_(?:cuda|xpu|hip)|cud\w*|cu[a-z]+|nv\w+|nccl|sycl|ur_loader|ze_loader"
     r"|amdhip\w*|roc\w+|hip\w+|hsa\w*|intelocl|mkl_sycl\w*|ccl)\.so"
 )
+"""Libraries of an accelerator's runtime, and torch's part for it."""
 
 
 def group_of(path: str) -> str:
@@ -383,8 +365,3 @@ def group_of(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return f"{folder}/{VARIANT.sub('', stem + '.').rstrip('.')}"
-
-
-def is_of_device(name: str) -> bool:
-    """Say whether a library is one of an accelerator's runtime, or torch's part for it."""
-    return bool(DEVICE.match(name))

@@ -60,11 +60,19 @@ class Built:
 
 def render_statement(built: Built) -> bytes:
     """Give the statement of a wheel."""
+    helpers = _file("helpers", digest_helpers(built.root / "helpers"))
+    version = {"xpusetup": str(built.about.get("xpusetup", ""))}
     document = {
         "_type": STATEMENT,
         "subject": [_file(built.wheel.name, hash_file(built.wheel))],
         "predicateType": PREDICATE,
-        "predicate": {"buildDefinition": _definition(built), "runDetails": _run(built)},
+        "predicate": {
+            "buildDefinition": _definition(built),
+            "runDetails": {
+                "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
+                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": SBOM_TYPE}],
+            },
+        },
     }
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
 
@@ -72,6 +80,7 @@ def render_statement(built: Built) -> bytes:
 def _definition(built: Built) -> dict[str, Any]:
     profile = built.about.get("profile", {})
     before = list(steps_before(built.root, built.step))
+    scripts = [f"steps/{step}.sh" for step in (*before, built.step)]
     inner: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine()}
     inner["libc"] = " ".join(platform.libc_ver()).strip()
     if facts := built.about.get("facts"):
@@ -87,17 +96,8 @@ def _definition(built: Built) -> dict[str, Any]:
             *(_of_source(each) for each in built.sources),
             *_unique(row for step in before for row in _made_by(built.root, step)),
             *_unique(_tool(name, built.root) for name in built.tools),
-            *(_script(built.root, step) for step in (*before, built.step)),
+            *(_file(name, hash_file(built.root / name)) for name in scripts),
         ],
-    }
-
-
-def _run(built: Built) -> dict[str, Any]:
-    helpers = {"name": "helpers", "digest": {"sha256": digest_helpers(built.root / "helpers")}}
-    version = {"xpusetup": str(built.about.get("xpusetup", ""))}
-    return {
-        "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
-        "byproducts": [{**_file(SBOM, built.sbom), "mediaType": SBOM_TYPE}],
     }
 
 
@@ -135,10 +135,6 @@ def steps_before(root: Path, step: str) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def _script(root: Path, step: str) -> dict[str, Any]:
-    return _file(f"steps/{step}.sh", hash_file(root / f"steps/{step}.sh"))
-
-
 def _made_by(root: Path, step: str) -> Iterator[dict[str, Any]]:
     for digest, path in read_stamp(root / f"stamps/{step}"):
         if path.suffix == ".whl":
@@ -164,19 +160,13 @@ def _installed(row: Mapping[str, str]) -> dict[str, Any]:
 
 def _tool(name: str, root: Path) -> dict[str, Any]:
     """Identify a compiler: the one behind the launcher that a step may have put before it."""
-    path = find_tool(name, root)
+    places = (place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place) != root / "launcher")
+    path = shutil.which(name, path=os.pathsep.join(places))
     if path is None:
         return {"name": Path(name).name, "annotations": {"found": False}}
     said = subprocess.run((path, "--version"), check=False, capture_output=True, text=True, errors="replace")
     version = {"version": said.stdout.partition("\n")[0]}
-    return {**_file(Path(name).name, hash_file(path.resolve())), "annotations": version}
-
-
-def find_tool(name: str, root: Path) -> Path | None:
-    """Find a program as PATH does, but for the folder in which steps put their launchers."""
-    places = (place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place) != root / "launcher")
-    found = shutil.which(name, path=os.pathsep.join(places))
-    return Path(found) if found else None
+    return {**_file(Path(name).name, hash_file(Path(path).resolve())), "annotations": version}
 
 
 def digest_helpers(folder: Path) -> str:
