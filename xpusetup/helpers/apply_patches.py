@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.git.process import FetchError, make_git
 from helperlib.git.tree import put_on
-from helperlib.output import count, say_summary, write_text
+from helperlib.output import count, fail, say_summary, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,11 +43,9 @@ def main() -> None:
     try:
         names = change_tree(make_git(), options.tree, options.files, changes)
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
-        sys.stderr.write(f"xpusetup: {error.filename}: {error.strerror}\n  make room there, or look at its mode\n")
-        sys.exit(1)
+        fail(f"{error.filename}: {error.strerror}", "make room there, or look at its mode")
     for name in names:
         sys.stdout.write(f"{options.tree.name}: {name} is on\n")
     say_summary(count(len(names), "patch"))

@@ -17,6 +17,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from helperlib.env.distributions import AUTOLOAD
 from helperlib.fallbacks.messages import find_messages, whole_name
 from helperlib.fallbacks.workloads import WORKLOADS, Workload
 from helperlib.output import count, say_summary, write_json
@@ -26,7 +27,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-VARIABLES = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "1"}
 XPU_VARIABLES = {"PYTORCH_DEBUG_XPU_FALLBACK": "1", "PYTORCH_ENABLE_XPU_FALLBACK": "1"}
 """Read when torch is loaded. The second lets a workload go on at an operator that would end it."""
 FORCED = "PYTORCH_XPU_FALLBACK_OP"
@@ -129,17 +129,12 @@ def collect(bench: Bench) -> dict[str, Any]:
     }
 
 
-def summarise(document: dict[str, Any]) -> str:
-    names = {one["name"] for workload in document["workloads"] for one in workload["operators"]}
-    return f"{count(len(names), 'operator')} on the CPU"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", required=True, help="xpu, simxpu, cpu, cuda, hpu, npu, ...")
     parser.add_argument("--out", type=Path, required=True, help="where the JSON document goes")
     options = parser.parse_args()
-    os.environ.update(VARIABLES)
+    os.environ[AUTOLOAD] = "1"
     for name, value in XPU_VARIABLES.items() if options.device == "xpu" else ():
         os.environ.setdefault(name, value)
     bench = Bench(options.device)
@@ -148,7 +143,8 @@ def main() -> int:
         return NO_DEVICE
     document = collect(bench)
     write_json(options.out, document)
-    say_summary(summarise(document))
+    names = {one["name"] for workload in document["workloads"] for one in workload["operators"]}
+    say_summary(f"{count(len(names), 'operator')} on the CPU")
     return 0
 
 

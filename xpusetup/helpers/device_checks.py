@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 AT_IMPORT = 60
+"""Seconds at least for importing torch, which may read a gigabyte from a network."""
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
 
 
@@ -57,16 +58,11 @@ def watch(check: Check, bench: Bench, within: float, stacks: TextIO) -> dict[str
     return {"id": check.id, "seconds": seconds, "peak_bytes": peak, **asdict(outcome)}
 
 
-def find_patience(check: Check, patience: float) -> float:
-    """Give the seconds that a check may take. Importing torch may read a gigabyte from a network."""
-    return max(patience, AT_IMPORT) if check.id == GATES[0] else min(patience, check.patience or patience)
-
-
 def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str], None], stacks: TextIO) -> None:
     for check in CHECKS:
         if check.id not in ids:
             continue
-        within = find_patience(check, patience)
+        within = max(patience, AT_IMPORT) if check.id == GATES[0] else min(patience, check.patience or patience)
         emit(json.dumps({"start": check.id, "within": within}))
         event = watch(check, bench, within, stacks)
         bench = replace(bench, name=event["facts"].get("device", bench.name))

@@ -47,24 +47,21 @@ SPREAD = ("extend_path", "declare_namespace")
 class Prover:
     """Loads the libraries of an environment into a model of its process, one after another, and judges each."""
 
-    def __init__(self, environment: Environment, disk: Disk, library_path: str, preload: str = "") -> None:
+    def __init__(self, environment: Environment, library_path: str, preload: str) -> None:
         self.environment = environment
-        self.places = disk.places(library_path)
-        self.known = Known(disk.symbols, self._others)
-        self.disk = disk
+        self.disk = environment.disk
+        self.places = self.disk.places(library_path)
+        self.known = Known(self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.runs: list[Process] = []
         self.judged: set[str] = set()
         self.found: list[Conflict] = []
-        self._start(preload)
-
-    def _start(self, preload: str) -> None:
-        """Load what every process of this environment holds: the program, and torch where there is one."""
-        if self.environment.program is not None:
-            self.base.start(self.environment.program)
+        # What every process of this environment holds: the program, and torch where there is one.
+        if environment.program is not None:
+            self.base.start(environment.program)
         for name in preload.replace(":", " ").split():
             self.base.open(name, shared=True)
-        for library in self.environment.torch:
+        for library in environment.torch:
             self._open(self.base, library.path, shared="global_deps" in library.path)
         self.runs.append(self.base)
 
@@ -162,8 +159,7 @@ def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
 
 
 def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
-    disk = environment.disk
-    prover = Prover(environment, disk, options.library_path, options.preload)
+    prover = Prover(environment, options.library_path, options.preload)
     conflicts = prover.prove()
     owners = Owners(environment.listed, environment.prefix, options.sysroot)
     rows = [replace(one, owners=_owners(one, owners)) for one in conflicts]
@@ -234,7 +230,8 @@ class Environment:
 def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environment:
     """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
-    places = tuple(places) or _site_packages(Path(prefix))
+    ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
+    places = tuple(places) or tuple({path.resolve(): str(path) for path in reversed(ours)}.values())  # lib64 may be lib
     distributions = read_distributions(places)
     listed = libraries_of(distributions)
     loose = [str(path) for place in places for pattern in OF_TORCH for path in Path(place).glob(pattern)]
@@ -248,12 +245,6 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     torch = [each for name in TORCH for each in fitting if each.path.endswith(f"/torch/lib/{name}")]
     modules = [each for each in fitting if re.search(r"/torch/_C\.[\w.-]*so$", each.path)]
     return Environment(prefix, places, program, (*torch, *modules), tuple(fitting), distributions, listed, disk)
-
-
-def _site_packages(prefix: Path) -> tuple[str, ...]:
-    """Give the site-packages below a prefix, each once: lib64 may be a link to lib."""
-    found = [path for pattern in PLACES for path in sorted(prefix.glob(pattern))]
-    return tuple({path.resolve(): str(path) for path in reversed(found)}.values())
 
 
 def _by_soname(libraries: Iterable[Library]) -> list[Library]:

@@ -8,14 +8,13 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.store import find_stores
 from helperlib.git.tree import Repository, find_tag, take_back
-from helperlib.output import count, render_size, say_summary, write_text
+from helperlib.output import count, fail, render_size, say_summary, write_text
 from own_source import put_back
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -46,12 +45,10 @@ def main() -> None:
     try:
         run(options, make_git())
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        sys.stderr.write(f"xpusetup: cannot write{where}: {error.strerror}\n  make room there, or look at its mode\n")
-        sys.exit(1)
+        fail(f"cannot write{where}: {error.strerror}", "make room there, or look at its mode")
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
@@ -70,8 +67,10 @@ def run(options: argparse.Namespace, git: Git) -> None:
     folder, sparse = tree / ".git", tuple(options.sparse)
     root = Repository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
     gathered = fetch(Gatherer(servers, find_stores(git)), root)
-    if options.clones and options.tag:
-        offer(git, root, options.tag)
+    if options.clones and options.tag:  # found by the name that the build clones it at; a tag serves for a branch too
+        said = git.call(f"--git-dir={folder}", "update-ref", f"refs/tags/{options.tag}", rev, show=False)
+        if said.code:
+            raise FetchError(f"git cannot name {rev} {options.tag} in {folder}: {said.last}", f"remove {tree}")
     if not lies_in_another(tree):
         say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered))
 
@@ -83,8 +82,8 @@ def decide(options: argparse.Namespace, servers: Servers) -> str:
     tagged = resolve_tag(options, servers) if options.tag else ""
     if not options.rev:
         if not tagged:
-            message = f"{options.repo} has no tag {options.tag}"
-            raise FetchError(message, "look for the tag's new name, and pin a commit by rev")
+            fix = "look for the tag's new name, and pin a commit by rev"
+            raise FetchError(f"{options.repo} has no tag {options.tag}", fix)
         say(f"{options.tag} is {tagged}")
         return tagged
     if tagged and tagged != options.rev:
@@ -160,13 +159,6 @@ def is_offered(git: Git, options: argparse.Namespace) -> bool:
     return bool(head) and (found or "").strip() == head
 
 
-def offer(git: Git, root: Repository, name: str) -> None:
-    """Make a commit be found by the name that the build clones it at; a tag serves for a branch too."""
-    said = git.call(f"--git-dir={root.folder}", "update-ref", f"refs/tags/{name}", root.rev, show=False)
-    if said.code:
-        raise FetchError(f"git cannot name {root.rev} {name} in {root.folder}: {said.last}", f"remove {root.tree}")
-
-
 def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
     """Ask the server what a tag points at; empty when it cannot be asked or does not know it.
 
@@ -201,29 +193,22 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
         gathered = gatherer.gather_all(root)  # a submodule may be among what could not be read
     else:
         raise FetchError(f"git cannot read what was fetched into {root.folder}", f"remove {root.tree}")
-    refuse_absent(root)
+    if absent := [folder for folder in root.sparse if not (root.tree / folder).is_dir()]:
+        raise FetchError(f"{root.address} has no folder {', '.join(absent)} at {root.rev}", OTHER_TREE)
     write_text(root.folder / MARK, f"{root.rev}\n")
     moving.unlink()
     say(f"{root.tree} is at {root.rev}")
     return gathered
 
 
-def refuse_absent(root: Repository) -> None:
-    """End when a folder that the profile names is not in the commit."""
-    if absent := [folder for folder in root.sparse if not (root.tree / folder).is_dir()]:
-        raise FetchError(f"{root.address} has no folder {', '.join(absent)} at {root.rev}", OTHER_TREE)
-
-
 def prepare(git: Git, root: Repository, moving: Path) -> None:
     """Refuse a tree that is someone's; mark any other as on its way."""
     tree = root.tree
+    elsewhere = "choose another place: --build-dir DIR"
     if root.folder.is_file():
-        message = f"{tree} is a worktree or a submodule of another repository"
-        raise FetchError(message, "choose another place: --build-dir DIR")
+        raise FetchError(f"{tree} is a worktree or a submodule of another repository", elsewhere)
     if tree.is_dir() and any(tree.iterdir()) and not root.folder.exists():
-        raise FetchError(
-            f"{tree} holds files, and is no git tree", "move them away, or choose another place: --build-dir DIR"
-        )
+        raise FetchError(f"{tree} holds files, and is no git tree", f"move them away, or {elsewhere}")
     if root.folder.exists() and not moving.exists():
         take_back(git, tree)
         refuse_changed(git, root)

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, find_wheel
-from helperlib.env.installers import pip, run
+from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, write_record
 from helperlib.output import count, fail, say_summary
 from install_published import hold_wheel, refuse_incomplete
@@ -48,8 +48,7 @@ def main() -> None:
 def fetch(options: argparse.Namespace, paths: list[str]) -> None:
     """Fetch what the wheels require from where pip looks, else from their index too."""
     complaints: list[str] = []
-    ways: list[tuple[str, ...]] = [(), ("--extra-index-url", options.index)] if options.index else [()]
-    for places in ways:
+    for places in places_of(options.index):
         words = ("download", "--only-binary", ":all:", *places, "--dest", str(options.into), *paths)
         code, lines = run((*pip(), *words), dict(os.environ))
         if code == 0:

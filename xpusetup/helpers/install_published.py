@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forget_cut_off import forget_cut_off
 from helperlib.env.distributions import Found, canonical, find_wheel, installed, names_of
-from helperlib.env.installers import Way, environment, run, ways
+from helperlib.env.installers import Way, environment, places_of, run, ways
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, write_json, write_text
 from pinned_wheels import use_first
@@ -42,13 +42,7 @@ def main() -> None:
         "--beside", action="append", default=[], metavar="NAME==VERSION", help="what is there, and stays"
     )
     parser.add_argument("--index", default="", help="where else to look for what they require")
-    parser.add_argument(
-        "--requirements",
-        type=Path,
-        action="append",
-        default=[],
-        help="the hashes that are known",
-    )
+    parser.add_argument("--requirements", type=Path, action="append", default=[], help="the hashes that are known")
     parser.add_argument("--record", type=Path, help="what is held to where no hash was published")
     parser.add_argument("--require-hashes", action="store_true", help="take nothing else than what has such a hash")
     parser.add_argument("--constraints", default="", help="our own, which are renewed afterwards")
@@ -79,16 +73,13 @@ def find_wheels(folder: Path, pins: list[str]) -> dict[str, str]:
 def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
     """Say what leaves the environment, and why, and what becomes of an editable one's folder."""
     changed = [(found, f"{name} {wanted[name]} takes its place") for name, found in replaced.items()]
-    told = [
-        {"name": found.name, "version": found.version, "why": why + _kept(found)} for found, why in (*gone, *changed)
-    ]
+    told = []
+    for found, why in (*gone, *changed):
+        kept = f"; it was editable, and its sources stay in {found.source}" if found.source else ""
+        told.append({"name": found.name, "version": found.version, "why": why + kept})
     for row in told:
         print(f"{row['name']} {row['version']}: {row['why']}", flush=True)
     return told
-
-
-def _kept(found: Found) -> str:
-    return f"; it was editable, and its sources stay in {found.source}" if found.source else ""
 
 
 def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tuple[Found, str]], same: set[str]) -> None:
@@ -99,7 +90,7 @@ def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tupl
     complaints: list[str] = []
     for way in ways():
         env = environment(way, options.constraints)
-        for places in ((), ("--extra-index-url", options.index)) if options.index else ((),):
+        for places in places_of(options.index):
             call = Call(way, env, places)
             code, lines, found = resolve(call, (*wheels.values(), *beside.values()))
             complaints += lines if code else []
@@ -215,15 +206,10 @@ def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *
         )
     held = {pin.key: recorded(record, Pin(pin.text)) for pin in free}
     first = [pin for pin in free if not held[pin.key].hashes]
-    held |= {pin.key: _use_first(call, pin, record) for pin in _told_by_index(call, first)}
+    for pin in _told_by_index(call, first):  # the hashes that were told, else that of the file itself
+        sums = [(each, pin.key) for each in pin.hashes]
+        held[pin.key] = write_record(record, pin, sums) if sums else use_first(pin, record, *call.places)
     return [Pin(pin.text, held[pin.key].hashes if pin.key in held else known[pin.key].hashes) for pin in found]
-
-
-def _use_first(call: Call, pin: Pin, record: Path) -> Pin:
-    """Write down the hashes that were told, else that of the file itself."""
-    if not pin.hashes:
-        return use_first(pin, record, *call.places)
-    return write_record(record, pin, [(each, pin.key) for each in pin.hashes])
 
 
 def _told_by_index(call: Call, pins: list[Pin]) -> list[Pin]:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import sys
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from helperlib.env.pins import hash_file
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.tree import parse_modules
-from helperlib.output import count, say_summary, write_json, write_text
+from helperlib.output import count, fail, say_summary, write_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +31,9 @@ def main() -> None:
     try:
         run(options, make_git())
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
-        sys.stderr.write(f"xpusetup: {error.filename}: {error.strerror}\n  look at its mode\n")
-        sys.exit(1)
+        fail(f"{error.filename}: {error.strerror}", "look at its mode")
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
@@ -126,7 +124,11 @@ def look(git: Git, folder: Path) -> Tree:
         path = folder / name
         seen = path.lstat()
         newest = max(newest, int(seen.st_mtime))
-        digest.update(f"{name}\0{_kind(path, seen.st_mode)}\0{_hash(path)}\n".encode("utf-8", "surrogateescape"))
+        if path.is_symlink():
+            kind, hashed = "link", hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+        else:
+            kind, hashed = "program" if seen.st_mode & 0o100 else "file", hash_file(path)
+        digest.update(f"{name}\0{kind}\0{hashed}\n".encode("utf-8", "surrogateescape"))
     packed = folder / PACKED
     date = int(packed.stat().st_mtime) if packed.is_file() else newest
     return Tree(digest.hexdigest(), len(names), date, tuple(_missing(git, folder, names)))
@@ -142,27 +144,10 @@ def _list_sources(git: Git, folder: Path) -> Iterator[str]:
         raise FetchError(f"the files of {folder} cannot be listed", "look at its mode")
     for name in filter(None, listed.split("\0")):
         if name.endswith("/"):  # a repository of its own, as a submodule that was cloned into its place
-            yield from (str(path.relative_to(folder)) for path in (folder / name).rglob("*") if _is_source(path))
+            inside = (path for path in (folder / name).rglob("*") if not {".git", "__pycache__"} & set(path.parts))
+            yield from (str(path.relative_to(folder)) for path in inside if path.is_file())
         elif name.split("/")[0] not in MADE and not name.split("/")[0].endswith(".egg-info"):
             yield name
-
-
-def _is_source(path: Path) -> bool:
-    return path.is_file() and not {".git", "__pycache__"} & set(path.parts)
-
-
-def _kind(path: Path, mode: int) -> str:
-    return "link" if path.is_symlink() else "program" if mode & 0o100 else "file"
-
-
-def _hash(path: Path) -> str:
-    if path.is_symlink():
-        return hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _missing(git: Git, folder: Path, names: list[str]) -> Iterator[str]:

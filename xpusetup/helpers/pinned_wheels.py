@@ -55,12 +55,11 @@ def use_first(pin: Pin, record: Path, *places: str) -> Pin:
         return write_record(record, pin, [(hash_file(path), path.name) for path in files]) if files else pin
 
 
-def call(words: tuple[str, ...], pins: list[Pin], record: Path, *places: str) -> None:
+def call(words: tuple[str, ...], pins: list[Pin], record: Path) -> None:
     """Let pip do something with these pins and nothing else; end with the reason where it does not."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         listed = write_pins(Path(folder) / "requirements.txt", pins)
-        command = (*pip(), *words, *places, "--require-hashes", "-r", str(listed))
-        code, lines = run(command, unbound())
+        code, lines = run((*pip(), *words, "--require-hashes", "-r", str(listed)), unbound())
     if code:
         refuse_other(lines, pins, record)
         fail(f"pip could not {words[0]} the {len(pins)} pinned wheels; the lines above say why", PLACES)
