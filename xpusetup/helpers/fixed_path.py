@@ -42,7 +42,11 @@ def main() -> None:
     elif root != path and before in ("", path):
         why = why_not(root, path, tool)
         if why and before:
-            refuse(root, path, why)
+            fail(
+                f"{root} was compiled as {path}, which it cannot be now: {why}",
+                f"go on where it began; or compile anew at its real path, this one time with: export {VARIABLE}=real",
+                NOT_READY,
+            )
         if not before:
             keep(root, root if why else path)
             tell(root, path, why)
@@ -71,15 +75,6 @@ def keep(root: str, path: str) -> None:
     """Write down the path at which this root compiles."""
     if read_kept(root) != path:
         write_text(Path(root, KEPT), f"{path}\n")
-
-
-def refuse(root: str, path: str, why: str) -> NoReturn:
-    """End: what was compiled there cannot be gone on with here."""
-    fail(
-        f"{root} was compiled as {path}, which it cannot be now: {why}",
-        f"go on where it began; or compile anew at its real path, this one time with: export {VARIABLE}=real",
-        NOT_READY,
-    )
 
 
 def tell(root: str, path: str, why: str) -> None:
@@ -116,13 +111,10 @@ def why_not_free(root: str, path: str, tool: str) -> str:
     """Say what a compile reads or writes that the mount would hide."""
     folders = [root, sys.base_prefix, tool, *(os.environ.get(name, "") for name in FOLDERS)]
     folders += os.environ.get("PATH", "").split(":")
-    hidden = next((folder for folder in folders if folder and lies_in(folder, path)), "")
-    return f"{hidden} lies in it" if hidden else ""
-
-
-def lies_in(folder: str, path: str) -> bool:
-    """Say whether something lies in a folder, as it is named or where its links lead."""
-    return any(name == path or name.startswith(f"{path}/") for name in (folder, os.path.realpath(folder)))
+    for folder in filter(None, folders):
+        if any(f"{name}/".startswith(f"{path}/") for name in (folder, os.path.realpath(folder))):
+            return f"{folder} lies in it"
+    return ""
 
 
 def why_not_mount(root: str, path: str) -> str:

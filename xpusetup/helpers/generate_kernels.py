@@ -18,15 +18,16 @@ import tempfile
 import time
 from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from helperlib.codegen.inductor import Model, compile_source, generate_model
+from helperlib.codegen.inductor import compile_source, generate_model
+from helperlib.env.distributions import find_version
 from helperlib.output import count, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
 
 DISTRIBUTIONS = ("triton-xpu", "pytorch-triton-xpu", "triton")
+"""Of the Triton here that may know Intel GPUs."""
 QUERIED = "CL_DEVICE_EXTENSIONS"
 EXTENSIONS = {
     "has_fp64": "cl_khr_fp64",
@@ -141,7 +142,10 @@ def compile_target(target: str, ocloc: Ocloc, out: Path) -> None:
         found["model"] = {"torch": "", "why": "the process ended within inductor", "calls": []}
         write_json(out, found)
         model = generate_model(gpu)
-        found["kernels"] += [compile_kernel(*each, target, ocloc) for each in list_model(model, ocloc.folder)]
+        for name, source in model.kernels.items():
+            known = {"name": name, "origin": "inductor", "half": ""}
+            made = partial(compile_source, name, source, ocloc.folder)
+            found["kernels"].append(compile_kernel(known, made, target, ocloc))
         found["model"] = {"torch": model.torch, "why": model.why, "calls": model.calls}
     write_json(out, found)
 
@@ -156,14 +160,6 @@ def list_written(gpu: dict[str, Any]) -> list[Listed]:
     return [
         ({"name": name, "origin": "written", "half": half(kernel)}, partial(compile_by_triton, kernel, gpu))
         for name, kernel in KERNELS.items()
-    ]
-
-
-def list_model(model: Model, folder: Path) -> list[Listed]:
-    """Give the same for the kernels of inductor."""
-    return [
-        ({"name": name, "origin": "inductor", "half": ""}, partial(compile_source, name, source, folder))
-        for name, source in model.kernels.items()
     ]
 
 
@@ -244,16 +240,6 @@ def run_target(target: str, program: str, seconds: int) -> dict[str, Any]:
         return {"name": target, "refused": "", "kernels": [], "crashed": why}
 
 
-def find_triton() -> str:
-    """Give the version of the Triton here that may know Intel GPUs; empty where there is none."""
-    for name in DISTRIBUTIONS:
-        try:
-            return version(name)
-        except PackageNotFoundError:  # noqa: PERF203 - three names at most
-            continue
-    return ""
-
-
 def main() -> None:
     """Compile for all targets, each in a process of its own, or for one in this one."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -269,7 +255,7 @@ def main() -> None:
         if options.target:
             compile_target(options.target, ocloc, options.out)
             return
-        triton, found = find_triton(), []
+        triton, found = next(filter(None, map(find_version, DISTRIBUTIONS)), ""), []
         if triton and program:
             found = [run_target(name, program, options.seconds) for name in options.targets.split(",") if name]
         told = {"triton": triton, "ocloc": ocloc.version() if program else "", "program": program, "targets": found}

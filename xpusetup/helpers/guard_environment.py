@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, installed, names_of, packages
 from helperlib.env.installers import write_constraint
+from helperlib.env.pins import hash_file
 from helperlib.output import fail, write_json, write_text
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ def record(name: str) -> dict[str, object]:
         "name": name,
         "version": found.version,
         "record": str(path) if seen else "",
-        "sha256": digest(path) if seen else "",
+        "sha256": hash_file(path) if seen else "",
         "size": seen.st_size if seen else 0,
         "changed": seen.st_mtime_ns if seen else 0,
         "editable": installed()[canonical(name)].source,
@@ -95,7 +96,7 @@ def scripts(record: Path) -> dict[str, str]:
     """Hash the console scripts that a list of files names: they compute their place by now, its hashes are older."""
     listed = (line.partition(",")[0] for line in record.read_text(encoding="utf-8").splitlines())
     found = {name: record.parent.parent / name for name in listed if name.startswith("../") and "/bin/" in name}
-    return {name: digest(path) for name, path in found.items() if path.is_file()}
+    return {name: hash_file(path) for name, path in found.items() if path.is_file()}
 
 
 def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
@@ -106,13 +107,7 @@ def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
         sources = {(folder / each).with_suffix("") for each in listed if each.suffix == ".py"}
         for path in sorted(path for place in places for path in place.glob("*.pyc")):
             if path.parent.parent / path.name.partition(".")[0] in sources:
-                yield f"{digest(path)}  {path.relative_to(folder)}\n"
-
-
-def digest(path: Path) -> str:
-    import hashlib  # noqa: PLC0415 - beside its one use
-
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+                yield f"{hash_file(path)}  {path.relative_to(folder)}\n"
 
 
 if __name__ == "__main__":

@@ -59,14 +59,9 @@ def judge_versions(wanted: dict[str, str]) -> Iterator[Row]:
         yield Row(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
 
 
-def kind_of(version: str) -> str:
-    """Say whose torch a version is: fork or public."""
-    return "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
-
-
 def judge_kind(version: str, wanted: str) -> Row:
     """Say whose PyTorch is there."""
-    found = kind_of(version)
+    found = "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
     level = "info" if wanted == "any" else "ok" if found == wanted else "fail"
     fix = "pip has put another torch in its place: the same command installs the right one again"
     return Row("pairing.pytorch", level, f"torch {version}: {found}", wanted, fix)
@@ -86,13 +81,8 @@ def judge_abi(torch: int | None, callers: Iterable[Caller], owners: dict[str, st
     packages = sorted({owners.get(str(one.path), "").partition(" ")[0] for one in other} - {""})
     remove = f", or remove them: pip uninstall {' '.join(packages)}" if packages else ""
     fix = f"compile them again with _GLIBCXX_USE_CXX11_ABI={torch}{remove}"
-    return Row(
-        "pairing.abi",
-        "fail",
-        f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}",
-        str(torch),
-        fix,
-    )
+    seen = f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}"
+    return Row("pairing.abi", "fail", seen, str(torch), fix)
 
 
 def ask_abi() -> int | None:
@@ -148,9 +138,8 @@ def main() -> None:
     ]
     for row in rows:
         print(f"{row.level:5} {row.seen}", flush=True)
-    write_json(
-        options.out, {"checks": [{name: value for name, value in row._asdict().items() if value} for row in rows]}
-    )
+    told = [{name: value for name, value in row._asdict().items() if value} for row in rows]
+    write_json(options.out, {"checks": told})
     bad = [row for row in rows if row.level == "fail"]
     if bad:
         fail("; ".join(f"{row.seen}, and wanted is {row.limit}" for row in bad), bad[0].fix)

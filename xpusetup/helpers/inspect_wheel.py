@@ -26,8 +26,6 @@ from helperlib.wheel.runtime import find_opened, wrong_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from helperlib.wheel.contents import Library
-
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -91,7 +89,8 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
     if any(find_lost(wheel)) or any(wrong_names(wheel)):
         wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
-    return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": is_ok(checks)}
+    ok = not any(check["level"] in {"fail", "crash"} for check in checks)
+    return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": ok}
 
 
 def make_row(check: Check, finding: Finding) -> dict[str, Any]:
@@ -100,12 +99,18 @@ def make_row(check: Check, finding: Finding) -> dict[str, Any]:
     return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
 
 
-def is_ok(checks: list[dict[str, Any]]) -> bool:
-    return not any(check["level"] in {"fail", "crash"} for check in checks)
-
-
 def describe(wheel: Wheel) -> dict[str, Any]:
-    rows = [describe_library(one) for one in wheel.libraries]
+    libraries = [
+        {
+            "path": one.path,
+            "size": one.size,
+            "soname": one.soname,
+            "needed": one.needed,
+            "rpath": one.runpath or one.rpath,
+            "targets": names_of(one.targets.versions),
+        }
+        for one in wheel.libraries
+    ]
     return {
         "name": wheel.name,
         "version": wheel.version,
@@ -113,18 +118,7 @@ def describe(wheel: Wheel) -> dict[str, Any]:
         "size": wheel.size,
         "tags": wheel.tags,
         "requires": wheel.requires,
-        "libraries": rows,
-    }
-
-
-def describe_library(one: Library) -> dict[str, Any]:
-    return {
-        "path": one.path,
-        "size": one.size,
-        "soname": one.soname,
-        "needed": one.needed,
-        "rpath": one.runpath or one.rpath,
-        "targets": names_of(one.targets.versions),
+        "libraries": libraries,
     }
 
 
@@ -145,9 +139,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     path = options.wheel or find_wheel(options.wheels, options.distribution, options.version)
     document = inspect(path, make_wanted(options))
     for check in document["checks"]:
-        print(
-            f"{check['level']:5} {check['title']}: {check['seen'][:200]}".encode("ascii", "backslashreplace").decode()
-        )
+        line = f"{check['level']:5} {check['title']}: {check['seen'][:200]}"
+        print(line.encode("ascii", "backslashreplace").decode())
     if options.out:
         write_json(options.out, document)
     say_summary(*summarise(document))

@@ -51,13 +51,12 @@ def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
     return done.stdout.decode().strip()
 
 
-def is_ignored(name: str, *, whole: bool) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in (IGNORED_OF_WHOLE if whole else IGNORED))
-
-
 def list_entries(folder: Path, *, whole: bool = False) -> list[Path]:
     """List what counts of a folder; a link or a special file would mean something else elsewhere."""
-    entries = [entry for entry in folder.iterdir() if not is_ignored(entry.name, whole=whole)]
+    ignored = IGNORED_OF_WHOLE if whole else IGNORED
+    entries = [
+        entry for entry in folder.iterdir() if not any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in ignored)
+    ]
     for entry in entries:
         if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
             raise RepositoryError(f"{entry} is neither a file nor a folder")
@@ -68,20 +67,17 @@ def make_line(mode: str, kind: str, name: str, hashed: str) -> bytes:
     return f"{mode} {kind} {hashed}\t".encode() + os.fsencode(name) + b"\0"
 
 
-def write_blob(file: Path, *, repository: Path) -> bytes:
-    """Write one file, with mode 644 always: permissions come from an umask or a wheel, not from the content."""
-    hashed = run_git("hash-object", "-w", "--no-filters", "--stdin", repository=repository, text=file.read_bytes())
-    return make_line("100644", "blob", file.name, hashed)
-
-
 def write_tree(folder: Path, *, repository: Path, whole: bool = False) -> str | None:
     """Write the folder and give its hash, None where it holds nothing: git has no empty folders."""
     lines = []
     for entry in list_entries(folder, whole=whole):
         if entry.is_file():
-            lines.append(write_blob(entry, repository=repository))
-        elif hashed := write_tree(entry, repository=repository, whole=whole):
-            lines.append(make_line("040000", "tree", entry.name, hashed))
+            hashing = ("hash-object", "-w", "--no-filters", "--stdin")
+            hashed = run_git(*hashing, repository=repository, text=entry.read_bytes())
+            # Mode 644 always: permissions come from an umask or a wheel, not from the content.
+            lines.append(make_line("100644", "blob", entry.name, hashed))
+        elif below := write_tree(entry, repository=repository, whole=whole):
+            lines.append(make_line("040000", "tree", entry.name, below))
     return run_git("mktree", "-z", repository=repository, text=b"".join(lines)) if lines else None
 
 
@@ -107,13 +103,6 @@ def read_branch(repository: Path, branch: str) -> str | None:
     return found or None
 
 
-def replace_folder(made: Path, target: Path) -> None:
-    """Move the old folder aside first: one that is not empty cannot be replaced in one call."""
-    if target.exists():
-        target.rename(made.with_name("old"))
-    made.rename(target)
-
-
 def check_paths(source: Path, target: Path) -> None:
     if not source.is_dir():
         raise RepositoryError(f"{source} is not a folder")
@@ -130,26 +119,23 @@ def make_repository(source: Path, target: Path, branch: str, *, whole: bool = Fa
     try:
         commit = write_commit(source, repository=scratch / "new", branch=branch, whole=whole)
         if read_branch(target, branch) != commit:
-            replace_folder(scratch / "new", target)
+            if target.exists():  # aside first: a folder that is not empty cannot be replaced in one call
+                target.rename(scratch / "old")
+            (scratch / "new").rename(target)
     finally:
         shutil.rmtree(scratch)
     return commit
 
 
-def parse_arguments(arguments: list[str] | None) -> tuple[Path, Path, str, bool]:
+def main(arguments: list[str] | None = None) -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path, metavar="SOURCE_DIR")
     parser.add_argument("target", type=Path, metavar="BARE_REPO_DIR")
     parser.add_argument("--branch", default="main")
     parser.add_argument("--whole", action="store_true", help="leave out what is for git or of a build alone")
     parsed = parser.parse_args(arguments)
-    return parsed.source.resolve(), parsed.target.resolve(), parsed.branch, parsed.whole
-
-
-def main(arguments: list[str] | None = None) -> int:
-    source, target, branch, whole = parse_arguments(arguments)
     try:
-        print(make_repository(source, target, branch, whole=whole))
+        print(make_repository(parsed.source.resolve(), parsed.target.resolve(), parsed.branch, whole=parsed.whole))
     except (RepositoryError, OSError) as error:
         print(f"make_repository: {error}", file=sys.stderr)
         return 2

@@ -39,7 +39,9 @@ def main() -> None:
             f"take it off PATH, or put that of {options.release} there: {options.url}",
         )
     print(f"{path}: release {told or 'not told'}", flush=True)
-    keep(path, digest, record)
+    if not record.exists():
+        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
+        write_sums(record, [(digest, path.name)])
     run_program((str(path), *options.arguments), {options.prefix_variable: options.prefix})
     brought = look(dict(pair.split("=", 1) for pair in options.brings))
     write_json(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
@@ -64,8 +66,7 @@ def parse_options() -> argparse.Namespace:
 
 def find_program(name: str, url: str, folder: Path) -> Path:
     """Give the program on PATH, else the fetched one."""
-    there = shutil.which(name)
-    if there:
+    if there := shutil.which(name):
         return Path(there)
     path = folder / name
     if not path.exists():
@@ -84,13 +85,6 @@ def hold(path: Path, record: Path) -> str:
     return found
 
 
-def keep(path: Path, digest: str, record: Path) -> None:
-    """Write down which program is used first, and say so."""
-    if not record.exists():
-        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
-        write_sums(record, [(digest, path.name)])
-
-
 def fetch(url: str, path: Path) -> None:
     """Fetch a program whole."""
     try:
@@ -105,14 +99,8 @@ def fetch(url: str, path: Path) -> None:
 def ask_release(path: Path, words: list[str]) -> str:
     """Ask the program for its release; empty where it does not tell."""
     try:
-        said = subprocess.run(
-            (str(path), *words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        command, nothing = (str(path), *words), subprocess.DEVNULL
+        said = subprocess.run(command, stdin=nothing, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except OSError as error:
         fail(f"{path} cannot be run: {error}", "fetch it again, and make it executable")
     except subprocess.TimeoutExpired:

@@ -32,18 +32,8 @@ if TYPE_CHECKING:
 NOT_READY, REPLACED = 3, 5
 NEEDED = ("pytest",)
 TELLING = (
-    "SIMXPU_",
-    "ZE_",
-    "ONEAPI_",
-    "SYCL_",
-    "XPU_",
-    "PYTORCH_",
-    "TORCH_",
-    "HABANA_",
-    "PT_",
-    "ASCEND_",
-    "HF_",
-    "RUN_",
+    *("SIMXPU_", "ZE_", "ONEAPI_", "SYCL_", "XPU_", "PYTORCH_", "TORCH_"),
+    *("HABANA_", "PT_", "ASCEND_", "HF_", "RUN_"),
 )
 """How variables of the caller begin that change what tests come to, beside those of the suite."""
 
@@ -117,17 +107,8 @@ def make_key(order: Order, torch: dict[str, str]) -> str:
     """Give what results depend on beside the tests themselves: with another torch or device they are others."""
     suite = find_version(order.distribution) if order.distribution else None
     told = {name: value for name, value in os.environ.items() if name.startswith((*TELLING, f"{order.suite.upper()}_"))}
-    parts = (
-        told,
-        order.device,
-        order.spec,
-        order.environment,
-        order.keyword,
-        order.options,
-        order.ignored,
-        order.seconds,
-    )
-    text = json.dumps([*parts, torch, suite, platform.python_version(), find_version("pytest")], sort_keys=True)
+    asked = (order.device, order.spec, order.environment, order.keyword, order.options, order.ignored, order.seconds)
+    text = json.dumps([told, *asked, torch, suite, platform.python_version(), find_version("pytest")], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -143,12 +124,16 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
     source, folder = Path(order.source), Path(order.folder)
     work = folder / "work"
     link_tree(source, work, order.entries)
-    if order.spec:
-        write_spec(work, *order.spec)
-    options = make_options(order)
+    if order.spec:  # a bare name in the working directory: a path of any kind is not found
+        name, text = order.spec
+        (work / name).write_text(text, encoding="utf-8")
+    own = str(Path(__file__).parent)  # where the plugin is found
+    path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
+    ours = {"PYTHONPATH": path, AUTOLOAD: "1"}  # only the exact string "1" turns it on
+    variables = {**order.environment, **os.environ, **ours}
+    terms = Terms(work, variables, order.seconds, make_options(order), order.grace, order.reserve)
     for number, shard in enumerate(shards, 1):
         print(f"[{number}/{len(shards)}] {shard.name}", flush=True)
-        terms = Terms(work, environment(order), order.seconds, options, order.grace, order.reserve)
         place = folder / "shards" / shard.name
         if order.again:
             shutil.rmtree(place, ignore_errors=True)
@@ -169,15 +154,6 @@ def make_options(order: Order) -> tuple[str, ...]:
 
 def has_xdist() -> bool:
     return importlib.util.find_spec("xdist") is not None
-
-
-def environment(order: Order) -> dict[str, str]:
-    """Give the variables of the tests."""
-    own = str(Path(__file__).parent)  # where the plugin is found
-    path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
-    autoload = {AUTOLOAD: "1"}  # only the exact string "1" turns it on
-    ours = {"PYTHONPATH": path, **autoload}
-    return {**order.environment, **os.environ, **ours}
 
 
 def describe(order: Order, outcomes: list[Outcome]) -> dict[str, Any]:
@@ -210,7 +186,7 @@ def describe_row(name: str, parts: list[Outcome]) -> dict[str, Any]:
     return {"name": name, **counts, "seconds": round(sum(one.seconds for one in parts), 1), "why": whys, "notes": notes}
 
 
-# Where a suite runs: a tree of links to its files with the device file in it.
+# Where a suite runs: a tree of links to its files, in which the device file lies too.
 
 
 def link_tree(source: Path, work: Path, entries: list[str]) -> None:
@@ -233,11 +209,6 @@ def link_tree(source: Path, work: Path, entries: list[str]) -> None:
         for name in names:
             if not (place / name).exists():
                 (place / name).symlink_to(here / name)
-
-
-def write_spec(work: Path, name: str, text: str) -> None:
-    """Write the device file. It has to be a bare name in the working directory: a path of any kind is not found."""
-    (work / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -62,20 +62,16 @@ def start_ranks(order: dict[str, Any], log: Path) -> bool:
         *("srun", "--label", "--wait=0", "--kill-on-bad-exit=0", "--distribution=block", "--input=none"),
         *(sys.executable, "-B", str(SCRIPT), json.dumps(order)),
     )
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]  # one that nobody listens on now
     usual = {
         "OMP_NUM_THREADS": LOOPBACK["OMP_NUM_THREADS"],
         "MASTER_ADDR": socket.gethostname(),  # this is the first node of the job, where the first rank is
-        "MASTER_PORT": str(find_port()),
+        "MASTER_PORT": str(port),
     }
     mine = {name: text for name, text in usual.items() if name not in os.environ}
     return launch(command, mine, log, order["start"] + OPERATIONS * order["each"])
-
-
-def find_port() -> int:
-    """Find a port that nobody listens on now."""
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return int(free.getsockname()[1])
 
 
 def judge_rank(one: Told, order: dict[str, Any]) -> Ended:
@@ -106,15 +102,10 @@ def judge_job(ranks: list[Told], order: dict[str, Any], job: Job, log: str) -> l
     for at, (told, one) in enumerate(zip(ranks, ended, strict=True)):
         lost = first not in (None, at) and one.follows and not (one.level == ended[first or 0].level == "crash")
         title = f"rank {at} on {told.node}" if told.node else f"rank {at}"
-        results.append(
-            Result(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=name_of(first, when=lost))
-        )
+        cause = f"collectives.rank_{first}" if lost else None
+        results.append(Result(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=cause))
     nodes = sorted({one.node for one in ranks} - {""})
     return [*results, judge_all(results, first, job, nodes, log)]
-
-
-def name_of(rank: int | None, *, when: bool = True) -> str | None:
-    return f"collectives.rank_{rank}" if when and rank is not None else None
 
 
 def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[str], log: str) -> Result:
@@ -124,7 +115,7 @@ def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[st
         said = ERROR.findall(log) or [line for line in log.splitlines() if line.startswith("srun: error")]
         why = "".join(f"; {line}" for line in said[-1:] if not nodes)
         seen = f"{results[first].title}: {results[first].seen}{why}"
-        return Result(ALL, title, "fail", seen, limit, caused_by=name_of(first))
+        return Result(ALL, title, "fail", seen, limit, caused_by=f"collectives.rank_{first}")
     if len(nodes) != job.nodes:
         return Result(ALL, title, "fail", f"all ranks ran on {', '.join(nodes)}", limit)
     return Result(ALL, title, "ok", f"{limit}: {', '.join(nodes)}", limit)

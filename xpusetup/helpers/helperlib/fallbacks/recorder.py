@@ -46,11 +46,6 @@ def why_blind() -> str:
     return f"this PyTorch has no torch._C.{missing[0]}" if missing else ""
 
 
-def dispatch_key(device: str) -> str:
-    ask = getattr(torch._C, "_dispatch_key_for_device", None)
-    return str(ask(device)) if ask else PARALLEL.get(device, "PrivateUse1")
-
-
 @cache
 def find_row(operator: str, key: str) -> Row | None:
     for line in torch._C._dispatch_dump_table(operator).splitlines():
@@ -90,7 +85,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, device: str) -> None:
         super().__init__()
-        self.device, self.key, self.blind = device, dispatch_key(device), why_blind()
+        ask = getattr(torch._C, "_dispatch_key_for_device", None)
+        self.key = str(ask(device)) if ask else PARALLEL.get(device, "PrivateUse1")
+        self.device, self.blind = device, why_blind()
         self.calls: dict[str, int] = {}
         self.unseen: set[str] = set()
         self.inside: set[str] = set()
@@ -108,7 +105,7 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         return result
 
     def is_composed(self, name: str) -> bool:
-        row = None if self.blind else find_row(name, self.key)
+        row = self.row(name)
         return row is not None and row.kind in COMPOSED and find_composite(name) is not None
 
     def take_apart(self, func: Any, args: Any, kwargs: Any) -> Any:
