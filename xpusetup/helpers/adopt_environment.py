@@ -127,11 +127,6 @@ def kind_of(prefix: Path, *, nested: bool) -> str:
 
 def refuse(kind: str) -> tuple[str, str]:
     """Say why this environment can't be used, and what to do; two empty texts where it can."""
-    return next(((reason, fix) for wrong, reason, fix in faults(kind) if wrong), ("", ""))
-
-
-def faults(kind: str) -> list[tuple[bool, str, str]]:
-    """Give what could be wrong with an environment: whether it is, in which words, and what to do."""
     prefix, minor = sys.prefix, "{}.{}".format(*sys.version_info[:2])
     another = f"make one, and name it: {sys.executable} -m venv DIR; --into DIR"
     conda = f"make one, and name it: conda create -p DIR python={minor} pip; --into DIR"
@@ -143,14 +138,15 @@ def faults(kind: str) -> list[tuple[bool, str, str]]:
     frozen = (Path(prefix) / "conda-meta/frozen").exists()
     no_pip = all(importlib.util.find_spec(name) is None for name in ("pip", "ensurepip"))
     get_pip = f"conda install -p {prefix} pip" if kind == "conda" else f"uv pip install --python {prefix} pip"
-    return [
+    faults = (
         (free, "it is free-threaded, which no profile was made for", "name an environment of an ordinary Python"),
         (system, "it is the system's own Python, which its package manager looks after", another),
         (frozen, "it is a conda environment that was frozen (conda-meta/frozen)", conda),
         (packages != usual, f"it installs into {packages}, not into its lib/python{minor}", another),
         (bool(closed), f"{next(iter(closed), '')} may not be written to", f"ask its owner, or {another}"),
         (no_pip, "it has neither pip nor ensurepip", get_pip),
-    ]
+    )
+    return next(((reason, fix) for wrong, reason, fix in faults if wrong), ("", ""))
 
 
 def managed() -> bool:

@@ -160,21 +160,19 @@ def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
 
 def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
     prover = Prover(environment, options.library_path, options.preload)
-    conflicts = prover.prove()
     owners = Owners(environment.listed, environment.prefix, options.sysroot)
-    rows = [replace(one, owners=_owners(one, owners)) for one in conflicts]
-    overlaps = find_overlaps(environment.distributions)
-    rows += [one for each in overlaps if (one := judge_overlap(each, environment.places[0])) is not None]
+    rows = []
+    for one in prover.prove():
+        files = {"library": one.library, "first": one.first, "has": one.has}
+        named = {part: owner for part, path in files.items() if path and (owner := owners.of(path))}
+        rows.append(replace(one, owners=named))
+    overlaps = (judge_overlap(each, environment.places[0]) for each in find_overlaps(environment.distributions))
+    rows += [one for one in overlaps if one is not None]
     document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
     document["conflicts"] = [vars(one) for one in rows]
     if options.closure:
         document |= make_closure(environment, prover.runs, owners)
     return document
-
-
-def _owners(conflict: Conflict, owners: Owners) -> dict[str, str]:
-    files = {"library": conflict.library, "first": conflict.first, "has": conflict.has}
-    return {part: owner for part, path in files.items() if path and (owner := owners.of(path))}
 
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:

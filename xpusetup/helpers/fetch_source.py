@@ -183,7 +183,11 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
     git, moving = gatherer.servers.git, root.folder / MOVING
     prepare(git, root, moving)
     gathered = gatherer.gather_all(root)
-    clear_ignored(git, root)
+    if head_of(git, root.tree) not in {"", root.rev}:
+        # Before another commit: what builds of the last one left among the sources, but for the build folder.
+        said = git.call("-C", str(root.tree), "clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
+        if said.code:
+            raise FetchError(f"git clean failed in {root.tree}: {said.last}", "read the log above")
     for _ in range(ROUNDS):
         broken = check_out_all(git, gathered)
         if not broken:
@@ -228,15 +232,6 @@ def refuse_changed(git: Git, root: Repository) -> None:
     if head not in {root.rev, ours, ""}:
         fix = f"git -C {tree} checkout --detach {ours or root.rev}"
         raise FetchError(f"{tree} is at {head}, a commit of your own choice", fix)
-
-
-def clear_ignored(git: Git, root: Repository) -> None:
-    """Before another commit: remove what builds of the last one left among the sources, but for the build folder."""
-    if head_of(git, root.tree) not in {"", root.rev}:
-        clean = ("clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
-        said = git.call("-C", str(root.tree), *clean)
-        if said.code:
-            raise FetchError(f"git clean failed in {root.tree}: {said.last}", "read the log above")
 
 
 def head_of(git: Git, tree: Path) -> str:

@@ -29,7 +29,7 @@ HEAD = """\
 
 
 def main() -> None:
-    """Write constraints, pip's setting and the record."""
+    """Write constraints, pip's setting and the record: what was installed, and what must not come beside it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pin", action="append", required=True, help="a distribution that must be there and stay")
     parser.add_argument("--keep", action="append", default=[], help="one that must stay if it is there")
@@ -45,7 +45,13 @@ def main() -> None:
         settings = write_constraint(str(options.constraints))
     except ValueError as error:
         fail(str(error), "mend that file, or remove it")
-    write_json(options.out, document(names, options.conflict, settings))
+    conflicts = [
+        {"name": canonical(name), "of": canonical(of), "why": why}
+        for of, why, *unwanted in options.conflict
+        for name in unwanted
+    ]
+    record = {"schema": 1, "packages": str(packages()), "settings": str(settings)}
+    write_json(options.out, {**record, "distributions": list(map(look, names)), "conflicts": conflicts})
     write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
 
@@ -60,22 +66,7 @@ def guarded(pinned: list[str], kept: list[str]) -> list[str]:
     return sorted(name for name in wanted if name in there)
 
 
-def document(names: list[str], conflicts: list[list[str]], settings: Path) -> dict[str, object]:
-    """Give the record: what was installed, by its list of files, and what must not come beside it."""
-    return {
-        "schema": 1,
-        "packages": str(packages()),
-        "settings": str(settings),
-        "distributions": [record(name) for name in names],
-        "conflicts": [
-            {"name": canonical(name), "of": canonical(of), "why": why}
-            for of, why, *names in conflicts
-            for name in names
-        ],
-    }
-
-
-def record(name: str) -> dict[str, object]:
+def look(name: str) -> dict[str, object]:
     """Give one distribution with the hash, size and time of its list of files."""
     found = distribution(name)
     path = Path(str(getattr(found, "_path", ""))) / "RECORD"

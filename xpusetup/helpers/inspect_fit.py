@@ -209,13 +209,6 @@ def broken(path: Path, why: str) -> dict[str, Any]:
     return {**named, **nothing, "device": device_code([])}
 
 
-def try_wheel(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:
-    try:
-        return examine(path, torch, disk, options)
-    except UNREADABLE as error:
-        return broken(path, f"it cannot be read: {error}")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     disk = Disk(options.sysroot)
@@ -224,7 +217,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UNREADABLE as error:
         sys.stderr.write(f"{options.torch_wheel} cannot be read: {error}\n")
         return 2
-    documents = [try_wheel(path, torch, disk, options) for path in options.wheels]
+    documents = []
+    for path in options.wheels:
+        try:
+            documents.append(examine(path, torch, disk, options))
+        except UNREADABLE as error:  # noqa: PERF203 - a few wheels
+            documents.append(broken(path, f"it cannot be read: {error}"))
     documents += examine_installed(torch, disk, options) if options.installed else ()
     told = {"version": torch.version, "libraries": list(map(basename, torch.paths))}
     print(json.dumps({"torch": told, "wheels": documents, "plain": demangle(documents)}))

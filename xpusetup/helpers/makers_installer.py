@@ -29,9 +29,17 @@ TIMEOUT_S = 60
 def main() -> None:
     """Find the program, hold its release against the wanted one, run it, and look what is there now."""
     options = parse_options()
-    path = find_program(options.program, options.url, options.into / options.release)
+    there = shutil.which(options.program)
+    path = Path(there) if there else options.into / options.release / options.program
+    if not path.exists():
+        fetch(options.url, path)
     record = options.record / "programs" / f"{path.name} {options.release}"
-    digest = hold(path, record)
+    digest = hash_file(path)
+    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [digest]:
+        fail(
+            f"{path} is not the program that was run at first: its hash differs. It was not run",
+            f"if you trust the new one: rm '{record}'",
+        )
     told = ask_release(path, options.ask) if options.ask else ""
     if told and told != options.release:
         fail(
@@ -62,27 +70,6 @@ def parse_options() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("arguments", nargs="+")
     return parser.parse_args()
-
-
-def find_program(name: str, url: str, folder: Path) -> Path:
-    """Give the program on PATH, else the fetched one."""
-    if there := shutil.which(name):
-        return Path(there)
-    path = folder / name
-    if not path.exists():
-        fetch(url, path)
-    return path
-
-
-def hold(path: Path, record: Path) -> str:
-    """Give the hash of a program, which has to be that of its first use, where it was used before."""
-    found = hash_file(path)
-    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [found]:
-        fail(
-            f"{path} is not the program that was run at first: its hash differs. It was not run",
-            f"if you trust the new one: rm '{record}'",
-        )
-    return found
 
 
 def fetch(url: str, path: Path) -> None:

@@ -54,24 +54,18 @@ SHOWN = 3
 def prove_fit(options: argparse.Namespace) -> None:
     """Judge the wheel, say why, and end with 1 where it is not proven to fit."""
     wheel = find_wheel(options.wheels, options.distribution, options.version)
-    seen = inspect(wheel, sys.prefix)
+    asked, disk = parse_arguments([str(wheel), "--prefix", sys.prefix]), Disk("")
+    torch = find_torch(asked, disk)
+    if not torch.paths:
+        fail(f"there is no torch in {sys.prefix}", "install it: the same command goes on there")
+    seen = examine(wheel, torch, disk, asked)
     against = why_not(seen, options.binds)
     write_json(options.out, {"wheel": wheel.name, "fits": not against, "reason": against, "asks": asks(seen)})
     if against:
         fail(f"{wheel.name} is not proven to fit: {against}", options.otherwise or "leave it out of the stack")
     names = sum(one["torch"] + one["stable"] for one in seen["libraries"])
-    asked = f"{count(names, 'name')} of torch" if names else "asks nothing of torch"
-    say_summary("fits", asked if seen["compiled"] else "Python alone")
-
-
-def inspect(wheel: Path, prefix: str) -> dict[str, Any]:
-    """Read a wheel beside the torch of an environment."""
-    asked = parse_arguments([str(wheel), "--prefix", prefix])
-    disk = Disk("")
-    torch = find_torch(asked, disk)
-    if not torch.paths:
-        fail(f"there is no torch in {prefix}", "install it: the same command goes on there")
-    return examine(wheel, torch, disk, asked)
+    needs = f"{count(names, 'name')} of torch" if names else "asks nothing of torch"
+    say_summary("fits", needs if seen["compiled"] else "Python alone")
 
 
 def asks(seen: dict[str, Any]) -> str:

@@ -162,18 +162,14 @@ def parse_options() -> argparse.Namespace:
     return options
 
 
-def list_checks() -> list[dict[str, str]]:
-    gate = dict.fromkeys(GATES, "gate")
-    rows = [(one.id, one.title, gate.get(one.id, one.level)) for one in CHECKS]
-    return [{"id": name, "area": name.partition(".")[0], "title": title, "level": level} for name, title, level in rows]
-
-
 def main() -> int:
     options = parse_options()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding is not the finding's matter
     if options.list:
-        print(json.dumps(list_checks(), indent=2))
+        gates = dict.fromkeys(GATES, "gate")
+        rows = [(one.id, one.id.partition(".")[0], one.title, gates.get(one.id, one.level)) for one in CHECKS]
+        print(json.dumps([dict(zip(("id", "area", "title", "level"), row, strict=True)) for row in rows], indent=2))
         return 0
     if options.which:
         with closing(run_checks(Order("auto", GATES[:1], options.patience))) as found:

@@ -121,19 +121,6 @@ def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[st
     return Result(ALL, title, "ok", f"{limit}: {', '.join(nodes)}", limit)
 
 
-def make_document(device: str, results: list[Result]) -> dict[str, Any]:
-    versions = {"python": platform.python_version(), "torch": find_version("torch"), "numpy": find_version("numpy")}
-    return {
-        "device": device,
-        "devices": [],
-        "versions": {**versions, "extensions": {}},
-        "checks": [describe(one) for one in results],
-        "verified": all(one.level == "ok" for one in results),
-        "level": "nodes",
-        "not_checked": ["anything beside collectives", "speed"],
-    }
-
-
 def parse_options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", required=True, help="xpu, simxpu, cpu, cuda, hpu, npu, ...")
@@ -168,7 +155,16 @@ def main() -> int:
         print("error: this runs within a job of Slurm over several nodes: sbatch nodes.sbatch", file=sys.stderr)
         return NOT_READY
     results = verify(options, job)
-    document = make_document(options.device, results)
+    versions = {"python": platform.python_version(), "torch": find_version("torch"), "numpy": find_version("numpy")}
+    document = {
+        "device": options.device,
+        "devices": [],
+        "versions": {**versions, "extensions": {}},
+        "checks": [describe(one) for one in results],
+        "verified": all(one.level == "ok" for one in results),
+        "level": "nodes",
+        "not_checked": ["anything beside collectives", "speed"],
+    }
     for one in results:
         after = f" (follows from {one.caused_by})" if one.caused_by else ""
         print(f"{one.level:5} {one.title}: {one.seen}{after}")

@@ -206,16 +206,6 @@ SAID = 160
 """Characters that are kept of what a loader says about itself."""
 
 
-def load_class(name: str) -> Any:
-    """Import module:Class. Raises Absent where it is not installed."""
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        why = f"{module} cannot be imported ({describe_error(error)}): torch's own loader is what is used"
-        raise Absent(why) from error
-
-
 def make_pictures(torch: Any, folder: Path) -> tuple[Any, str]:
     """Give a data set: folders of pictures, which such loaders take, or tensors where torchvision is not there."""
     try:
@@ -258,7 +248,12 @@ def find_trouble(torch: Any, ours: list[Any], right: list[Any]) -> str:
 def check_loader(bench: Bench) -> Outcome:
     if not bench.loader:
         raise Absent("this device has no data loader of its own")
-    torch, made_by = bench.torch, load_class(bench.loader)
+    torch, (module, _, name) = bench.torch, bench.loader.partition(":")
+    try:
+        made_by = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        why = f"{module} cannot be imported ({describe_error(error)}): torch's own loader is what is used"
+        raise Absent(why) from error
     with tempfile.TemporaryDirectory() as folder, io.StringIO() as heard:
         dataset, what = make_pictures(torch, Path(folder))
         right = list(torch.utils.data.DataLoader(dataset, batch_size=BATCH, num_workers=0, drop_last=True))

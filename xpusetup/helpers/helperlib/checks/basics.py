@@ -36,23 +36,17 @@ ABSURD = 1 << 52
 """Bytes: 4 PiB is more than a 64-bit program can address, so no device can have it."""
 
 
-def list_accelerators(torch: Any) -> Iterator[tuple[str, str]]:
-    """Give each accelerator that says it is available, and who says so; torch's own choice first."""
+def choose_device(torch: Any) -> tuple[str, str]:
+    """Give the device that `auto` means here, and why it is that one: torch's own choice first."""
+    found: dict[str, str] = {}  # each accelerator that is available, and who says so
     accelerator: Any = getattr(torch, "accelerator", None)
     if accelerator and accelerator.is_available():
-        yield str(accelerator.current_accelerator().type), "torch.accelerator"
+        found[str(accelerator.current_accelerator().type)] = "torch.accelerator"
     private = getattr(getattr(torch, "_C", None), "_get_privateuse1_backend_name", lambda: "")()
-    for name in (*KNOWN, private):
-        module: Any = getattr(torch, name, None) if name else None
+    for name in filter(None, (*KNOWN, private)):
+        module: Any = getattr(torch, name, None)
         if hasattr(module, "is_available") and module.is_available():
-            yield name, f"torch.{name}"
-
-
-def choose_device(torch: Any) -> tuple[str, str]:
-    """Give the device that `auto` means here, and why it is that one."""
-    found: dict[str, str] = {}
-    for name, said_by in list_accelerators(torch):
-        found.setdefault(name, said_by)
+            found.setdefault(name, f"torch.{name}")
     if not found:
         return "cpu", "no accelerator is available, so the CPU"
     name, *others = found

@@ -321,7 +321,9 @@ def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit
         there = None if causal or mask is None else mask.to(bench.device)
         if there is not None and there.is_floating_point():
             there = there.to(query.dtype)
-        poison(bench, query)
+        # Leave nan in the memory that the result is likely to get: a kernel that leaves out a part shows it.
+        filled = [torch.full_like(query, math.nan) for _ in range(3)]
+        del filled
         return torch.nn.functional.scaled_dot_product_attention(query, key, value, there, is_causal=causal)
 
     def right() -> Any:
@@ -329,12 +331,6 @@ def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit
         return attend(query, key, value, mask)
 
     return Case(name, ours, right, limit)
-
-
-def poison(bench: Bench, like: Any) -> None:
-    """Leave nan in the memory that the next result is likely to get: a kernel that leaves out a part shows it."""
-    filled = [bench.torch.full_like(like, math.nan) for _ in range(3)]
-    del filled
 
 
 def layout_cases(bench: Bench) -> Iterator[Case]:

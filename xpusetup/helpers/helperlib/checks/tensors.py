@@ -45,7 +45,8 @@ def check_factories(bench: Bench) -> Iterator[Case]:
 
         def ours() -> Any:
             if hasattr(right, "dtype"):
-                leave_behind(bench, right.numel() * right.itemsize)
+                # Leave other numbers in the memory that it is likely to get, lest it be right by chance.
+                torch.empty(right.numel() * right.itemsize, dtype=torch.uint8).fill_(93).to(bench.device)
             return make(torch, device=bench.device, **options)
 
         return fact(name, ours, right)
@@ -56,11 +57,6 @@ def check_factories(bench: Bench) -> Iterator[Case]:
     for name, make in RANGES.items():
         yield make_case(name, make)
     yield fact("device without an index", lambda: str(torch.zeros(1, device=bench.name).device), bench.device)
-
-
-def leave_behind(bench: Bench, size: int) -> None:
-    """Leave other numbers in the memory that the next tensor is likely to get, lest it be right by chance."""
-    bench.torch.empty(size, dtype=bench.torch.uint8).fill_(93).to(bench.device)
 
 
 def make_values(torch: Any, dtype: str, *shape: int) -> Any:

@@ -61,17 +61,13 @@ def installed() -> dict[str, Found]:
     found: dict[str, Found] = {}
     for one in metadata.distributions():
         place = Path(str(one.locate_file(""))).resolve()
-        name = _name(one)
+        folder = Path(str(getattr(one, "_path", "")))
+        # Nothing is what an interrupted installer left behind, also under a name with a tilde.
+        name = "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
         link = packages() / f"{name}.egg-link"
         if name and canonical(name) not in found and (place in places or link.exists()):
             found[canonical(name)] = _look(one, name, str(place) if link.exists() else "")
     return found
-
-
-def _name(one: metadata.Distribution) -> str:
-    """Give the name; nothing for what an interrupted installer left behind, also under a name with a tilde."""
-    folder = Path(str(getattr(one, "_path", "")))
-    return "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
 
 
 def find_version(name: str) -> str | None:

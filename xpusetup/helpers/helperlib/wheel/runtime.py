@@ -137,8 +137,10 @@ def _hands_on(scope: Scope, loaders: frozenset[str]) -> bool:
 
 
 def _texts(scope: Scope, loaders: frozenset[str]) -> set[str]:
-    found = {text for expression in _reaching(scope, loaders) for text in _spelled(expression)}
-    return {name for text in found if _telling(name := basename(text))}
+    """Give the names that tell of a library: of enough letters beside `lib` and the ending."""
+    names = {basename(text) for expression in _reaching(scope, loaders) for text in _spelled(expression)}
+    plain = {name: ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib") for name in names}
+    return {name for name, letters in plain.items() if sum(map(str.isalnum, letters)) >= TELLING}
 
 
 def _spelled(node: ast.AST) -> Iterator[str]:
@@ -158,11 +160,6 @@ def _whole(node: ast.AST) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return (_whole(node.left) or ANYTHING) + (_whole(node.right) or ANYTHING)
     return ""
-
-
-def _telling(name: str) -> bool:
-    plain = ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib")
-    return sum(char.isalnum() for char in plain) >= TELLING
 
 
 def opens(pattern: str, library: str) -> bool:

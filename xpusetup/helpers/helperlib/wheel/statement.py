@@ -136,18 +136,14 @@ def steps_before(root: Path, step: str) -> Iterator[str]:
 
 
 def _made_by(root: Path, step: str) -> Iterator[dict[str, Any]]:
-    for digest, path in read_stamp(root / f"stamps/{step}"):
+    stamp = root / f"stamps/{step}"  # sha256 and path of what a step made, as helpers/step.sh wrote it down
+    for line in stamp.read_text(encoding="utf-8").splitlines()[1:] if stamp.is_file() else ():
+        digest, _size, _written, rest = line.split(" ", 3)
+        path = Path(rest if rest.startswith("/") else rest.split(" ", 2)[2])
         if path.suffix == ".whl":
             yield _file(path.name, digest)
         elif path.name.endswith("requirements.json") and path.is_file():
             yield from map(_installed, json.loads(path.read_text(encoding="utf-8")))
-
-
-def read_stamp(stamp: Path) -> Iterator[tuple[str, Path]]:
-    """Give sha256 and path of what a step made, as helpers/step.sh wrote it down."""
-    for line in stamp.read_text(encoding="utf-8").splitlines()[1:] if stamp.is_file() else ():
-        digest, _size, _written, rest = line.split(" ", 3)
-        yield digest, Path(rest if rest.startswith("/") else rest.split(" ", 2)[2])
 
 
 def _installed(row: Mapping[str, str]) -> dict[str, Any]:
