@@ -21,8 +21,6 @@ from helperlib.output import count, fail, say_summary, write_text
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from helperlib.git.process import Git
-
 
 class Change(NamedTuple):
     """A line of a file, without the space around it, and what stands there instead; empty: the line goes."""
@@ -40,8 +38,16 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
     changes = [Change(*json.loads(text)) for text in options.loosen]
+    git = make_git()
     try:
-        names = change_tree(make_git(), options.tree, options.files, changes)
+        names = put_on(git, options.tree, options.files)
+        if changes:
+            text = render_diff(options.tree, changes)
+            sys.stdout.write(text)
+            with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+                loosened = Path(folder) / "loosened-pins.patch"
+                write_text(loosened, text)
+                names = put_on(git, options.tree, [*options.files, loosened])
     except FetchError as error:
         fail(str(error), error.fix)
     except OSError as error:
@@ -49,19 +55,6 @@ def main() -> None:
     for name in names:
         sys.stdout.write(f"{options.tree.name}: {name} is on\n")
     say_summary(count(len(names), "patch"))
-
-
-def change_tree(git: Git, tree: Path, files: Sequence[Path], changes: Sequence[Change]) -> list[str]:
-    """Put patches on, then loosen pins; give the names of what is on."""
-    names = put_on(git, tree, files)
-    if not changes:
-        return names
-    text = render_diff(tree, changes)
-    sys.stdout.write(text)
-    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
-        loosened = Path(folder) / "loosened-pins.patch"
-        write_text(loosened, text)
-        return put_on(git, tree, [*files, loosened])
 
 
 def render_diff(tree: Path, changes: Sequence[Change]) -> str:

@@ -11,9 +11,8 @@ import os
 import sys
 import tempfile
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -33,18 +32,15 @@ FORCED = "PYTORCH_XPU_FALLBACK_OP"
 NO_DEVICE = 4
 
 
-@dataclass
-class Heard:
+class Heard(defaultdict[str, Counter[str]]):
     """What was said while a workload ran: by kind of message, how often each operator was named."""
 
-    operators: dict[str, Counter[str]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__(Counter)
 
     def listen(self, text: str) -> None:
         for message in find_messages(text):
-            self.operators.setdefault(message.kind, Counter())[message.operator] += 1
-
-    def named(self, kind: str) -> Counter[str]:
-        return self.operators.get(kind, Counter())
+            self[message.kind][message.operator] += 1
 
 
 @contextmanager
@@ -95,7 +91,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
         errors, refused = run_parts(workload, bench, heard)
     rows = {name: recorder.row(name) for name in recorder.calls}
     fallen = {name: row for name, row in rows.items() if row is not None and row.is_fallback}
-    announced = heard.named("announced")
+    announced = heard["announced"]
     found = {
         name: {
             "name": name,
@@ -112,7 +108,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
         "operators": list(found.values()),
         "own": {name: calls for name, calls in sorted(recorder.calls.items()) if name not in found},
         "unseen": sorted(recorder.unseen),
-        "unnamed": heard.named("once").total(),
+        "unnamed": heard["once"].total(),
         "errors": errors,
     }
 

@@ -206,7 +206,7 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
 
 
 def prepare(git: Git, root: Repository, moving: Path) -> None:
-    """Refuse a tree that is someone's; mark any other as on its way."""
+    """Refuse a tree that is someone's or holds their work (changed files, another commit); mark any other as moving."""
     tree = root.tree
     elsewhere = "choose another place: --build-dir DIR"
     if root.folder.is_file():
@@ -215,23 +215,18 @@ def prepare(git: Git, root: Repository, moving: Path) -> None:
         raise FetchError(f"{tree} holds files, and is no git tree", f"move them away, or {elsewhere}")
     if root.folder.exists() and not moving.exists():
         take_back(git, tree)
-        refuse_changed(git, root)
+        asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
+        if changed := git.ask("-C", str(tree), *asked):
+            names = ", ".join(line.split(maxsplit=1)[-1] for line in changed.splitlines()[:3])
+            fix = f"keep them elsewhere, then: git -C {tree} checkout -- ."
+            raise FetchError(f"{tree} holds changes of your own ({names})", fix)
+        head, mark = head_of(git, tree), root.folder / MARK
+        ours = mark.read_text().strip() if mark.exists() else ""
+        if head not in {root.rev, ours, ""}:
+            fix = f"git -C {tree} checkout --detach {ours or root.rev}"
+            raise FetchError(f"{tree} is at {head}, a commit of your own choice", fix)
     root.folder.mkdir(parents=True, exist_ok=True)
     moving.touch()
-
-
-def refuse_changed(git: Git, root: Repository) -> None:
-    """End when the tree holds someone's work: changed files, or a commit that this program did not put there."""
-    tree, mark = root.tree, root.folder / MARK
-    asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
-    if changed := git.ask("-C", str(tree), *asked):
-        names = ", ".join(line.split(maxsplit=1)[-1] for line in changed.splitlines()[:3])
-        fix = f"keep them elsewhere, then: git -C {tree} checkout -- ."
-        raise FetchError(f"{tree} holds changes of your own ({names})", fix)
-    head, ours = head_of(git, tree), mark.read_text().strip() if mark.exists() else ""
-    if head not in {root.rev, ours, ""}:
-        fix = f"git -C {tree} checkout --detach {ours or root.rev}"
-        raise FetchError(f"{tree} is at {head}, a commit of your own choice", fix)
 
 
 def head_of(git: Git, tree: Path) -> str:

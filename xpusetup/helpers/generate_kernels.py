@@ -16,15 +16,17 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from helperlib.codegen.inductor import compile_source, generate_model
 from helperlib.env.distributions import find_version
 from helperlib.output import count, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 DISTRIBUTIONS = ("triton-xpu", "pytorch-triton-xpu", "triton")
 """Of the Triton here that may know Intel GPUs."""
@@ -42,10 +44,6 @@ HALF = "*half"
 LONGEST = 300
 """Of an error of Triton's; the last line says what is wrong, those before it show where in the kernel."""
 QUERY_SECONDS, OCLOC_SECONDS = 60, 300
-
-
-Listed = tuple[dict[str, Any], Callable[[], Any]]
-"""What a kernel is known by, and what lets Triton compile it."""
 
 
 class Ocloc:
@@ -138,7 +136,13 @@ def compile_target(target: str, ocloc: Ocloc, out: Path) -> None:
         os.environ["TRITON_ALWAYS_COMPILE"] = "1"
         os.environ["TRITON_CACHE_DIR"] = str(ocloc.folder / "cache")
         gpu = describe_gpu(target, extensions, ocloc.version())
-        found["kernels"] = [compile_kernel(*each, target, ocloc) for each in list_written(gpu)]
+        from helperlib.codegen.kernels import KERNELS  # noqa: PLC0415 - it imports triton, after the variables are set
+
+        for name, kernel in KERNELS.items():
+            half = half_of(gpu) if HALF in kernel.types.values() else ""
+            known = {"name": name, "origin": "written", "half": half}
+            made = partial(compile_by_triton, kernel, gpu)
+            found["kernels"].append(compile_kernel(known, made, target, ocloc))
         found["model"] = {"torch": "", "why": "the process ended within inductor", "calls": []}
         write_json(out, found)
         model = generate_model(gpu)
@@ -150,21 +154,8 @@ def compile_target(target: str, ocloc: Ocloc, out: Path) -> None:
     write_json(out, found)
 
 
-def list_written(gpu: dict[str, Any]) -> list[Listed]:
-    """Give the kernels that are written here: what each is known by, and what lets Triton compile it."""
-    from helperlib.codegen.kernels import KERNELS  # noqa: PLC0415 - it imports triton, after the variables are set
-
-    def half(kernel: Any) -> str:
-        return half_of(gpu) if HALF in kernel.types.values() else ""
-
-    return [
-        ({"name": name, "origin": "written", "half": half(kernel)}, partial(compile_by_triton, kernel, gpu))
-        for name, kernel in KERNELS.items()
-    ]
-
-
 def compile_kernel(known: dict[str, Any], make: Callable[[], Any], target: str, ocloc: Ocloc) -> dict[str, Any]:
-    """Compile one kernel, and say how far it came."""
+    """Compile one kernel, which `make` lets Triton do first, and say how far it came beside what it is known by."""
     began = time.monotonic()
     found: dict[str, Any] = {**known, "stage": "triton", "error": "", "spirv_bytes": 0, "image_bytes": 0}
     found |= {"versions": [], "matrix": False, "ocloc_seconds": 0.0}

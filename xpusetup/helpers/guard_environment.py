@@ -37,8 +37,12 @@ def main() -> None:
     parser.add_argument("--constraints", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    names = guarded(options.pin, options.keep)
     there = installed()
+    if absent := [name for name in options.pin if canonical(name) not in there]:
+        fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
+    # Beside those asked for, what they pin to one version themselves (run-time libraries).
+    needed = {name for one in options.pin for name in names_of(there[canonical(one)].requires, pinned=True)}
+    names = sorted(name for name in {*map(canonical, (*options.pin, *options.keep)), *needed} if name in there)
     pins = "".join(f"{there[name].name}=={there[name].version}\n" for name in names)
     write_text(options.constraints, HEAD + pins)
     try:
@@ -54,16 +58,6 @@ def main() -> None:
     write_json(options.out, {**record, "distributions": list(map(look, names)), "conflicts": conflicts})
     write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
-
-
-def guarded(pinned: list[str], kept: list[str]) -> list[str]:
-    """Give the names to guard: those asked for, and what they pin to one version themselves (run-time libraries)."""
-    there = installed()
-    if absent := [name for name in pinned if canonical(name) not in there]:
-        fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
-    needed = {name for one in pinned for name in names_of(there[canonical(one)].requires, pinned=True)}
-    wanted = {canonical(name) for name in (*pinned, *kept)} | needed
-    return sorted(name for name in wanted if name in there)
 
 
 def look(name: str) -> dict[str, object]:

@@ -109,17 +109,14 @@ def read_caller(path: Path) -> Caller | None:
             elf = Elf(data)
             if not any(TORCH.match(name) for name in elf.texts(NEEDED)):
                 return None
-            return Caller(path, abi_of(one.name for one in read_symbols(elf).asked))
+            asked = [one.name for one in read_symbols(elf).asked]
     except (NotElfError, ValueError, struct.error):
         return None
-
-
-def abi_of(names: Iterable[str]) -> int | None:
-    """Tell the ABI by torch's functions that are asked for and that take a std::string."""
-    ours = [name for name in names if OF_TORCH.match(name)]
+    # The ABI shows in torch's functions that are asked for and that take a std::string.
+    ours = [name for name in asked if OF_TORCH.match(name)]
     new = sum(bool(NEW_STRINGS.search(name)) for name in ours)
     old = sum(bool(OLD_STRINGS.search(name)) for name in ours)
-    return None if new == old else int(new > old)
+    return Caller(path, None if new == old else int(new > old))
 
 
 def main() -> None:

@@ -90,16 +90,6 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
         wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
     ok = not any(check["level"] in {"fail", "crash"} for check in checks)
-    return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": ok}
-
-
-def make_row(check: Check, finding: Finding) -> dict[str, Any]:
-    told = finding.level in {"warn", "fail"}
-    words = {"why": check.why if told else "", "fix": check.fix if told else ""}
-    return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
-
-
-def describe(wheel: Wheel) -> dict[str, Any]:
     libraries = [
         {
             "path": one.path,
@@ -112,6 +102,7 @@ def describe(wheel: Wheel) -> dict[str, Any]:
         for one in wheel.libraries
     ]
     return {
+        "wheel": str(path),
         "name": wheel.name,
         "version": wheel.version,
         "sha256": wheel.sha256,
@@ -119,7 +110,15 @@ def describe(wheel: Wheel) -> dict[str, Any]:
         "tags": wheel.tags,
         "requires": wheel.requires,
         "libraries": libraries,
+        "checks": checks,
+        "ok": ok,
     }
+
+
+def make_row(check: Check, finding: Finding) -> dict[str, Any]:
+    told = finding.level in {"warn", "fail"}
+    words = {"why": check.why if told else "", "fix": check.fix if told else ""}
+    return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
 
 
 def summarise(document: dict[str, Any]) -> tuple[str, str]:

@@ -187,12 +187,11 @@ def resolve(call: Call, paths: tuple[str, ...]) -> tuple[int, list[str], list[Pi
         report = Path(folder) / "report.json"
         code, lines = call.install("--dry-run", "--report", str(report), *paths)
         text = report.read_text(encoding="utf-8") if code == 0 else '{"install": []}'
-    return code, lines, [_told(item) for item in json.loads(text)["install"]]
-
-
-def _told(item: dict[str, dict[str, dict[str, dict[str, str]]]]) -> Pin:
-    found = item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
-    return Pin(f"{item['metadata']['name']}=={item['metadata']['version']}", (found,) if found else ())
+    pins = []
+    for item in json.loads(text)["install"]:
+        sha256 = item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
+        pins.append(Pin(f"{item['metadata']['name']}=={item['metadata']['version']}", (sha256,) if sha256 else ()))
+    return code, lines, pins
 
 
 def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *, strict: bool) -> list[Pin]:

@@ -95,14 +95,6 @@ def write_commit(source: Path, *, repository: Path, branch: str, whole: bool = F
     return commit
 
 
-def read_branch(repository: Path, branch: str) -> str | None:
-    """Give the commit of the branch, None where there is no such repository or branch."""
-    if not (repository / MARKER).is_file():
-        return None
-    found = run_git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}", repository=repository)
-    return found or None
-
-
 def check_paths(source: Path, target: Path) -> None:
     if not source.is_dir():
         raise RepositoryError(f"{source} is not a folder")
@@ -118,7 +110,8 @@ def make_repository(source: Path, target: Path, branch: str, *, whole: bool = Fa
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         commit = write_commit(source, repository=scratch / "new", branch=branch, whole=whole)
-        if read_branch(target, branch) != commit:
+        known = ("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        if not (target / MARKER).is_file() or run_git(*known, repository=target) != commit:
             if target.exists():  # aside first: a folder that is not empty cannot be replaced in one call
                 target.rename(scratch / "old")
             (scratch / "new").rename(target)

@@ -7,7 +7,7 @@ import hashlib
 import os
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import FetchError, Git, make_git, say
@@ -55,16 +55,24 @@ def run(options: argparse.Namespace, git: Git) -> None:
 
 
 def look_at_archive(options: argparse.Namespace, git: Git) -> None:
-    """Write down the hash of an archive's files, and their date; say which submodules it lacks."""
-    seen = look(git, options.tree)
-    if seen.missing:
-        lacks = ", ".join(seen.missing)
-        say(f"the archive in {options.tree} lacks what lies in submodules: {lacks}. With them: {options.clone}")
-    write_text(options.date, f"{seen.date}\n")
-    found = {"tree": str(options.tree), "archive": seen.sha256, "files": seen.files, "missing": list(seen.missing)}
+    """Write down the hash of an archive's files, and their date; say which submodules it lacks.
+
+    The date, in seconds since the epoch, is that of PKG-INFO, else of the newest file: tar keeps them.
+    """
+    tree = options.tree
+    names = sorted(_list_sources(git, tree))
+    if not names:
+        raise FetchError(f"{tree} holds no file", "unpack the archive there, or name another folder")
+    sha256, newest = hash_sources(tree, names)
+    missing = list(_missing(git, tree, names))
+    if missing:
+        say(f"the archive in {tree} lacks what lies in submodules: {', '.join(missing)}. With them: {options.clone}")
+    packed = tree / PACKED
+    write_text(options.date, f"{int(packed.stat().st_mtime) if packed.is_file() else newest}\n")
+    found = {"tree": str(tree), "archive": sha256, "files": len(names), "missing": missing}
     write_json(options.out, found, indent=None)
-    lacking = f"without {count(len(seen.missing), 'submodule')}" if seen.missing else ""
-    say_summary(f"your own archive, sha256 {seen.sha256[:12]} of {count(seen.files, 'file')}", lacking)
+    lacking = f"without {count(len(missing), 'submodule')}" if missing else ""
+    say_summary(f"your own archive, sha256 {sha256[:12]} of {count(len(names), 'file')}", lacking)
 
 
 def link(tree: Path, place: Path) -> None:
@@ -105,20 +113,8 @@ MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
 
 
-class Tree(NamedTuple):
-    """What identifies an unpacked archive, as nothing in it names a commit. `date` is in seconds since the epoch."""
-
-    sha256: str
-    files: int
-    date: int
-    missing: tuple[str, ...]
-
-
-def look(git: Git, folder: Path) -> Tree:
-    """Hash the files of an archive. Its date is that of PKG-INFO, else of the newest file: tar keeps them."""
-    names = sorted(_list_sources(git, folder))
-    if not names:
-        raise FetchError(f"{folder} holds no file", "unpack the archive there, or name another folder")
+def hash_sources(folder: Path, names: list[str]) -> tuple[str, int]:
+    """Hash the files of an archive, in which nothing names a commit; give the date of the newest as well."""
     digest, newest = hashlib.sha256(), 0
     for name in names:
         path = folder / name
@@ -129,9 +125,7 @@ def look(git: Git, folder: Path) -> Tree:
         else:
             kind, hashed = "program" if seen.st_mode & 0o100 else "file", hash_file(path)
         digest.update(f"{name}\0{kind}\0{hashed}\n".encode("utf-8", "surrogateescape"))
-    packed = folder / PACKED
-    date = int(packed.stat().st_mtime) if packed.is_file() else newest
-    return Tree(digest.hexdigest(), len(names), date, tuple(_missing(git, folder, names)))
+    return digest.hexdigest(), newest
 
 
 def _list_sources(git: Git, folder: Path) -> Iterator[str]:

@@ -127,7 +127,13 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
     path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
     ours = {"PYTHONPATH": path, AUTOLOAD: "1"}  # only the exact string "1" turns it on
     variables = {**order.environment, **os.environ, **ours}
-    terms = Terms(work, variables, order.seconds, make_options(order), order.grace, order.reserve)
+    options = (
+        *(("-n", str(order.workers), "--max-worker-restart=100000") if order.workers and has_xdist() else ()),
+        *(f"--ignore={name}" for name in order.ignored),
+        *(("-k", order.keyword) if order.keyword else ()),
+        *order.options,
+    )
+    terms = Terms(work, variables, order.seconds, options, order.grace, order.reserve)
     for number, shard in enumerate(shards, 1):
         print(f"[{number}/{len(shards)}] {shard.name}", flush=True)
         place = folder / "shards" / shard.name
@@ -138,14 +144,6 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
         when = " (in an earlier run)" if outcome.kept else ""
         print(f"[{number}/{len(shards)}] {shard.name}: {outcome.why or told}{when}", flush=True)
         yield outcome
-
-
-def make_options(order: Order) -> tuple[str, ...]:
-    """Give pytest's options of this order: workers where there is pytest-xdist, what to leave out."""
-    workers = ("-n", str(order.workers), "--max-worker-restart=100000") if order.workers and has_xdist() else ()
-    ignored = [f"--ignore={name}" for name in order.ignored]
-    keyword = ("-k", order.keyword) if order.keyword else ()
-    return (*workers, *ignored, *keyword, *order.options)
 
 
 def has_xdist() -> bool:

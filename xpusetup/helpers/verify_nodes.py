@@ -50,12 +50,6 @@ class Ended:
     follows: bool = False
 
 
-def read_job() -> Job | None:
-    """Read the job's variables; None outside of one."""
-    told = [os.environ.get(name, "") for name in ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")]
-    return Job(*map(int, told)) if all(map(str.isdigit, told)) else None
-
-
 def start_ranks(order: dict[str, Any], log: Path) -> bool:
     """Run the ranks of the whole job to their end, also where one fails; say whether that came in time."""
     command = (
@@ -150,10 +144,12 @@ def verify(options: argparse.Namespace, job: Job) -> list[Result]:
 
 
 def main() -> int:
-    options, job = parse_options(), read_job()
-    if job is None:
+    options = parse_options()
+    told = [os.environ.get(name, "") for name in ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")]
+    if not all(map(str.isdigit, told)):
         print("error: this runs within a job of Slurm over several nodes: sbatch nodes.sbatch", file=sys.stderr)
         return NOT_READY
+    job = Job(*map(int, told))
     results = verify(options, job)
     versions = {"python": platform.python_version(), "torch": find_version("torch"), "numpy": find_version("numpy")}
     document = {

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from helperlib.output import render_size
@@ -90,15 +91,6 @@ def measure(bench: Bench) -> int | None:
     return None if counter is None else int(counter())
 
 
-def find_free(bench: Bench) -> int | None:
-    """Give the bytes that are free on the device, where it tells."""
-    tell = getattr(bench.module, "mem_get_info", None)
-    try:
-        return None if tell is None else int(tell()[0])
-    except (NotImplementedError, RuntimeError):
-        return None  # a row of its own (api.mem_get_info)
-
-
 def take_and_return(bench: Bench, size: int) -> str:
     """Take memory, look whether it is counted, and give it back; say what is wrong, or nothing."""
     before = measure(bench)
@@ -125,7 +117,9 @@ def refuse(bench: Bench) -> str:
 
 
 def check_memory(bench: Bench) -> Outcome:
-    free = find_free(bench)
+    tell, free = getattr(bench.module, "mem_get_info", None), None
+    with suppress(NotImplementedError, RuntimeError):  # a row of its own (api.mem_get_info)
+        free = int(tell()[0]) if tell else None
     size = SENSIBLE if free is None else max(1, min(SENSIBLE, free // 8))
     room = "" if free is None else f", {render_size(free)} free"
     limit = f"{render_size(size)} taken, counted and given back; {render_size(ABSURD)} refused"

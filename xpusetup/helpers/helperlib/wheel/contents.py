@@ -231,7 +231,10 @@ def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
-    folder = _info_folder(path, archive)
+    folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
+    if len(folders) != 1:
+        raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
+    folder = folders.pop()
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
     record = csv.reader(_read_small(archive, f"{folder}/RECORD").decode().splitlines())
     return Wheel(
@@ -245,13 +248,6 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
         record=tuple((row[0], row[1] if len(row) > 1 else "") for row in record if row),
         members=tuple(read_member(archive, one, texts) for one in archive.infolist() if not one.is_dir()),
     )
-
-
-def _info_folder(path: Path, archive: zipfile.ZipFile) -> str:
-    folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
-    if len(folders) != 1:
-        raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
-    return folders.pop()
 
 
 def _headers(archive: zipfile.ZipFile, name: str) -> Message:

@@ -143,16 +143,14 @@ def _starts(elf: Elf, start: int, end: int) -> list[int]:
     """
     kinds = (ARCHIVE, ELF, ZSTD)
     first = [each for each in kinds if elf.data[start : start + len(each)] == each]
-    found = (list(_places(elf, magic, start, end)) for magic in first or kinds)
-    return [*next(filter(None, found), []), end]
-
-
-def _places(elf: Elf, magic: bytes, start: int, end: int) -> Iterator[int]:
-    place = elf.data.find(magic, start, end)
-    while place >= 0:
-        if (place - start) % 8 == 0:
-            yield place
-        place = elf.data.find(magic, place + 1, end)
+    for magic in first or kinds:
+        places, place = [], elf.data.find(magic, start, end)
+        while place >= 0:
+            places.append(place)
+            place = elf.data.find(magic, place + 1, end)
+        if aligned := [each for each in places if (each - start) % 8 == 0]:
+            return [*aligned, end]
+    return [end]
 
 
 def _expand(image: bytes) -> tuple[bytes, str]:
