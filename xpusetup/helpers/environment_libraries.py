@@ -86,7 +86,9 @@ class Prover:
         new = self._new(process, scope)
         self.found += self._versions(process, new)
         for one in new:
-            if not self._of_system(one.library):
+            folder = one.library.path.rpartition("/")[0]
+            own = one.library.path.startswith(f"{self.environment.prefix}/")
+            if own or folder not in self.places.system:
                 self.found += judge_symbols(process, one, scope, self.known)
         self.found += judge_majors(process, new)
         self.found += judge_missing(process, process.missing[before:], self.known)
@@ -113,10 +115,6 @@ class Prover:
         paths += self.places.cache.get(name, ())
         there = (self.disk.look(path) for path in paths if ".so" in name)
         return own + [each for each in there if each is not None and not each.broken]
-
-    def _of_system(self, library: Library) -> bool:
-        folders = self.places.system
-        return library.path.rpartition("/")[0] in folders and not library.path.startswith(self.environment.prefix + "/")
 
     def _offered(self) -> list[Library]:
         """Give the libraries of LD_LIBRARY_PATH under the names by which they are loaded, those found first."""
@@ -175,7 +173,7 @@ def examine(environment: Environment, options: argparse.Namespace) -> dict[str, 
     return document
 
 
-def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--prefix", required=True, metavar="DIR", help="the environment")
     parser.add_argument("--place", action="append", default=[], metavar="DIR", help="its site-packages")
@@ -184,11 +182,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
     parser.add_argument("--closure", action="store_true", help="list all libraries that are needed")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the document there instead")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = parse_arguments(arguments)
+    options = parser.parse_args()
     if not Path(options.prefix).is_dir():
         sys.stderr.write(f"there is no environment {options.prefix}\n")
         return 2

@@ -120,13 +120,13 @@ def make_repository(source: Path, target: Path, branch: str, *, whole: bool = Fa
     return commit
 
 
-def main(arguments: list[str] | None = None) -> int:
+def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path, metavar="SOURCE_DIR")
     parser.add_argument("target", type=Path, metavar="BARE_REPO_DIR")
     parser.add_argument("--branch", default="main")
     parser.add_argument("--whole", action="store_true", help="leave out what is for git or of a build alone")
-    parsed = parser.parse_args(arguments)
+    parsed = parser.parse_args()
     try:
         print(make_repository(parsed.source.resolve(), parsed.target.resolve(), parsed.branch, whole=parsed.whole))
     except (RepositoryError, OSError) as error:

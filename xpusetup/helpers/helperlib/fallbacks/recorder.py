@@ -94,7 +94,9 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs, name = with_tensors(func, args), kwargs or {}, func.name()
-        if self.is_composed(name) and touches(self.device, args, kwargs):
+        row = self.row(name)
+        composed = row is not None and row.kind in COMPOSED and find_composite(name) is not None
+        if composed and touches(self.device, args, kwargs):
             if name not in self.inside and hasattr(func, "_op_dk"):
                 return self.take_apart(func, args, kwargs)
             if not is_view(func):
@@ -103,10 +105,6 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         if touches(self.device, args, kwargs, result):
             self.calls[name] = self.calls.get(name, 0) + 1
         return result
-
-    def is_composed(self, name: str) -> bool:
-        row = self.row(name)
-        return row is not None and row.kind in COMPOSED and find_composite(name) is not None
 
     def take_apart(self, func: Any, args: Any, kwargs: Any) -> Any:
         name = func.name()

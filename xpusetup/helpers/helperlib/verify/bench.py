@@ -263,11 +263,9 @@ def describe_worst(verdicts: list[Verdict]) -> str:
 
 def describe_first(verdicts: list[Verdict], kind: str) -> str:
     first, *others = verdicts
-    text = f"{first.name}: {first.wrong or first.unsupported}"
-    if not others:
-        return f"{text}; {kind}: 1"
     names = ", ".join(one.name for one in others[:NAMED]) + (", ..." if len(others) > NAMED else "")
-    return f"{text}; also {names}; {kind}: {len(verdicts)}"
+    also = f"; also {names}" if others else ""
+    return f"{first.name}: {first.wrong or first.unsupported}{also}; {kind}: {len(verdicts)}"
 
 
 def judge_case(bench: Bench, case: Case) -> Verdict:

@@ -307,17 +307,19 @@ class Bench:
         for symbol in self.world.symbols(one.library).asked:
             if symbol.weak or (not self.closed and PYTHON.match(symbol.name)):
                 continue
-            if symbol.version and self._is_told(symbol.file, symbol.version, told, process):
-                continue
+            if symbol.version and symbol.version in told:
+                asked = process.named(symbol.file)  # where it is missing, or misses the node, that is told already
+                if asked is None or (asked.library.has and symbol.version not in asked.library.has):
+                    continue
             if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
                 missing.setdefault(self._kind(symbol.name), []).append(symbol.name)
         for kind, names in missing.items():
-            yield self._lacking(kind, one.library.path, names, lost)
-
-    def _is_told(self, file: str, version: str, told: set[str], process: Process) -> bool:
-        """Say whether a version node is of a library that is missing, or misses the node: that is told already."""
-        first = process.named(file)
-        return version in told and (first is None or bool(first.library.has and version not in first.library.has))
+            core, of_torch = self._core(), kind in ("torch", "abi")
+            certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
+            first = core if of_torch else ""
+            near = self._near(names[0]) if of_torch else ()
+            kept = tuple(sorted(names)[:KEPT])
+            yield Problem(kind, one.library.path, kept, len(names), first, near, certain)
 
     def _kind(self, name: str) -> str:
         if not OF_TORCH.match(name):
@@ -327,14 +329,11 @@ class Bench:
     def _core(self) -> str:
         return next((one.library.path for one in self.torch if "libtorch_cpu" in one.library.path), "")
 
-    def _lacking(self, kind: str, path: str, names: list[str], lost: bool) -> Problem:
-        core, of_torch = self._core(), kind in ("torch", "abi")
-        certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
-        stem, near = path_of(names[0]), set[str]()  # what torch has by the same name with other arguments
-        if of_torch and len(stem) > len("_ZN2at"):
-            near = {each for each in self._starting(stem) if path_of(each) == stem}
-        first = core if of_torch else ""
-        return Problem(kind, path, tuple(sorted(names)[:KEPT]), len(names), first, tuple(sorted(near)[:2]), certain)
+    def _near(self, name: str) -> tuple[str, ...]:
+        """Give what torch has by the same name with other arguments."""
+        stem = path_of(name)
+        found = {each for each in self._starting(stem) if path_of(each) == stem} if len(stem) > len("_ZN2at") else ()
+        return tuple(sorted(found)[:2])
 
     def _starting(self, stem: str) -> Iterator[str]:
         """Give the names of torch that begin so."""
