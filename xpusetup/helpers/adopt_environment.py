@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from helperlib.env.distributions import canonical
-from helperlib.output import fail, write_json
-
-NOT_READY = 3
+from helperlib.output import NOT_READY, fail, write_json
 
 
 def main() -> None:

@@ -13,12 +13,10 @@ from pathlib import Path
 from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.store import find_stores
-from helperlib.git.tree import Repository, find_tag, take_back
+from helperlib.git.tree import COMMIT, MARK, Repository, find_tag, take_back
 from helperlib.output import count, fail, render_size, say_summary, write_text
 from own_source import put_back
 
-COMMIT = re.compile(r"[0-9a-f]{40}")
-MARK = "xpusetup-rev"
 OTHER_TREE = "the tree is another one than the profile was made for"
 MOVING = "xpusetup-moving"
 OLDEST = (2, 31)

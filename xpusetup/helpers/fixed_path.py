@@ -20,11 +20,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from helperlib.namespaces import NEW_MOUNTS, become, bind, keep_mounts, unmount, unshare
-from helperlib.output import fail, write_text
+from helperlib.output import NOT_READY, fail, write_text
 
 VARIABLE, SEEN_AT = "XPUSETUP_BUILD_PATH", "XPUSETUP_SEEN_AT"
 KEPT = "build-path"
-NOT_READY = 3
 LONGEST = 1000
 FOLDERS = ("HOME", "TMPDIR", "CCACHE_DIR", "CCACHE_CONFIGPATH", "CCACHE_TEMPDIR")
 """Variables that name what a compile reads and writes beside its root."""

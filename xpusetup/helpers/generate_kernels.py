@@ -22,7 +22,7 @@ from typing import TYPE_CHECKING, Any
 
 from helperlib.codegen.inductor import compile_source, generate_model
 from helperlib.env.distributions import find_version
-from helperlib.output import count, say_summary, write_json
+from helperlib.output import count, end_of, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
 
 if TYPE_CHECKING:
@@ -41,8 +41,6 @@ EXTENSIONS = {
 """What Triton wants to know of a GPU, by the extension of OpenCL that says it (driver.py of its back end)."""
 MATRIX = re.compile(r"matrix_multiply_accumulate|SubgroupMatrixMultiply")
 HALF = "*half"
-LONGEST = 300
-"""Of an error of Triton's; the last line says what is wrong, those before it show where in the kernel."""
 QUERY_SECONDS, OCLOC_SECONDS = 60, 300
 
 
@@ -162,8 +160,7 @@ def compile_kernel(known: dict[str, Any], make: Callable[[], Any], target: str, 
     try:
         made = make()
     except Exception as error:  # noqa: BLE001 - whatever a compiler throws is a finding about it
-        last = ([line.strip() for line in str(error).splitlines() if line.strip()] or [""])[-1]
-        return {**found, "error": f"{type(error).__name__}: {last[:LONGEST]}", "seconds": _since(began)}
+        return {**found, "error": end_of(error), "seconds": _since(began)}
     spirv = made.asm["spv"]
     found |= {"stage": "ocloc", "spirv_bytes": len(spirv), "matrix": bool(MATRIX.search(str(made.asm["llir"])))}
     before = processor_seconds()

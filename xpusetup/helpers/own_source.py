@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import FetchError, Git, make_git, say
-from helperlib.git.tree import parse_modules
+from helperlib.git.tree import MARK, parse_modules
 from helperlib.output import count, fail, say_summary, write_json, write_text
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ def link(tree: Path, place: Path) -> None:
         if place.readlink() == tree:
             return
         place.unlink()
-    elif place.exists() and not (place / ".git/xpusetup-rev").exists():
+    elif place.exists() and not (place / ".git" / MARK).exists():
         raise FetchError(f"{place} holds another tree", f"move it away: mv {place} {place}.mine")
     elif place.exists():
         aside = aside_of(place)

@@ -8,9 +8,7 @@ import sys
 from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from helperlib.output import fail, say_summary, write_json
-
-NOT_READY = 3
+from helperlib.output import NOT_READY, fail, say_summary, write_json
 
 
 def main() -> None:

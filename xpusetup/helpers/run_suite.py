@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.env.distributions import AUTOLOAD, find_version, look_at_torch
-from helperlib.output import write_json
+from helperlib.output import NOT_READY, write_json
 from helperlib.suites.counts import KINDS
 from helperlib.suites.shards import GRACE, RESERVE, Outcome, Shard, Terms, find_tests, make_shards, run_shard
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-NOT_READY, REPLACED = 3, 5
+REPLACED = 5
 NEEDED = ("pytest",)
 TELLING = (
     *("SIMXPU_", "ZE_", "ONEAPI_", "SYCL_", "XPU_", "PYTORCH_", "TORCH_"),

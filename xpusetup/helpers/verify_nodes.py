@@ -20,13 +20,12 @@ from typing import Any
 
 from helperlib.checks.collectives import ERROR, LOOPBACK, MODULES, SCRIPT, Told, launch, read_ranks
 from helperlib.env.distributions import find_version
-from helperlib.output import count, say_summary, write_json, write_text
+from helperlib.output import NOT_READY, count, say_summary, write_json, write_text
 from helperlib.verify.verdicts import Result, describe, render_junit
 
 OPERATIONS = 6
 """More than a rank has after it met the others, so that it ends by its own clock."""
 ALL = "collectives.nodes"
-NOT_READY = 3
 
 
 @dataclass(frozen=True)

@@ -259,7 +259,7 @@ def check_inference(bench: Bench) -> Outcome:
     return infer(bench, *move_case(bench), "float32")
 
 
-def check_inference_amp(bench: Bench, dtype: str) -> Outcome:
+def check_amp(bench: Bench, dtype: str) -> Outcome:
     refuse_dtype(bench, dtype)
     torch = bench.torch
     model, batch = move_case(bench)
@@ -285,17 +285,7 @@ def check_inference_compiled(bench: Bench) -> Outcome:
 
 CHECKS = (
     Check("models.infer_fp32", "ResNet-50 inference fp32", check_inference, "smoke"),
-    Check(
-        "models.infer_amp_bf16",
-        "ResNet-50 inference AMP bf16",
-        partial(check_inference_amp, dtype="bfloat16"),
-        "smoke",
-    ),
-    Check(
-        "models.infer_amp_fp16",
-        "ResNet-50 inference AMP fp16",
-        partial(check_inference_amp, dtype="float16"),
-        "smoke",
-    ),
+    Check("models.infer_amp_bf16", "ResNet-50 inference AMP bf16", partial(check_amp, dtype="bfloat16"), "smoke"),
+    Check("models.infer_amp_fp16", "ResNet-50 inference AMP fp16", partial(check_amp, dtype="float16"), "smoke"),
     Check("models.infer_compiled", "ResNet-50 torch.compile", check_inference_compiled, "smoke"),
 )

@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Git finds what it would have made itself: .git/modules, and a .git file in each submodule's folder.
 
 
+MARK = "xpusetup-rev"
+"""The file in a fetched tree's git folder that holds the commit which was fetched."""
 GITLINK = "160000"
 RELATIVE = ("./", "../")
 UNTRUSTED = "the tree is broken or hostile; look at its .gitmodules"

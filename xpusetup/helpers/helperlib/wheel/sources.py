@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import without_credentials
-from helperlib.git.tree import GITLINK, KEPT
+from helperlib.git.tree import GITLINK, KEPT, MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +29,6 @@ CODE = re.compile(
     r"\.(?:py[ixc]?|c|cc|cpp|cxx|cu|h|hpp|hxx|inc|in|sh|js|ts|css|cmake|go|rs|java|rb|pl|json|ya?ml|toml|bazel|bzl|cfg|png|svg)",
     re.IGNORECASE,
 )
-MARK = "xpusetup-rev"
-"""The file in a fetched tree's git folder that holds the commit which was fetched."""
 STAMP = ".archive"
 """The file in an unpacked archive that holds its hash."""
 MADE = {"build", "dist", "node_modules", "__pycache__"}
