@@ -113,23 +113,18 @@ def join(order: dict[str, Any]) -> Rank:
     torch = importlib.import_module("torch")
     if order["module"]:
         importlib.import_module(order["module"])
-    device = take_device(torch, order["device"])
+    device = order["device"]
+    if device != "cpu":
+        module = getattr(torch, device)
+        count = module.device_count()
+        if not count:
+            raise RuntimeError(f"torch sees no {device} device here")
+        index = int(os.environ["LOCAL_RANK"]) % count  # where there are fewer than ranks here, they share them
+        module.set_device(index)
+        device = f"{device}:{index}"
     backend = order["backend"] or choose_backend(Bench(order["device"], collectives=order["collectives"]))
     torch.distributed.init_process_group(backend, timeout=timedelta(seconds=order["start"]))
     return Rank(torch, device, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
-
-
-def take_device(torch: Any, name: str) -> str:
-    """Give the device that is this rank's; where there are fewer than ranks on this machine they share them."""
-    if name == "cpu":
-        return name
-    module = getattr(torch, name)
-    count = module.device_count()
-    if not count:
-        raise RuntimeError(f"torch sees no {name} device here")
-    index = int(os.environ["LOCAL_RANK"]) % count
-    module.set_device(index)
-    return f"{name}:{index}"
 
 
 def watch(seconds: float, stacks: TextIO) -> None:

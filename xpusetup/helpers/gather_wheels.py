@@ -36,25 +36,21 @@ def main() -> None:
     wheels = {name: find_wheel(options.wheels, name, version) for name, version in pairs}
     for name, path in wheels.items():
         hold_wheel(name, path, known, options)
-    fetch(options, [str(path) for path in wheels.values()])
+    complaints: list[str] = []
+    for places in places_of(options.index):  # from where pip looks, else from their index too
+        words = ("download", "--only-binary", ":all:", *places, "--dest", str(options.into))
+        code, lines = run((*pip(), *words, *map(str, wheels.values())), dict(os.environ))
+        if code == 0:
+            break
+        complaints += lines
+    else:
+        refuse_incomplete(complaints)
     files = sorted(options.into.glob("*.whl"))
     own = {path.name for path in wheels.values()}
     for path in files:
         if path.name not in own:
             hold_file(path, known, options)
     say_summary(count(len(files), "wheel"), f"{len(files) - len(own)} of them required by the others")
-
-
-def fetch(options: argparse.Namespace, paths: list[str]) -> None:
-    """Fetch what the wheels require from where pip looks, else from their index too."""
-    complaints: list[str] = []
-    for places in places_of(options.index):
-        words = ("download", "--only-binary", ":all:", *places, "--dest", str(options.into), *paths)
-        code, lines = run((*pip(), *words), dict(os.environ))
-        if code == 0:
-            return
-        complaints += lines
-    refuse_incomplete(complaints)
 
 
 def hold_file(path: Path, known: Mapping[str, Pin], options: argparse.Namespace) -> None:

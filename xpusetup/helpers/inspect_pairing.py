@@ -93,15 +93,6 @@ def ask_abi() -> int | None:
     return int(said.stdout) if said.returncode == 0 and said.stdout.strip() in ("0", "1") else None
 
 
-def find_callers(packages: Path) -> Iterator[Caller]:
-    """Give the libraries below a folder of packages that need torch's, torch's own left out."""
-    for path in sorted(packages.rglob("*.so*")):
-        if path.is_file() and not path.is_symlink() and path.relative_to(packages).parts[0] != "torch":
-            caller = read_caller(path)
-            if caller is not None:
-                yield caller
-
-
 def read_caller(path: Path) -> Caller | None:
     """Read a library; None for what is none, or does not need torch."""
     try:
@@ -127,7 +118,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     packages = Path(sysconfig.get_path("platlib"))
-    callers = list(find_callers(packages))
+    libraries = (path for path in sorted(packages.rglob("*.so*")) if path.is_file() and not path.is_symlink())
+    others = (path for path in libraries if path.relative_to(packages).parts[0] != "torch")
+    callers = list(filter(None, map(read_caller, others)))
     rows = [
         *judge_versions(dict(pair.split("=", 1) for pair in options.wants)),
         judge_kind(find_version("torch") or "", options.pytorch),

@@ -56,25 +56,6 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def make_wanted(options: argparse.Namespace) -> Wanted:
-    return Wanted(
-        distribution=options.distribution,
-        version=options.version,
-        xpu=options.requires_xpu,
-        host_alone=options.host_alone,
-        abi=options.abi,
-        arch=options.arch,
-        forbidden=spellings(options.forbid_prefix),
-        build_folders=spellings(options.build_folder),
-        interpreter=sysconfig.get_config_var("LIBDIR") or "",
-        needed=tuple(options.needed),
-        python=sys.version_info[:2],
-        abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
-        machine=platform.machine(),
-        any_python=options.any_python,
-    )
-
-
 def spellings(paths: Sequence[str]) -> tuple[str, ...]:
     """Give folders as they were named and as a compiler may have seen them, behind symbolic links."""
     return tuple(dict.fromkeys(name for path in paths for name in (path.rstrip("/"), str(Path(path).resolve()))))
@@ -136,7 +117,23 @@ def describe_broken(path: Path, reason: str) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     path = options.wheel or find_wheel(options.wheels, options.distribution, options.version)
-    document = inspect(path, make_wanted(options))
+    wanted = Wanted(
+        distribution=options.distribution,
+        version=options.version,
+        xpu=options.requires_xpu,
+        host_alone=options.host_alone,
+        abi=options.abi,
+        arch=options.arch,
+        forbidden=spellings(options.forbid_prefix),
+        build_folders=spellings(options.build_folder),
+        interpreter=sysconfig.get_config_var("LIBDIR") or "",
+        needed=tuple(options.needed),
+        python=sys.version_info[:2],
+        abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
+        machine=platform.machine(),
+        any_python=options.any_python,
+    )
+    document = inspect(path, wanted)
     for check in document["checks"]:
         line = f"{check['level']:5} {check['title']}: {check['seen'][:200]}"
         print(line.encode("ascii", "backslashreplace").decode())

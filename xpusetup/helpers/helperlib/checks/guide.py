@@ -248,25 +248,20 @@ def look_at(torch: Any, model: Any, pictures: Any, device: str) -> Any:
         return torch.cat([model(grow(part.to(device))) for part in pictures.split(PART)])
 
 
-def learn(torch: Any, features: Any, labels: Any) -> Any:
-    """Train a linear classifier on the features, on the device where they are."""
-    torch.default_generator.manual_seed(52)
-    layer = torch.nn.Linear(features.shape[1], CLASSES).to(features.device)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
-    for _ in range(100):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(layer(features), labels).backward()
-        optimizer.step()
-    return layer
-
-
 def find_accuracy(torch: Any, guide: Guide, device: str) -> float:
     """Give the share of pictures that the model knows once its last layer has learnt CIFAR-10's classes."""
     model = copy.deepcopy(guide.model)
     model.fc = torch.nn.Identity()
     model = model.to(device)
     features, asked = (look_at(torch, model, pictures, device) for pictures, _ in (guide.known, guide.asked))
-    layer = learn(torch, features, guide.known[1].to(device))
+    labels = guide.known[1].to(device)
+    torch.default_generator.manual_seed(52)
+    layer = torch.nn.Linear(features.shape[1], CLASSES).to(device)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
+    for _ in range(100):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(layer(features), labels).backward()
+        optimizer.step()
     right = layer(asked).argmax(-1).cpu() == guide.asked[1]
     return float(right.double().mean())
 

@@ -99,7 +99,8 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
         if composed and touches(self.device, args, kwargs):
             if name not in self.inside and hasattr(func, "_op_dk"):
                 return self.take_apart(func, args, kwargs)
-            if not is_view(func):
+            aliases = [one.alias_info for one in func._schema.returns]
+            if not any(alias is not None and not alias.is_write for alias in aliases):  # it is no view
                 self.unseen.add(name)
         result = func(*args, **kwargs)
         if touches(self.device, args, kwargs, result):
@@ -127,8 +128,3 @@ def with_tensors(func: Any, args: Any) -> list[Any]:
         torch.tensor(value) if kind == "Tensor" and isinstance(value, int | float | complex) else value
         for value, kind in zip(args, wanted, strict=False)
     ]
-
-
-def is_view(func: Any) -> bool:
-    aliases = [one.alias_info for one in func._schema.returns]
-    return any(alias is not None and not alias.is_write for alias in aliases)

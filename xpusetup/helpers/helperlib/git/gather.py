@@ -312,20 +312,14 @@ def check_out(git: Git, repository: Repository, root: Path) -> Said:
     """Write the files of one repository."""
     check_place(repository, root)
     repository.connect()
-    choose_folders(git, repository)
-    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
-
-
-def choose_folders(git: Git, repository: Repository) -> None:
-    """Write down which folders get files: a git that is called here later leaves the others out as well."""
     patterns = repository.folder / "info/sparse-checkout"
-    if not repository.sparse and not patterns.exists():
-        return
-    patterns.parent.mkdir(exist_ok=True)
-    folders = [f"/{folder}/\n" for folder in repository.sparse]
-    write_text(patterns, "".join(folders) or "/*\n")
-    for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
-        git.ask(f"--git-dir={repository.folder}", "config", name, value)
+    if repository.sparse or patterns.exists():
+        # Which folders get files is written down: a git that is called here later leaves the others out as well.
+        patterns.parent.mkdir(exist_ok=True)
+        write_text(patterns, "".join(f"/{folder}/\n" for folder in repository.sparse) or "/*\n")
+        for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
+            git.ask(f"--git-dir={repository.folder}", "config", name, value)
+    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
 
 
 def judge(one: Gathered, said: Said) -> bool:

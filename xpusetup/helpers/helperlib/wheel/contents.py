@@ -65,30 +65,26 @@ def read_library(path: str, file: IO[bytes]) -> Library:
     """Read an ELF file. Raises NotElfError for one that cannot be read."""
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
-            return _describe(path, Elf(data), len(data))
+            elf = Elf(data)
+            names = elf.strings().split(b"\0")
+            images = tuple(section.name for section in elf.sections() if DEVICE_IMAGES.search(section.name))
+            return Library(
+                path=path,
+                soname=next(iter(elf.texts(SONAME)), None),
+                needed=elf.texts(NEEDED),
+                rpath=split_path(elf.texts(RPATH)),
+                runpath=split_path(elf.texts(RUNPATH)),
+                images=images,
+                registers=REGISTERS in names,
+                targets=read_targets(elf) if images else NO_TARGETS,
+                lists=read_lists(elf) if images or "xpu" in path else frozenset(),
+                floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
+                new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
+                old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
+                size=len(data),
+            )
         except struct.error as error:
             raise NotElfError(f"its tables point outside of it: {error}") from error
-
-
-def _describe(path: str, elf: Elf, size: int) -> Library:
-    names = elf.strings().split(b"\0")
-    sections = [section.name for section in elf.sections()]
-    images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
-    return Library(
-        path=path,
-        soname=next(iter(elf.texts(SONAME)), None),
-        needed=elf.texts(NEEDED),
-        rpath=split_path(elf.texts(RPATH)),
-        runpath=split_path(elf.texts(RUNPATH)),
-        images=images,
-        registers=REGISTERS in names,
-        targets=read_targets(elf) if images else NO_TARGETS,
-        lists=read_lists(elf) if images or "xpu" in path else frozenset(),
-        floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
-        new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
-        old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
-        size=size,
-    )
 
 
 def highest_versions(names: list[str]) -> dict[str, str]:

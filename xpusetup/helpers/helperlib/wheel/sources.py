@@ -86,18 +86,14 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
     found: dict[str, Source] = {}
     for path, said in sorted(named.items()):
         if (tree / path / ".git").is_dir() or not path:
-            ours = _is_fetched(git, tree / path)
+            place, mark = tree / path, tree / path / ".git" / MARK
+            # As it was fetched: the profile's, not one of the builder's own, and at its commit.
+            here = mark.read_text(encoding="utf-8").strip() if mark.is_file() and not place.is_symlink() else ""
+            ours = here != "" and here == _head(git, place)
             listed = {each.path: each for each in _repositories(git, tree, path, str(said.get("repo", "")) * ours)}
             tag = str(said.get("tag", "")) * ours
             found |= {**listed, path: replace(listed[path], name=str(said["name"]), tag=tag)}
     return [found[path] for path in sorted(found)]
-
-
-def _is_fetched(git: Git, place: Path) -> bool:
-    """Say whether a tree is as it was fetched: the profile's, not one of the builder's own, and at its commit."""
-    mark = place / ".git" / MARK
-    own = place.is_symlink() or not mark.is_file()
-    return not own and mark.read_text(encoding="utf-8").strip() == _head(git, place)
 
 
 def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Source]:
