@@ -51,26 +51,18 @@ def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
     return done.stdout.decode().strip()
 
 
-def list_entries(folder: Path, *, whole: bool = False) -> list[Path]:
-    """List what counts of a folder; a link or a special file would mean something else elsewhere."""
-    ignored = IGNORED_OF_WHOLE if whole else IGNORED
-    entries = [
-        entry for entry in folder.iterdir() if not any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in ignored)
-    ]
-    for entry in entries:
-        if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
-            raise RepositoryError(f"{entry} is neither a file nor a folder")
-    return entries
-
-
 def make_line(mode: str, kind: str, name: str, hashed: str) -> bytes:
     return f"{mode} {kind} {hashed}\t".encode() + os.fsencode(name) + b"\0"
 
 
 def write_tree(folder: Path, *, repository: Path, whole: bool = False) -> str | None:
     """Write the folder and give its hash, None where it holds nothing: git has no empty folders."""
-    lines = []
-    for entry in list_entries(folder, whole=whole):
+    ignored, lines = IGNORED_OF_WHOLE if whole else IGNORED, []
+    for entry in folder.iterdir():
+        if any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in ignored):
+            continue
+        if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):  # it would mean something else elsewhere
+            raise RepositoryError(f"{entry} is neither a file nor a folder")
         if entry.is_file():
             hashing = ("hash-object", "-w", "--no-filters", "--stdin")
             hashed = run_git(*hashing, repository=repository, text=entry.read_bytes())
