@@ -168,8 +168,11 @@ def main() -> int:
         sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding is not the finding's matter
     if options.list:
         gates = dict.fromkeys(GATES, "gate")
-        rows = [(one.id, one.id.partition(".")[0], one.title, gates.get(one.id, one.level)) for one in CHECKS]
-        print(json.dumps([dict(zip(("id", "area", "title", "level"), row, strict=True)) for row in rows], indent=2))
+        rows = [
+            {"id": one.id, "area": one.id.partition(".")[0], "title": one.title, "level": gates.get(one.id, one.level)}
+            for one in CHECKS
+        ]
+        print(json.dumps(rows, indent=2))
         return 0
     if options.which:
         with closing(run_checks(Order("auto", GATES[:1], options.patience))) as found:

@@ -108,7 +108,7 @@ def moment_cases(bench: Bench) -> Iterator[Case]:
         "mean of randn": (lambda: torch.randn(COUNT, **to), 0.0, 1.0),
         "square of randn": (lambda: torch.randn(COUNT, **to) ** 2, 1.0, math.sqrt(2)),
         "fourth power of randn": (lambda: torch.randn(COUNT, **to) ** 4, 3.0, math.sqrt(96)),
-        "neighbours of randn": (lambda: (drawn := torch.randn(COUNT, **to)) * drawn.roll(1), 0.0, 1.0),
+        "neighbours of randn": (lambda: neighbours(torch.randn(COUNT, **to)), 0.0, 1.0),
         "normal_": (lambda: many.normal_(3.0, 2.0), 3.0, 2.0),
         "exponential_": (lambda: many.exponential_(2.0), 0.5, 0.5),
         "bernoulli_": (lambda: many.bernoulli_(0.3), 0.3, math.sqrt(0.21)),
@@ -120,6 +120,9 @@ def moment_cases(bench: Bench) -> Iterator[Case]:
             math.sqrt(3 / 16),
         ),
     }
+
+    def neighbours(drawn: Any) -> Any:
+        return drawn * drawn.roll(1)
 
     def judge(draw: Callable[[], Any], mean: float, deviation: float) -> str:
         found = float(draw().cpu().double().mean())

@@ -77,28 +77,18 @@ def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known:
     where = [*process.shared, *(each for each in scope if each not in process.shared)]
     found: dict[tuple[str, str, str], list[str]] = {}
     for symbol in known.symbols(one.library).asked:
-        if symbol.weak or _is_there(symbol.name, symbol.version, where, known):
+        name, version = symbol.name, symbol.version
+        there = (known.symbols(each.library).has(name, version if each.library.has else "") for each in where)
+        if symbol.weak or any(there):
             continue
-        if symbol.version:
-            place = _by_version(process, symbol.name, symbol.version, symbol.file, known)
+        if version:
+            place = _by_version(process, name, version, symbol.file, known)
         else:
-            place = _by_name(symbol.name, one, where, known)
+            place = _by_name(name, one, where, known)
         if place is not None:
-            found.setdefault(place, []).append(symbol.name)
+            found.setdefault(place, []).append(name)
     for (kind, first, has), names in found.items():
         yield Conflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
-
-
-def _is_there(name: str, version: str, where: Iterable[Loaded], known: Known) -> bool:
-    full = f"{name}@{version}"
-    for one in where:
-        seen = known.symbols(one.library)
-        if not version or not one.library.has:
-            if name in seen.names:
-                return True
-        elif full in seen.versioned:
-            return True
-    return False
 
 
 def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:

@@ -218,6 +218,10 @@ class Symbols(NamedTuple):
     names: frozenset[str]
     versioned: frozenset[str]
 
+    def has(self, name: str, version: str) -> bool:
+        """Say whether a name is there, in that version node where one is given."""
+        return f"{name}@{version}" in self.versioned if version else name in self.names
+
 
 def read_symbols(elf: Elf) -> Symbols:
     """Read them all. Raises struct.error where a table is cut off."""
@@ -262,7 +266,7 @@ class Index:
     def has(self, name: str, version: str = "") -> bool:
         """Say whether it has a name; with `version`, in that version node, unless it has no nodes at all."""
         if self.all is not None:
-            return f"{name}@{version}" in self.all.versioned if version and self.own else name in self.all.names
+            return self.all.has(name, version if self.own else "")
         found = self._find(name.encode())
         return version in found if version and self.own else bool(found)
 

@@ -213,7 +213,8 @@ class Disk:
         folders = tuple(folder or "." for folder in re.split("[:;]", variable)) if variable else ()
         cache = {name: tuple(map(self._below, paths)) for name, paths in read_cache(self._below(CACHE)).items()}
         names = ("x86_64-linux-gnu", "aarch64-linux-gnu")
-        multi = next((name for name in names if self._there(f"/usr/lib/{name}") or self._there(f"/lib/{name}")), "")
+        folders_of = ((name, f"{base}/{name}") for name in names for base in ("/usr/lib", "/lib"))
+        multi = next((name for name, folder in folders_of if Path(self._below(folder)).is_dir()), "")
         system = [f"{base}/{multi}" for base in ("/lib", "/usr/lib") if multi]
         system += ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
         lib = f"lib/{multi}" if multi else "lib64"
@@ -221,9 +222,6 @@ class Disk:
 
     def _below(self, path: str) -> str:
         return self.sysroot + path
-
-    def _there(self, path: str) -> bool:
-        return Path(self._below(path)).is_dir()
 
 
 def open_elf(path: str) -> Elf:

@@ -62,7 +62,7 @@ def installed() -> dict[str, Found]:
     for one in metadata.distributions():
         place = Path(str(one.locate_file(""))).resolve()
         folder = Path(str(getattr(one, "_path", "")))
-        # Nothing is what an interrupted installer left behind, also under a name with a tilde.
+        # What an interrupted installer left behind counts as nothing, also under a name with a tilde.
         name = "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
         link = packages() / f"{name}.egg-link"
         if name and canonical(name) not in found and (place in places or link.exists()):

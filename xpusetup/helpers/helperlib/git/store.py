@@ -106,10 +106,8 @@ class Kept:
 
     def write(self, place: Path) -> None:
         """Write it."""
-        lines = [f"commit {rev}\n" for rev in sorted(self.commits)]
-        lines += [f"pack {name}\n" for name in sorted(self.packs)]
-        lines += [f"end {rev}\n" for rev in sorted(self.ends)]
-        write_text(place / KEPT, "".join(lines))
+        told = (("commit", self.commits), ("pack", self.packs), ("end", self.ends))
+        write_text(place / KEPT, "".join(f"{kind} {each}\n" for kind, those in told for each in sorted(those)))
 
 
 def find_stores(git: Git) -> tuple[Store, ...]:

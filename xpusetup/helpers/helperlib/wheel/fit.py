@@ -161,8 +161,7 @@ class World:
         """Say whether a library has a name, in a version node where one is asked for and it has any."""
         part = self._part(library.path)
         if part is not None:
-            there = part.symbols
-            return f"{name}@{version}" in there.versioned if version and library.has else name in there.names
+            return part.symbols.has(name, version if library.has else "")
         index = self._index(library)
         return index is not None and index.has(name, version)
 

@@ -88,8 +88,8 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
         if (tree / path / ".git").is_dir() or not path:
             place, mark = tree / path, tree / path / ".git" / MARK
             # As it was fetched: the profile's, not one of the builder's own, and at its commit.
-            here = mark.read_text(encoding="utf-8").strip() if mark.is_file() and not place.is_symlink() else ""
-            ours = here != "" and here == _head(git, place)
+            fetched = mark.is_file() and not place.is_symlink()
+            ours = fetched and mark.read_text(encoding="utf-8").strip() == _head(git, place)
             listed = {each.path: each for each in _repositories(git, tree, path, str(said.get("repo", "")) * ours)}
             tag = str(said.get("tag", "")) * ours
             found |= {**listed, path: replace(listed[path], name=str(said["name"]), tag=tag)}
