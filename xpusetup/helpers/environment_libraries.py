@@ -223,7 +223,8 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
     ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
-    places = tuple(places) or tuple({path.resolve(): str(path) for path in reversed(ours)}.values())  # lib64 may be lib
+    each_once = {path.resolve(): str(path) for path in reversed(ours)}  # lib64 may be a link to lib
+    places = tuple(places) or tuple(each_once.values())
     distributions = read_distributions(places)
     listed = libraries_of(distributions)
     loose = [str(path) for place in places for pattern in OF_TORCH for path in Path(place).glob(pattern)]

@@ -20,7 +20,6 @@ IGNORED = ("__pycache__", "*.pyc", "build", "dist", "*.egg-info", "*.so", ".*")
 IGNORED_OF_WHOLE = (".archive", ".git", ".gitattributes", ".gitmodules", "*.egg-info")
 """What fetch_archive.py leaves there, what git would not take or would follow, and what each build writes anew."""
 MARKER = "made-by-make-repository"  # a repository without this file is somebody's, and never replaced
-MESSAGE = b"Source as shipped\n"
 DATE = "1700000000 +0000"
 PERSON = {"NAME": "xpusetup", "EMAIL": "xpusetup@localhost", "DATE": DATE}
 ENVIRONMENT = {
@@ -78,7 +77,7 @@ def write_commit(source: Path, *, repository: Path, branch: str, whole: bool = F
     tree = write_tree(source, repository=repository, whole=whole)
     if tree is None:
         raise RepositoryError(f"{source} holds no files")
-    commit = run_git("commit-tree", tree, repository=repository, text=MESSAGE)
+    commit = run_git("commit-tree", tree, repository=repository, text=b"Source as shipped\n")
     run_git("update-ref", f"refs/heads/{branch}", commit, repository=repository)
     run_git("symbolic-ref", "HEAD", f"refs/heads/{branch}", repository=repository)
     # A step fetches the pinned commit by its hash, as from a forge.

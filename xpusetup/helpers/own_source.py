@@ -67,7 +67,7 @@ def look_at_archive(options: argparse.Namespace, git: Git) -> None:
     missing = list(_missing(git, tree, names))
     if missing:
         say(f"the archive in {tree} lacks what lies in submodules: {', '.join(missing)}. With them: {options.clone}")
-    packed = tree / PACKED
+    packed = tree / "PKG-INFO"
     write_text(options.date, f"{int(packed.stat().st_mtime) if packed.is_file() else newest}\n")
     found = {"tree": str(tree), "archive": sha256, "files": len(names), "missing": missing}
     write_json(options.out, found, indent=None)
@@ -108,7 +108,6 @@ def aside_of(place: Path) -> Path:
 
 
 MODULES = ".gitmodules"
-PACKED = "PKG-INFO"
 MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
 

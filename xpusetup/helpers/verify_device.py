@@ -48,7 +48,6 @@ if TYPE_CHECKING:
 
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
-THROUGHPUT = "models.throughput"
 LOADER = "data.loader"
 """Asked where the device has a data loader of its own."""
 NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
@@ -180,7 +179,7 @@ def main() -> int:
         print(json.dumps({name: facts[name] for name in ("device", "why") if name in facts}))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
-    also = (THROUGHPUT,) if options.throughput else ()
+    also = ("models.throughput",) if options.throughput else ()
     lacking = () if options.loader else (LOADER,)
     chosen = choose_checks(options.level, options.only, (*options.skip, *lacking), also)
     named = (options.compile_backend, options.collectives, options.extension, options.loader)

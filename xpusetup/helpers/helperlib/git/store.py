@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 SETTING = "xpusetup.store"
-OFF = "off"
 REFS = "refs/xpusetup"
 KEPT = "xpusetup-kept"
 LOCK = "xpusetup-lock"
@@ -113,7 +112,7 @@ class Kept:
 def find_stores(git: Git) -> tuple[Store, ...]:
     """Give the stores of this place in the order in which they are looked at; the last one is the user's own."""
     named = git.settings.get(SETTING, ())
-    if OFF in named:
+    if "off" in named:
         return ()
     home = git.environment.get("HOME", "")
     cache = git.environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "")

@@ -99,7 +99,6 @@ def highest_versions(names: list[str]) -> dict[str, str]:
 # The wheel, read in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata.
 
 
-CHUNK = 1 << 20
 IN_MEMORY = 8 << 20
 """An ELF file beyond this size is read from a temporary file."""
 LARGEST_TEXT = 64 << 20
@@ -266,7 +265,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as copy:
         try:
             with archive.open(info) as stream:
-                for chunk in iter(partial(stream.read, CHUNK), b""):
+                for chunk in iter(partial(stream.read, 1 << 20), b""):
                     digest.update(chunk)
                     scanner.feed(chunk)
                     if copy.tell() or chunk.startswith(MAGIC):

@@ -29,15 +29,12 @@ if TYPE_CHECKING:
     from helperlib.wheel.sources import Source
 
 
-STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 """How to read what follows: docs/provenance.md."""
 BUILDER = "urn:xpusetup:whoever-ran-the-scripts"
 ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
 """What the names of a statement and of a signed one end with, behind the whole name of the wheel."""
-SBOM_TYPE = "application/vnd.cyclonedx+json"
 CODE = (".py", ".sh", ".cmake")
 AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
@@ -63,14 +60,14 @@ def render_statement(built: Built) -> bytes:
     helpers = _file("helpers", digest_helpers(built.root / "helpers"))
     version = {"xpusetup": str(built.about.get("xpusetup", ""))}
     document = {
-        "_type": STATEMENT,
+        "_type": "https://in-toto.io/Statement/v1",
         "subject": [_file(built.wheel.name, hash_file(built.wheel))],
-        "predicateType": PREDICATE,
+        "predicateType": "https://slsa.dev/provenance/v1",
         "predicate": {
             "buildDefinition": _definition(built),
             "runDetails": {
                 "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
-                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": SBOM_TYPE}],
+                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": "application/vnd.cyclonedx+json"}],
             },
         },
     }
