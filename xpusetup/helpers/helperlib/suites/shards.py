@@ -201,15 +201,9 @@ def watch(child: subprocess.Popen[bytes], attempt: Attempt, terms: Terms) -> str
             size, heard = seen, now
         elif now - heard > terms.bound + terms.grace:
             return f"no sign of life for {now - heard:.0f} s"
-        if (left := free(attempt.folder)) < terms.reserve:
+        if (left := shutil.disk_usage(attempt.folder).free) < terms.reserve:
             return f"the disk is full: {left // MIB} MiB left"
     return ""
-
-
-def free(folder: Path) -> int:
-    """Give the bytes that are free where a folder lies."""
-    seen = os.statvfs(folder)
-    return seen.f_bavail * seen.f_frsize
 
 
 def end(child: subprocess.Popen[bytes]) -> int:
@@ -263,7 +257,7 @@ def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
                 lost = ended.why or describe_code(ended.code)
                 attempts.notes.append(f"a process was lost behind its tests: {lost}")
             break
-        full = free(folder) < terms.reserve
+        full = shutil.disk_usage(folder).free < terms.reserve
         if not full:  # where it still is, it was not this test that filled the disk
             attempts.blame(attempt, ended)
         if full or attempts.told.ended == before:
