@@ -17,7 +17,7 @@ from helperlib.env.distributions import find_wheel
 from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, render_size, say_summary
-from pinned_wheels import ONLY, unbound
+from pinned_wheels import ONLY, PLACES, unbound
 
 
 def main() -> None:
@@ -58,10 +58,7 @@ def download(pin: Pin, index: str, folder: Path, record: Path) -> None:
         refuse_other(lines, [pin], record)
     where = f" or at {index}" if index else ""
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    fail(
-        f"no wheel of {pin.key} for Python {python} where pip looks{where}",
-        "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
-    )
+    fail(f"no wheel of {pin.key} for Python {python} where pip looks{where}", PLACES)
 
 
 if __name__ == "__main__":

@@ -21,7 +21,7 @@ from helperlib.env.distributions import Found, canonical, find_wheel, installed,
 from helperlib.env.installers import Way, environment, places_of, run, ways
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, write_json, write_text
-from pinned_wheels import use_first
+from pinned_wheels import PLACES, use_first
 from remove_conflicts import add_options, refuse_foreign, removals, remove
 
 if TYPE_CHECKING:
@@ -131,13 +131,9 @@ def finish(call: Call, pins: list[Pin], record: Path, *words: str) -> None:
 def refuse_incomplete(complaints: list[str]) -> None:
     """End with what could not be found; nothing was touched yet."""
     missing = sorted({found[1] or found[2] for line in complaints if (found := MISSING.search(line))})
-    what = (
-        f"nowhere is there {', '.join(missing)}" if missing else (complaints or ["no installer said why"])[-1].strip()
-    )
-    fail(
-        f"what the wheels require cannot be installed: {what}. The environment was not touched",
-        "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
-    )
+    last = (complaints or ["no installer said why"])[-1].strip()
+    what = f"nowhere is there {', '.join(missing)}" if missing else last
+    fail(f"what the wheels require cannot be installed: {what}. The environment was not touched", PLACES)
 
 
 def orphans(there: dict[str, Found]) -> list[str]:
