@@ -38,8 +38,8 @@ def main() -> None:
     parser.add_argument("files", type=Path, nargs="*")
     options = parser.parse_args()
     changes = [Change(*json.loads(text)) for text in options.loosen]
-    git = make_git()
     try:
+        git = make_git()
         names = put_on(git, options.tree, options.files)
         if changes:
             text = render_diff(options.tree, changes)
