@@ -48,7 +48,7 @@ class World:
         def others(name: str) -> list[Any]:
             return [one for one in own if name and name in (one.soname, rules.stem_of(one.soname))]
 
-        return rules.Known(lambda one: self.symbols[one.path], others, lambda one: one.path.startswith("/usr/"))
+        return rules.Known(lambda one: self.symbols[one.path], others)
 
     def process(self, *variable: str) -> Any:
         return elf_loader.Process(elf_loader.Places(self.files.get, variable, {}, ("/usr/lib",)))

@@ -271,7 +271,8 @@ def test_what_a_sparse_tree_has(sparse: tuple[str, ...], path: str, found: bool)
 
 
 def test_the_cheapest_way_comes_first() -> None:
-    wanted = git_gather.Wanted(name="x", address="https://h/x", rev=REV, ref="refs/tags/v1")
+    place = {"folder": Path("x/.git"), "tree": Path("x")}
+    wanted = git_tree.Repository(address="https://h/x", rev=REV, ref="refs/tags/v1", **place)
     found = [way[: way.index("--")] + way[way.index("--") + 2 :] for way in git_gather.ways("https://h/x", wanted)]
     assert found == [
         ("--depth", "1", REV),

@@ -14,7 +14,7 @@ Found: Any = importlib.import_module("helperlib.env.distributions").Found
 
 def there(**requires: tuple[str, ...]) -> dict[str, Any]:
     names = {name.replace("_", "-"): needs for name, needs in requires.items()}
-    return {name: Found(name, "1", "pip", True, True, "", needs) for name, needs in names.items()}
+    return {name: Found(name, "1", "pip", True, "", needs) for name, needs in names.items()}
 
 
 ENVIRONMENT = there(

@@ -124,7 +124,7 @@ def test_what_is_missing_is_named(lines: list[str], words: str, capsys: pytest.C
 
 def test_libraries_that_are_still_needed_are_no_orphans() -> None:
     def found(*requires: str) -> Any:
-        return env_distributions.Found("x", "1", "pip", owned=True, requested=False, source="", requires=requires)
+        return env_distributions.Found("x", "1", "pip", owned=True, source="", requires=requires)
 
     there = {"nvidia-cublas": found(), "cuda-pathfinder": found(), "cupy": found("cuda-pathfinder"), "torch": found()}
     assert install_published.orphans(there) == ["nvidia-cublas"]

@@ -19,9 +19,7 @@ from pathlib import Path
 from typing import TypedDict
 
 from helperlib.env.distributions import canonical
-from helperlib.output import fail, write_json
-
-NOT_READY = 3
+from helperlib.output import NOT_READY, fail, write_json
 
 
 def main() -> None:
@@ -40,8 +38,11 @@ def main() -> None:
         return
     must_fit(seen, options.prefix, options.python)
     tell(seen, options.requires)
-    if not seen["pip"]:
-        add_pip(seen["prefix"])
+    if not seen["pip"]:  # as in an environment that `uv venv` made: install the one that Python brings along
+        done = subprocess.run((sys.executable, "-m", "ensurepip", "--default-pip"), check=False)
+        if done.returncode != 0:
+            prefix = seen["prefix"]
+            fail(f"pip could not be installed into {prefix}", f"uv pip install --python {prefix} pip", NOT_READY)
     options.reports.mkdir(parents=True, exist_ok=True)
     write(options.out, seen)
 
@@ -51,17 +52,11 @@ def must_fit(seen: Look, prefix: Path, python: str) -> None:
     if seen["refused"]:
         fail(f"nothing can be installed into {prefix}: {seen['refused']}", seen["fix"], NOT_READY)
     if Path(seen["prefix"]).resolve() != prefix.resolve():
-        fail(
-            f"{sys.executable} is of {seen['prefix']}, not of {prefix}",
-            "name the environment itself: --into",
-            NOT_READY,
-        )
+        what = f"{sys.executable} is of {seen['prefix']}, not of {prefix}"
+        fail(what, "name the environment itself: --into", NOT_READY)
     if seen["version"].rsplit(".", 1)[0] != python:
-        fail(
-            f"{prefix} has Python {seen['version']}, planned was {python}",
-            "plan it again: the same command that began this",
-            NOT_READY,
-        )
+        what = f"{prefix} has Python {seen['version']}, planned was {python}"
+        fail(what, "plan it again: the same command that began this", NOT_READY)
 
 
 def tell(seen: Look, requires: list[str]) -> None:
@@ -74,13 +69,6 @@ def tell(seen: Look, requires: list[str]) -> None:
             print(f"changes {name} {here} -> {version}")
     for note in seen["notes"]:
         print(f"note: {note}")
-
-
-def add_pip(prefix: str) -> None:
-    """Install the pip that Python brings along; one made by `uv venv` has none."""
-    done = subprocess.run((sys.executable, "-m", "ensurepip", "--default-pip"), check=False)
-    if done.returncode != 0:
-        fail(f"pip could not be installed into {prefix}", f"uv pip install --python {prefix} pip", NOT_READY)
 
 
 def write(out: Path, seen: Look) -> None:
@@ -137,11 +125,6 @@ def kind_of(prefix: Path, *, nested: bool) -> str:
 
 def refuse(kind: str) -> tuple[str, str]:
     """Say why this environment can't be used, and what to do; two empty texts where it can."""
-    return next(((reason, fix) for wrong, reason, fix in faults(kind) if wrong), ("", ""))
-
-
-def faults(kind: str) -> list[tuple[bool, str, str]]:
-    """Give what could be wrong with an environment: whether it is, in which words, and what to do."""
     prefix, minor = sys.prefix, "{}.{}".format(*sys.version_info[:2])
     another = f"make one, and name it: {sys.executable} -m venv DIR; --into DIR"
     conda = f"make one, and name it: conda create -p DIR python={minor} pip; --into DIR"
@@ -152,23 +135,21 @@ def faults(kind: str) -> list[tuple[bool, str, str]]:
     system = kind != "venv" and (prefix in SYSTEM or managed())
     frozen = (Path(prefix) / "conda-meta/frozen").exists()
     no_pip = all(importlib.util.find_spec(name) is None for name in ("pip", "ensurepip"))
-    return [
+    get_pip = f"conda install -p {prefix} pip" if kind == "conda" else f"uv pip install --python {prefix} pip"
+    faults = (
         (free, "it is free-threaded, which no profile was made for", "name an environment of an ordinary Python"),
         (system, "it is the system's own Python, which its package manager looks after", another),
         (frozen, "it is a conda environment that was frozen (conda-meta/frozen)", conda),
         (packages != usual, f"it installs into {packages}, not into its lib/python{minor}", another),
         (bool(closed), f"{next(iter(closed), '')} may not be written to", f"ask its owner, or {another}"),
-        (no_pip, "it has neither pip nor ensurepip", _get_pip(kind)),
-    ]
+        (no_pip, "it has neither pip nor ensurepip", get_pip),
+    )
+    return next(((reason, fix) for wrong, reason, fix in faults if wrong), ("", ""))
 
 
 def managed() -> bool:
     """Say whether this interpreter belongs to a package manager (PEP 668)."""
     return Path(sysconfig.get_paths()["stdlib"], "EXTERNALLY-MANAGED").exists()
-
-
-def _get_pip(kind: str) -> str:
-    return f"conda install -p {sys.prefix} pip" if kind == "conda" else f"uv pip install --python {sys.prefix} pip"
 
 
 def installed() -> dict[str, str]:

@@ -16,12 +16,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.git.process import FetchError, make_git
 from helperlib.git.tree import put_on
-from helperlib.output import count, say_summary, write_text
+from helperlib.output import count, fail, say_summary, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-    from helperlib.git.process import Git
 
 
 class Change(NamedTuple):
@@ -41,29 +39,22 @@ def main() -> None:
     options = parser.parse_args()
     changes = [Change(*json.loads(text)) for text in options.loosen]
     try:
-        names = change_tree(make_git(), options.tree, options.files, changes)
+        git = make_git()
+        names = put_on(git, options.tree, options.files)
+        if changes:
+            text = render_diff(options.tree, changes)
+            sys.stdout.write(text)
+            with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
+                loosened = Path(folder) / "loosened-pins.patch"
+                write_text(loosened, text)
+                names = put_on(git, options.tree, [*options.files, loosened])
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
-        sys.stderr.write(f"xpusetup: {error.filename}: {error.strerror}\n  make room there, or look at its mode\n")
-        sys.exit(1)
+        fail(f"{error.filename}: {error.strerror}", "make room there, or look at its mode")
     for name in names:
         sys.stdout.write(f"{options.tree.name}: {name} is on\n")
     say_summary(count(len(names), "patch"))
-
-
-def change_tree(git: Git, tree: Path, files: Sequence[Path], changes: Sequence[Change]) -> list[str]:
-    """Put patches on, then loosen pins; give the names of what is on."""
-    names = put_on(git, tree, files)
-    if not changes:
-        return names
-    text = render_diff(tree, changes)
-    sys.stdout.write(text)
-    with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
-        loosened = Path(folder) / "loosened-pins.patch"
-        write_text(loosened, text)
-        return put_on(git, tree, [*files, loosened])
 
 
 def render_diff(tree: Path, changes: Sequence[Change]) -> str:

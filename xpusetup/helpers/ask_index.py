@@ -120,12 +120,14 @@ class Index:
         for link, version, tags in wheels_of(links):
             if specifiers.contains(version.public) and not version.is_prerelease:
                 by_version.setdefault(version, []).append((link, tags))
-        public = {version.public: version for version in sorted(by_version, key=is_xpu)}
+        # Of one release the build for Intel GPUs goes before others.
+        public = {version.public: version for version in sorted(by_version, key=lambda one: bool(one.local == "xpu"))}
         for version in sorted(public.values(), reverse=True)[:MOST]:
             files = by_version[version]
             link = max(files, key=lambda each: max(tag.interpreter for tag in each[1]))[0]
-            pythons = {tag.interpreter for _link, tags in files for tag in tags}
-            yield {"version": str(version), "pythons": sorted({*map(python_of, pythons)} - {""}), **self.open(link)}
+            named = [re.fullmatch(r"cp(\d)(\d+)", tag.interpreter) for _link, tags in files for tag in tags]
+            pythons = {f"{found[1]}.{found[2]}" for found in named if found}  # 3.12 for cp312
+            yield {"version": str(version), "pythons": sorted(pythons), **self.open(link)}
 
     def open(self, link: Any) -> dict[str, object]:
         """Give what one wheel says of itself; without its contents, where the server cannot give parts of a file."""
@@ -147,17 +149,6 @@ class Index:
             return LazyZipOverHTTP(address, self.session)
         except HTTPRangeRequestUnsupported as error:
             raise RuntimeError(address) from error
-
-
-def is_xpu(version: Any) -> bool:
-    """Say whether a version is of the build for Intel GPUs, which goes before others of the same release."""
-    return bool(version.local == "xpu")
-
-
-def python_of(interpreter: str) -> str:
-    """Give 3.12 for cp312; empty for any other interpreter."""
-    found = re.fullmatch(r"cp(\d)(\d+)", interpreter)
-    return f"{found[1]}.{found[2]}" if found else ""
 
 
 def wheels_of(links: Iterable[Any]) -> Iterator[tuple[Any, Any, set[Any]]]:

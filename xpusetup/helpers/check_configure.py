@@ -28,8 +28,17 @@ def main() -> None:
     options = parser.parse_args()
     cache = parse_cache(read(options.build / "CMakeCache.txt"))
     has_library = LIBRARY in read(options.build / "build.ninja")
-    if options.xpu:
-        require_xpu(cache.get("USE_XPU", ""), has_library=has_library)
+    decision = cache.get("USE_XPU", "")
+    if options.xpu and decision.upper() not in ON:
+        fail(
+            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): no SYCL compiler that it can use",
+            "look for SYCL in the log above; what is missing: xpusetup doctor --for build",
+        )
+    if options.xpu and not has_library:
+        fail(
+            f"USE_XPU is on, and yet there is no {LIBRARY} to build: torch-xpu-ops left itself out",
+            "look for 'Not compiling with XPU' in the log above; the host compiler has to be GCC",
+        )
     decisions = {name: cache[name] for name in ("USE_XPU", *TOLD) if name in cache}
     write_json(options.out, {"decisions": decisions, LIBRARY: has_library})
     print(", ".join(f"{name}={value}" for name, value in decisions.items()))
@@ -57,20 +66,6 @@ def describe(cache: dict[str, str], arch: str) -> list[str]:
     abi = next((cache[name] for name in ABI if name in cache), "").upper()
     told = {"": "", **dict.fromkeys(ON, "C++11 ABI")}.get(abi, "old C++ ABI")
     return ["XPU on" if on else "XPU off", told, arch if on else ""]
-
-
-def require_xpu(decision: str, *, has_library: bool) -> None:
-    """End when the build would go on without XPU, and say which of the two ways it was."""
-    if decision.upper() not in ON:
-        fail(
-            f"CMake decided against XPU (USE_XPU is {decision or 'not set'}): no SYCL compiler that it can use",
-            "look for SYCL in the log above; what is missing: xpusetup doctor --for build",
-        )
-    if not has_library:
-        fail(
-            f"USE_XPU is on, and yet there is no {LIBRARY} to build: torch-xpu-ops left itself out",
-            "look for 'Not compiling with XPU' in the log above; the host compiler has to be GCC",
-        )
 
 
 if __name__ == "__main__":

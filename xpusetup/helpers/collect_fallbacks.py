@@ -11,12 +11,12 @@ import os
 import sys
 import tempfile
 import warnings
-from collections import Counter
+from collections import Counter, defaultdict
 from contextlib import contextmanager
-from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from helperlib.env.distributions import AUTOLOAD
 from helperlib.fallbacks.messages import find_messages, whole_name
 from helperlib.fallbacks.workloads import WORKLOADS, Workload
 from helperlib.output import count, say_summary, write_json
@@ -26,25 +26,21 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-VARIABLES = {"TORCH_DEVICE_BACKEND_AUTOLOAD": "1"}
 XPU_VARIABLES = {"PYTORCH_DEBUG_XPU_FALLBACK": "1", "PYTORCH_ENABLE_XPU_FALLBACK": "1"}
 """Read when torch is loaded. The second lets a workload go on at an operator that would end it."""
 FORCED = "PYTORCH_XPU_FALLBACK_OP"
 NO_DEVICE = 4
 
 
-@dataclass
-class Heard:
+class Heard(defaultdict[str, Counter[str]]):
     """What was said while a workload ran: by kind of message, how often each operator was named."""
 
-    operators: dict[str, Counter[str]] = field(default_factory=dict)
+    def __init__(self) -> None:
+        super().__init__(Counter)
 
     def listen(self, text: str) -> None:
         for message in find_messages(text):
-            self.operators.setdefault(message.kind, Counter())[message.operator] += 1
-
-    def named(self, kind: str) -> Counter[str]:
-        return self.operators.get(kind, Counter())
+            self[message.kind][message.operator] += 1
 
 
 @contextmanager
@@ -95,7 +91,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
         errors, refused = run_parts(workload, bench, heard)
     rows = {name: recorder.row(name) for name in recorder.calls}
     fallen = {name: row for name, row in rows.items() if row is not None and row.is_fallback}
-    announced = heard.named("announced")
+    announced = heard["announced"]
     found = {
         name: {
             "name": name,
@@ -112,7 +108,7 @@ def record(workload: Workload, bench: Bench) -> dict[str, Any]:
         "operators": list(found.values()),
         "own": {name: calls for name, calls in sorted(recorder.calls.items()) if name not in found},
         "unseen": sorted(recorder.unseen),
-        "unnamed": heard.named("once").total(),
+        "unnamed": heard["once"].total(),
         "errors": errors,
     }
 
@@ -129,17 +125,12 @@ def collect(bench: Bench) -> dict[str, Any]:
     }
 
 
-def summarise(document: dict[str, Any]) -> str:
-    names = {one["name"] for workload in document["workloads"] for one in workload["operators"]}
-    return f"{count(len(names), 'operator')} on the CPU"
-
-
 def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", required=True, help="xpu, simxpu, cpu, cuda, hpu, npu, ...")
     parser.add_argument("--out", type=Path, required=True, help="where the JSON document goes")
     options = parser.parse_args()
-    os.environ.update(VARIABLES)
+    os.environ[AUTOLOAD] = "1"
     for name, value in XPU_VARIABLES.items() if options.device == "xpu" else ():
         os.environ.setdefault(name, value)
     bench = Bench(options.device)
@@ -148,7 +139,8 @@ def main() -> int:
         return NO_DEVICE
     document = collect(bench)
     write_json(options.out, document)
-    say_summary(summarise(document))
+    names = {one["name"] for workload in document["workloads"] for one in workload["operators"]}
+    say_summary(f"{count(len(names), 'operator')} on the CPU")
     return 0
 
 

@@ -53,7 +53,8 @@ def main() -> None:
     place(wheel, options.into, options.distribution, lambda draft: put_in(draft, bill))
     collected, step = options.into / wheel.name, f"{options.component}.build"
     built = Built(collected, root, step, about, options.tool, sources, hashlib.sha256(bill).hexdigest())
-    state(collected, render_statement(built))
+    with whole(Path(f"{collected}{ENDING}")) as draft:
+        draft.write_bytes(render_statement(built))
     print(f"{wheel.name} is in {options.into}, with a statement of what it was built from")
     say_summary(version, render_size(collected.stat().st_size), f"from {count(len(sources), 'source')}")
 
@@ -79,12 +80,6 @@ def place(wheel: Path, into: Path, distribution: str, change: Callable[[Path], N
         if old.name != wheel.name:
             for ending in ("", ENDING, SIGNED):
                 Path(f"{old}{ending}").unlink(missing_ok=True)
-
-
-def state(wheel: Path, statement: bytes) -> None:
-    """Write the statement of a wheel beside it."""
-    with whole(Path(f"{wheel}{ENDING}")) as draft:
-        draft.write_bytes(statement)
 
 
 if __name__ == "__main__":

@@ -55,38 +55,29 @@ class Rank(NamedTuple):
         return numbers.to(getattr(self.torch, dtype)).to(self.device)
 
 
-def judge_exact(rank: Rank, got: dict[str, Any], right: dict[str, Any]) -> Outcome:
-    """Say in which dtypes the result is not the known one."""
-    wrong = [dtype for dtype in got if not rank.torch.equal(got[dtype].cpu(), right[dtype].cpu())]
+def all_reduce(rank: Rank, dtype: str) -> tuple[Any, Any]:
+    got = rank.make(dtype, rank.rank)
+    rank.torch.distributed.all_reduce(got)
+    return got, sum(rank.make(dtype, of).cpu() for of in range(rank.size))
+
+
+def all_gather(rank: Rank, dtype: str) -> tuple[Any, Any]:
+    parts = [rank.torch.zeros_like(rank.make(dtype, 0)) for _ in range(rank.size)]
+    rank.torch.distributed.all_gather(parts, rank.make(dtype, rank.rank))
+    return rank.torch.stack(parts), rank.torch.stack([rank.make(dtype, of) for of in range(rank.size)])
+
+
+def broadcast(rank: Rank, dtype: str) -> tuple[Any, Any]:
+    got, source = rank.make(dtype, rank.rank), rank.size - 1
+    rank.torch.distributed.broadcast(got, source)
+    return got, rank.make(dtype, source)
+
+
+def check_exact(operation: Callable[[Rank, str], tuple[Any, Any]], rank: Rank) -> Outcome:
+    """Say in which dtypes the result of an operation is not the known one, which it gives as well."""
+    pairs = {dtype: operation(rank, dtype) for dtype in DTYPES}
+    wrong = [dtype for dtype, (got, right) in pairs.items() if not rank.torch.equal(got.cpu(), right.cpu())]
     return Outcome("fail" if wrong else "ok", f"wrong in {', '.join(wrong)}" if wrong else "exact")
-
-
-def check_all_reduce(rank: Rank) -> Outcome:
-    got, right = {}, {}
-    for dtype in DTYPES:
-        got[dtype] = rank.make(dtype, rank.rank)
-        rank.torch.distributed.all_reduce(got[dtype])
-        right[dtype] = sum(rank.make(dtype, of).cpu() for of in range(rank.size))
-    return judge_exact(rank, got, right)
-
-
-def check_all_gather(rank: Rank) -> Outcome:
-    got, right = {}, {}
-    for dtype in DTYPES:
-        parts = [rank.torch.zeros_like(rank.make(dtype, 0)) for _ in range(rank.size)]
-        rank.torch.distributed.all_gather(parts, rank.make(dtype, rank.rank))
-        got[dtype] = rank.torch.stack(parts)
-        right[dtype] = rank.torch.stack([rank.make(dtype, of) for of in range(rank.size)])
-    return judge_exact(rank, got, right)
-
-
-def check_broadcast(rank: Rank) -> Outcome:
-    got, right, source = {}, {}, rank.size - 1
-    for dtype in DTYPES:
-        got[dtype] = rank.make(dtype, rank.rank)
-        rank.torch.distributed.broadcast(got[dtype], source)
-        right[dtype] = rank.make(dtype, source)
-    return judge_exact(rank, got, right)
 
 
 def step(torch: Any, model: Any, batch: Any, target: Any) -> None:
@@ -110,9 +101,9 @@ def check_data_parallel(rank: Rank) -> Outcome:
 
 
 OPERATIONS: dict[str, Callable[[Rank], Outcome]] = {
-    "all_reduce": check_all_reduce,
-    "all_gather": check_all_gather,
-    "broadcast": check_broadcast,
+    "all_reduce": partial(check_exact, all_reduce),
+    "all_gather": partial(check_exact, all_gather),
+    "broadcast": partial(check_exact, broadcast),
     "a step of DistributedDataParallel": check_data_parallel,
 }
 
@@ -122,23 +113,18 @@ def join(order: dict[str, Any]) -> Rank:
     torch = importlib.import_module("torch")
     if order["module"]:
         importlib.import_module(order["module"])
-    device = take_device(torch, order["device"])
+    device = order["device"]
+    if device != "cpu":
+        module = getattr(torch, device)
+        count = module.device_count()
+        if not count:
+            raise RuntimeError(f"torch sees no {device} device here")
+        index = int(os.environ["LOCAL_RANK"]) % count  # where there are fewer than ranks here, they share them
+        module.set_device(index)
+        device = f"{device}:{index}"
     backend = order["backend"] or choose_backend(Bench(order["device"], collectives=order["collectives"]))
     torch.distributed.init_process_group(backend, timeout=timedelta(seconds=order["start"]))
     return Rank(torch, device, int(os.environ["RANK"]), int(os.environ["WORLD_SIZE"]))
-
-
-def take_device(torch: Any, name: str) -> str:
-    """Give the device that is this rank's; where there are fewer than ranks on this machine they share them."""
-    if name == "cpu":
-        return name
-    module = getattr(torch, name)
-    count = module.device_count()
-    if not count:
-        raise RuntimeError(f"torch sees no {name} device here")
-    index = int(os.environ["LOCAL_RANK"]) % count
-    module.set_device(index)
-    return f"{name}:{index}"
 
 
 def watch(seconds: float, stacks: TextIO) -> None:
@@ -163,10 +149,6 @@ def run_all(order: dict[str, Any], say: Callable[..., None], stacks: TextIO) -> 
     say(done="end", level="ok", seen="")
 
 
-def write_event(file: TextIO, **event: Any) -> None:
-    print(json.dumps({**event, "time": time.time()}), file=file, flush=True)  # the clocks of nodes are one, or nearly
-
-
 def main(text: str) -> int:
     order = json.loads(text)
     for name, slurm in SLURM:
@@ -174,7 +156,10 @@ def main(text: str) -> int:
     rank = os.environ["RANK"]
     folder = Path(order["folder"])
     with (folder / f"events.{rank}").open("w") as events, (folder / f"stacks.{rank}").open("w") as stacks:
-        say = partial(write_event, events)
+
+        def say(**event: Any) -> None:  # the clocks of nodes are one, or nearly
+            print(json.dumps({**event, "time": time.time()}), file=events, flush=True)
+
         faulthandler.enable(stacks)
         try:
             run_all(order, say, stacks)

@@ -13,7 +13,7 @@ import sys
 import time
 from dataclasses import asdict, replace
 from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from helperlib.verify.bench import Absent, Bench, Check, Outcome, describe_error, is_unsupported
 from helperlib.verify.verdicts import CHECKS, GATES, PASSING
@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 
 AT_IMPORT = 60
+"""Seconds at least for importing torch, which may read a gigabyte from a network."""
 VERDICTS = {"fail": "wrong", "crash": "wrong", "skip": "absent"}
 
 
@@ -45,33 +46,22 @@ def perform(check: Check, bench: Bench) -> Outcome:
     return replace(outcome, verdict=outcome.verdict or VERDICTS.get(outcome.level, "ok"))
 
 
-def watch(check: Check, bench: Bench, within: float, stacks: TextIO) -> dict[str, Any]:
-    """Perform a check and give its event; where it takes longer than `within` seconds this process ends."""
-    # The only clock that also ends a process whose native code holds the interpreter.
-    faulthandler.dump_traceback_later(within, exit=True, file=stacks)
-    began = time.perf_counter()
-    outcome = perform(check, bench)
-    seconds = round(time.perf_counter() - began, 3)
-    faulthandler.cancel_dump_traceback_later()
-    peak = None if check.id in GATES else bench.find_peak()
-    return {"id": check.id, "seconds": seconds, "peak_bytes": peak, **asdict(outcome)}
-
-
-def find_patience(check: Check, patience: float) -> float:
-    """Give the seconds that a check may take. Importing torch may read a gigabyte from a network."""
-    return max(patience, AT_IMPORT) if check.id == GATES[0] else min(patience, check.patience or patience)
-
-
 def run_all(bench: Bench, ids: list[str], patience: float, emit: Callable[[str], None], stacks: TextIO) -> None:
     for check in CHECKS:
         if check.id not in ids:
             continue
-        within = find_patience(check, patience)
+        within = max(patience, AT_IMPORT) if check.id == GATES[0] else min(patience, check.patience or patience)
         emit(json.dumps({"start": check.id, "within": within}))
-        event = watch(check, bench, within, stacks)
-        bench = replace(bench, name=event["facts"].get("device", bench.name))
-        emit(json.dumps(event))
-        if check.id in GATES and event["level"] not in PASSING:
+        # The only clock that also ends a process whose native code holds the interpreter: within so many seconds.
+        faulthandler.dump_traceback_later(within, exit=True, file=stacks)
+        began = time.perf_counter()
+        outcome = perform(check, bench)
+        seconds = round(time.perf_counter() - began, 3)
+        faulthandler.cancel_dump_traceback_later()
+        peak = None if check.id in GATES else bench.find_peak()
+        bench = replace(bench, name=outcome.facts.get("device", bench.name))
+        emit(json.dumps({"id": check.id, "seconds": seconds, "peak_bytes": peak, **asdict(outcome)}))
+        if check.id in GATES and outcome.level not in PASSING:
             return
 
 

@@ -26,15 +26,14 @@ LOCAL_TIME = "/etc/localtime"
 def main() -> None:
     """Enter what was asked for, and become the command; or tell what cannot be entered."""
     asked: dict[str, Any] = json.loads(sys.argv[1])
-    problems = enter(asked)
-    if sys.argv[2:] == ["--try"]:
+    problems, command = enter(asked), sys.argv[2:]
+    if command == ["--try"]:
         json.dump(problems, sys.stdout)
         return
     if problems:
         sys.stderr.write("".join(f"no other {name}: {why}\n" for name, why in problems.items()))
         sys.exit(IMPOSSIBLE)
     os.umask(int(asked.get("umask", "022"), 8))
-    command = sys.argv[2:]
     os.execvpe(command[0], command, {**os.environ, **asked.get("env", {})})  # noqa: S606 - a step's script
 
 

@@ -24,7 +24,6 @@ from helperlib.elf.conflicts import (
     judge_symbols,
     judge_versions,
     stem_of,
-    with_exporters,
 )
 from helperlib.elf.loader import Disk, Process
 from helperlib.env.distributions import Owners, find_overlaps, libraries_of, read_distributions
@@ -48,31 +47,29 @@ SPREAD = ("extend_path", "declare_namespace")
 class Prover:
     """Loads the libraries of an environment into a model of its process, one after another, and judges each."""
 
-    def __init__(self, environment: Environment, disk: Disk, library_path: str, preload: str = "") -> None:
+    def __init__(self, environment: Environment, library_path: str, preload: str) -> None:
         self.environment = environment
-        self.places = disk.places(library_path)
-        self.known = Known(disk.symbols, self._others, self._of_system)
-        self.disk = disk
+        self.disk = environment.disk
+        self.places = self.disk.places(library_path)
+        self.known = Known(self.disk.symbols, self._others)
         self.base = Process(self.places)
         self.runs: list[Process] = []
         self.judged: set[str] = set()
         self.found: list[Conflict] = []
-        self._start(preload)
-
-    def _start(self, preload: str) -> None:
-        """Load what every process of this environment holds: the program, and torch where there is one."""
-        if self.environment.program is not None:
-            self.base.start(self.environment.program)
+        # What every process of this environment holds: the program, and torch where there is one.
+        if environment.program is not None:
+            self.base.start(environment.program)
         for name in preload.replace(":", " ").split():
             self.base.open(name, shared=True)
-        for library in self.environment.torch:
+        for library in environment.torch:
             self._open(self.base, library.path, shared="global_deps" in library.path)
         self.runs.append(self.base)
 
     def prove(self) -> list[Conflict]:
         """Give all conflicts, each once."""
         for library in self.environment.libraries:
-            if self.base.named(library.path) is None and not self._is_loaded(library):
+            loaded = (one.library.identity == library.identity for one in self.base.order)
+            if self.base.named(library.path) is None and not any(loaded):
                 run = self.base.fork()
                 self._open(run, library.path)
                 self.runs.append(run)
@@ -83,16 +80,15 @@ class Prover:
         self.found += judge_hidden(self.environment.libraries, self._offered(), self.known)
         return self._settled()
 
-    def _is_loaded(self, library: Library) -> bool:
-        return any(one.library.identity == library.identity for one in self.base.order)
-
     def _open(self, process: Process, path: str, *, shared: bool = False) -> None:
         before = len(process.missing)
         scope = process.open(path, shared=shared) or []
         new = self._new(process, scope)
         self.found += self._versions(process, new)
         for one in new:
-            if not self._of_system(one.library):
+            folder = one.library.path.rpartition("/")[0]
+            own = one.library.path.startswith(f"{self.environment.prefix}/")
+            if own or folder not in self.places.system:
                 self.found += judge_symbols(process, one, scope, self.known)
         self.found += judge_majors(process, new)
         self.found += judge_missing(process, process.missing[before:], self.known)
@@ -109,7 +105,8 @@ class Prover:
     def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         for conflict in judge_versions(process, new):
             first = self.disk.look(conflict.first)
-            yield with_exporters(conflict, self.known, first.soname if first else "")
+            others = self._others(first.soname if first else "")  # a file of the same SONAME that has the version node
+            yield replace(conflict, has=next((each.path for each in others if set(conflict.names) <= each.has), ""))
 
     def _others(self, name: str) -> list[Library]:
         """Give the files that may stand for a SONAME or a stem: the environment's own, and those that are found."""
@@ -118,10 +115,6 @@ class Prover:
         paths += self.places.cache.get(name, ())
         there = (self.disk.look(path) for path in paths if ".so" in name)
         return own + [each for each in there if each is not None and not each.broken]
-
-    def _of_system(self, library: Library) -> bool:
-        folders = self.places.system
-        return library.path.rpartition("/")[0] in folders and not library.path.startswith(self.environment.prefix + "/")
 
     def _offered(self) -> list[Library]:
         """Give the libraries of LD_LIBRARY_PATH under the names by which they are loaded, those found first."""
@@ -135,8 +128,10 @@ class Prover:
 
     def _settled(self) -> list[Conflict]:
         """Leave out what is told twice, what another variant of a package makes good, and what is not linked at all."""
-        told = dict.fromkeys(map(_key, self.found))
-        unique = [next(one for one in self.found if _key(one) == key) for key in told]
+        first: dict[tuple[object, ...], Conflict] = {}
+        for one in self.found:
+            first.setdefault((one.kind, one.library, one.names, one.first), one)
+        unique = list(first.values())
         proven = {one.first for one in unique if one.kind in ("symbol", "version")}
         kept = [one for one in unique if not (one.kind == "hidden" and one.first in proven)]
         compiles = any(each.name in TRITON for each in self.environment.distributions)
@@ -151,10 +146,6 @@ class Prover:
         return owner is not None and first is not None and any(first.soname in each.needed for each in same)
 
 
-def _key(one: Conflict) -> tuple[object, ...]:
-    return one.kind, one.library, one.names, one.first
-
-
 def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
     """Tell of two distributions that overwrote each other, unless they share a folder that is meant for several."""
     if len(overlap.paths) == 1 and overlap.paths[0].endswith("__init__.py"):
@@ -166,26 +157,23 @@ def judge_overlap(overlap: Overlap, place: str) -> Conflict | None:
 
 
 def examine(environment: Environment, options: argparse.Namespace) -> dict[str, Any]:
-    disk = environment.disk
-    prover = Prover(environment, disk, options.library_path, options.preload)
-    conflicts = prover.prove()
+    prover = Prover(environment, options.library_path, options.preload)
     owners = Owners(environment.listed, environment.prefix, options.sysroot)
-    rows = [replace(one, owners=_owners(one, owners)) for one in conflicts]
-    overlaps = find_overlaps(environment.distributions)
-    rows += [one for each in overlaps if (one := judge_overlap(each, environment.places[0])) is not None]
+    rows = []
+    for one in prover.prove():
+        files = {"library": one.library, "first": one.first, "has": one.has}
+        named = {part: owner for part, path in files.items() if path and (owner := owners.of(path))}
+        rows.append(replace(one, owners=named))
+    overlaps = (judge_overlap(each, environment.places[0]) for each in find_overlaps(environment.distributions))
+    rows += [one for one in overlaps if one is not None]
     document: dict[str, Any] = {"prefix": environment.prefix, "looked": len(environment.libraries)}
-    document["conflicts"] = [one.document() for one in rows]
+    document["conflicts"] = [vars(one) for one in rows]
     if options.closure:
         document |= make_closure(environment, prover.runs, owners)
     return document
 
 
-def _owners(conflict: Conflict, owners: Owners) -> dict[str, str]:
-    files = {"library": conflict.library, "first": conflict.first, "has": conflict.has}
-    return {part: owner for part, path in files.items() if path and (owner := owners.of(path))}
-
-
-def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
+def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--prefix", required=True, metavar="DIR", help="the environment")
     parser.add_argument("--place", action="append", default=[], metavar="DIR", help="its site-packages")
@@ -194,11 +182,7 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser.add_argument("--sysroot", default="", metavar="DIR", help="what stands for / where the system's files lie")
     parser.add_argument("--closure", action="store_true", help="list all libraries that are needed")
     parser.add_argument("--out", type=Path, metavar="FILE", help="write the document there instead")
-    return parser.parse_args(arguments)
-
-
-def main(arguments: Sequence[str] | None = None) -> int:
-    options = parse_arguments(arguments)
+    options = parser.parse_args()
     if not Path(options.prefix).is_dir():
         sys.stderr.write(f"there is no environment {options.prefix}\n")
         return 2
@@ -217,6 +201,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 RUNTIME = re.compile(r"lib(sycl|ur_|umf|tcm|mkl|ccl|mpi|pti|OpenCL|ze_|imf|svml|irng|intlc)[\w-]*\.so[.\d]*")
 """Libraries of a device's runtime that lie in an environment's lib folder, also where no RECORD lists them."""
 TORCH = ("libtorch_global_deps.so", "libtorch_python.so", "libtorch.so")
+OF_TORCH = ("torch/lib/*.so", "torch/_C.*.so")
 PLACES = ("lib/python3*/site-packages", "lib64/python3*/site-packages", "lib/python3/dist-packages")
 
 
@@ -237,10 +222,14 @@ class Environment:
 def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environment:
     """Look at an environment; without `places` its site-packages are looked for."""
     prefix = os.path.abspath(prefix)  # noqa: PTH100 - links are kept
-    places = tuple(places) or _site_packages(Path(prefix))
+    ours = [path for pattern in PLACES for path in sorted(Path(prefix).glob(pattern))]
+    each_once = {path.resolve(): str(path) for path in reversed(ours)}  # lib64 may be a link to lib
+    places = tuple(places) or tuple(each_once.values())
     distributions = read_distributions(places)
     listed = libraries_of(distributions)
-    loose = [*_of_torch(places), *_runtime(Path(prefix, "lib"))]
+    loose = [str(path) for place in places for pattern in OF_TORCH for path in Path(place).glob(pattern)]
+    folder = Path(prefix, "lib")
+    loose += [str(path) for path in (folder.iterdir() if folder.is_dir() else ()) if RUNTIME.fullmatch(path.name)]
     found = (disk.look(path) for path in sorted({*listed, *loose}))
     libraries = _by_soname(each for each in found if each is not None and not each.broken)
     program = disk.look(os.path.realpath(f"{prefix}/bin/python3"))
@@ -249,22 +238,6 @@ def read_environment(prefix: str, places: Sequence[str], disk: Disk) -> Environm
     torch = [each for name in TORCH for each in fitting if each.path.endswith(f"/torch/lib/{name}")]
     modules = [each for each in fitting if re.search(r"/torch/_C\.[\w.-]*so$", each.path)]
     return Environment(prefix, places, program, (*torch, *modules), tuple(fitting), distributions, listed, disk)
-
-
-def _site_packages(prefix: Path) -> tuple[str, ...]:
-    """Give the site-packages below a prefix, each once: lib64 may be a link to lib."""
-    found = [path for pattern in PLACES for path in sorted(prefix.glob(pattern))]
-    return tuple({path.resolve(): str(path) for path in reversed(found)}.values())
-
-
-def _of_torch(places: Iterable[str]) -> list[str]:
-    patterns = ("torch/lib/*.so", "torch/_C.*.so")
-    return [str(path) for place in places for pattern in patterns for path in Path(place).glob(pattern)]
-
-
-def _runtime(folder: Path) -> list[str]:
-    names = sorted(os.listdir(folder)) if folder.is_dir() else ()  # noqa: PTH208 - names alone
-    return [str(folder / name) for name in names if RUNTIME.fullmatch(name)]
 
 
 def _by_soname(libraries: Iterable[Library]) -> list[Library]:

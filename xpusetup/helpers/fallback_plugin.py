@@ -8,14 +8,17 @@ Warnings name operators that fell back, the texts of failed tests name those tha
 from __future__ import annotations
 
 import os
+from collections import Counter
+from operator import itemgetter
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from helperlib.fallbacks.messages import QUIET, Message, find_messages
 from helperlib.output import write_json
 
 if TYPE_CHECKING:
     import warnings
+    from collections.abc import Iterable
 
     import pytest
 
@@ -25,33 +28,23 @@ class Collector:
 
     def __init__(self, path: Path) -> None:
         self.path = path
-        self.seen: dict[Message, dict[str, int]] = {}
+        self.seen: dict[Message, Counter[str]] = {}
 
-    def hear(self, text: str, test: str) -> None:
-        for message in find_messages(text):
-            tests = self.seen.setdefault(message, {})
-            tests[test] = tests.get(test, 0) + 1
+    def hear(self, messages: Iterable[Message], test: str) -> None:
+        for message in messages:
+            self.seen.setdefault(message, Counter())[test] += 1
 
     def pytest_warning_recorded(self, warning_message: warnings.WarningMessage, nodeid: str) -> None:
-        self.hear(str(warning_message.message), nodeid)
+        self.hear(find_messages(str(warning_message.message)), nodeid)
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         if report.failed:
-            heard = {message: None for message in find_messages(report.longreprtext) if message.kind == "refused"}
-            for message in heard:
-                tests = self.seen.setdefault(message, {})
-                tests[report.nodeid] = tests.get(report.nodeid, 0) + 1
+            self.hear({one for one in find_messages(report.longreprtext) if one.kind == "refused"}, report.nodeid)
 
     def pytest_sessionfinish(self) -> None:
-        write_json(self.path, self.document())
-
-    def document(self) -> dict[str, Any]:
-        rows = sorted(self.seen.items())
-        return {
-            "messages": [
-                {**message._asdict(), "count": sum(tests.values()), "tests": sorted(tests)} for message, tests in rows
-            ]
-        }
+        rows = sorted(self.seen.items(), key=itemgetter(0))
+        told = [{**one._asdict(), "count": tests.total(), "tests": sorted(tests)} for one, tests in rows]
+        write_json(self.path, {"messages": told})
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

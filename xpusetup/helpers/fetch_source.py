@@ -8,18 +8,15 @@ from __future__ import annotations
 
 import argparse
 import re
-import sys
 from pathlib import Path
 
 from helperlib.git.gather import PAUSES, Gathered, Gatherer, Progress, Servers, check_out_all
 from helperlib.git.process import FetchError, Git, make_git, say
 from helperlib.git.store import find_stores
-from helperlib.git.tree import Repository, find_tag, take_back
-from helperlib.output import count, render_size, say_summary, write_text
+from helperlib.git.tree import COMMIT, MARK, Repository, find_tag, take_back
+from helperlib.output import count, fail, render_size, say_summary, write_text
 from own_source import put_back
 
-COMMIT = re.compile(r"[0-9a-f]{40}")
-MARK = "xpusetup-rev"
 OTHER_TREE = "the tree is another one than the profile was made for"
 MOVING = "xpusetup-moving"
 OLDEST = (2, 31)
@@ -46,12 +43,10 @@ def main() -> None:
     try:
         run(options, make_git())
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
         where = f" {error.filename}" if error.filename else ""
-        sys.stderr.write(f"xpusetup: cannot write{where}: {error.strerror}\n  make room there, or look at its mode\n")
-        sys.exit(1)
+        fail(f"cannot write{where}: {error.strerror}", "make room there, or look at its mode")
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
@@ -70,8 +65,10 @@ def run(options: argparse.Namespace, git: Git) -> None:
     folder, sparse = tree / ".git", tuple(options.sparse)
     root = Repository(address=options.repo, rev=rev, folder=folder, tree=tree, ref=named, sparse=sparse)
     gathered = fetch(Gatherer(servers, find_stores(git)), root)
-    if options.clones and options.tag:
-        offer(git, root, options.tag)
+    if options.clones and options.tag:  # found by the name that the build clones it at; a tag serves for a branch too
+        said = git.call(f"--git-dir={folder}", "update-ref", f"refs/tags/{options.tag}", rev, show=False)
+        if said.code:
+            raise FetchError(f"git cannot name {rev} {options.tag} in {folder}: {said.last}", f"remove {tree}")
     if not lies_in_another(tree):
         say_summary(f"{options.tag} {rev[:7]}".lstrip(), *describe(gathered))
 
@@ -83,8 +80,8 @@ def decide(options: argparse.Namespace, servers: Servers) -> str:
     tagged = resolve_tag(options, servers) if options.tag else ""
     if not options.rev:
         if not tagged:
-            message = f"{options.repo} has no tag {options.tag}"
-            raise FetchError(message, "look for the tag's new name, and pin a commit by rev")
+            fix = "look for the tag's new name, and pin a commit by rev"
+            raise FetchError(f"{options.repo} has no tag {options.tag}", fix)
         say(f"{options.tag} is {tagged}")
         return tagged
     if tagged and tagged != options.rev:
@@ -160,13 +157,6 @@ def is_offered(git: Git, options: argparse.Namespace) -> bool:
     return bool(head) and (found or "").strip() == head
 
 
-def offer(git: Git, root: Repository, name: str) -> None:
-    """Make a commit be found by the name that the build clones it at; a tag serves for a branch too."""
-    said = git.call(f"--git-dir={root.folder}", "update-ref", f"refs/tags/{name}", root.rev, show=False)
-    if said.code:
-        raise FetchError(f"git cannot name {root.rev} {name} in {root.folder}: {said.last}", f"remove {root.tree}")
-
-
 def resolve_tag(options: argparse.Namespace, servers: Servers) -> str:
     """Ask the server what a tag points at; empty when it cannot be asked or does not know it.
 
@@ -191,7 +181,11 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
     git, moving = gatherer.servers.git, root.folder / MOVING
     prepare(git, root, moving)
     gathered = gatherer.gather_all(root)
-    clear_ignored(git, root)
+    if head_of(git, root.tree) not in {"", root.rev}:
+        # Before another commit: what builds of the last one left among the sources, but for the build folder.
+        said = git.call("-C", str(root.tree), "clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
+        if said.code:
+            raise FetchError(f"git clean failed in {root.tree}: {said.last}", "read the log above")
     for _ in range(ROUNDS):
         broken = check_out_all(git, gathered)
         if not broken:
@@ -201,57 +195,36 @@ def fetch(gatherer: Gatherer, root: Repository) -> list[Gathered]:
         gathered = gatherer.gather_all(root)  # a submodule may be among what could not be read
     else:
         raise FetchError(f"git cannot read what was fetched into {root.folder}", f"remove {root.tree}")
-    refuse_absent(root)
+    if absent := [folder for folder in root.sparse if not (root.tree / folder).is_dir()]:
+        raise FetchError(f"{root.address} has no folder {', '.join(absent)} at {root.rev}", OTHER_TREE)
     write_text(root.folder / MARK, f"{root.rev}\n")
     moving.unlink()
     say(f"{root.tree} is at {root.rev}")
     return gathered
 
 
-def refuse_absent(root: Repository) -> None:
-    """End when a folder that the profile names is not in the commit."""
-    if absent := [folder for folder in root.sparse if not (root.tree / folder).is_dir()]:
-        raise FetchError(f"{root.address} has no folder {', '.join(absent)} at {root.rev}", OTHER_TREE)
-
-
 def prepare(git: Git, root: Repository, moving: Path) -> None:
-    """Refuse a tree that is someone's; mark any other as on its way."""
+    """Refuse a tree that is someone's or holds their work (changed files, another commit); mark any other as moving."""
     tree = root.tree
+    elsewhere = "choose another place: --build-dir DIR"
     if root.folder.is_file():
-        message = f"{tree} is a worktree or a submodule of another repository"
-        raise FetchError(message, "choose another place: --build-dir DIR")
+        raise FetchError(f"{tree} is a worktree or a submodule of another repository", elsewhere)
     if tree.is_dir() and any(tree.iterdir()) and not root.folder.exists():
-        raise FetchError(
-            f"{tree} holds files, and is no git tree", "move them away, or choose another place: --build-dir DIR"
-        )
+        raise FetchError(f"{tree} holds files, and is no git tree", f"move them away, or {elsewhere}")
     if root.folder.exists() and not moving.exists():
         take_back(git, tree)
-        refuse_changed(git, root)
+        asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
+        if changed := git.ask("-C", str(tree), *asked):
+            names = ", ".join(line.split(maxsplit=1)[-1] for line in changed.splitlines()[:3])
+            fix = f"keep them elsewhere, then: git -C {tree} checkout -- ."
+            raise FetchError(f"{tree} holds changes of your own ({names})", fix)
+        head, mark = head_of(git, tree), root.folder / MARK
+        ours = mark.read_text().strip() if mark.exists() else ""
+        if head not in {root.rev, ours, ""}:
+            fix = f"git -C {tree} checkout --detach {ours or root.rev}"
+            raise FetchError(f"{tree} is at {head}, a commit of your own choice", fix)
     root.folder.mkdir(parents=True, exist_ok=True)
     moving.touch()
-
-
-def refuse_changed(git: Git, root: Repository) -> None:
-    """End when the tree holds someone's work: changed files, or a commit that this program did not put there."""
-    tree, mark = root.tree, root.folder / MARK
-    asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=untracked")
-    if changed := git.ask("-C", str(tree), *asked):
-        names = ", ".join(line.split(maxsplit=1)[-1] for line in changed.splitlines()[:3])
-        fix = f"keep them elsewhere, then: git -C {tree} checkout -- ."
-        raise FetchError(f"{tree} holds changes of your own ({names})", fix)
-    head, ours = head_of(git, tree), mark.read_text().strip() if mark.exists() else ""
-    if head not in {root.rev, ours, ""}:
-        fix = f"git -C {tree} checkout --detach {ours or root.rev}"
-        raise FetchError(f"{tree} is at {head}, a commit of your own choice", fix)
-
-
-def clear_ignored(git: Git, root: Repository) -> None:
-    """Before another commit: remove what builds of the last one left among the sources, but for the build folder."""
-    if head_of(git, root.tree) not in {"", root.rev}:
-        clean = ("clean", "-fdXq", "--exclude=!/build/", "--exclude=!/build/**")
-        said = git.call("-C", str(root.tree), *clean)
-        if said.code:
-            raise FetchError(f"git clean failed in {root.tree}: {said.last}", "read the log above")
 
 
 def head_of(git: Git, tree: Path) -> str:

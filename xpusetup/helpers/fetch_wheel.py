@@ -14,10 +14,10 @@ from pathlib import Path
 
 from collect_wheel import place
 from helperlib.env.distributions import find_wheel
-from helperlib.env.installers import pip, run
+from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, render_size, say_summary
-from pinned_wheels import ONLY, unbound
+from pinned_wheels import ONLY, PLACES, unbound
 
 
 def main() -> None:
@@ -48,26 +48,17 @@ def main() -> None:
 
 def download(pin: Pin, index: str, folder: Path, record: Path) -> None:
     """Try pip's own places, then with the index added; end with pip's last words when neither has it."""
-    ways: list[tuple[str, ...]] = [(), ("--extra-index-url", index)] if index else [()]
-    for extra in ways:
-        command = (*pip(), "download", *ONLY, *extra, "--dest", str(folder), *asked(pin, folder))
-        code, lines = run(command, unbound())
+    asked: tuple[str, ...] = (pin.text,)
+    if pin.hashes:
+        asked = ("--require-hashes", "-r", str(write_pins(folder / "requirements.txt", [pin])))
+    for places in places_of(index):
+        code, lines = run((*pip(), "download", *ONLY, *places, "--dest", str(folder), *asked), unbound())
         if code == 0:
             return
         refuse_other(lines, [pin], record)
     where = f" or at {index}" if index else ""
     python = f"{sys.version_info[0]}.{sys.version_info[1]}"
-    fail(
-        f"no wheel of {pin.key} for Python {python} where pip looks{where}",
-        "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
-    )
-
-
-def asked(pin: Pin, folder: Path) -> tuple[str, ...]:
-    """Give the words that ask pip for a pin, by its hashes where it has some."""
-    if not pin.hashes:
-        return (pin.text,)
-    return ("--require-hashes", "-r", str(write_pins(folder / "requirements.txt", [pin])))
+    fail(f"no wheel of {pin.key} for Python {python} where pip looks{where}", PLACES)
 
 
 if __name__ == "__main__":

@@ -21,11 +21,10 @@ from pathlib import Path
 from typing import NoReturn
 
 from helperlib.namespaces import NEW_MOUNTS, become, bind, keep_mounts, unmount, unshare
-from helperlib.output import fail, write_text
+from helperlib.output import NOT_READY, fail, write_text
 
 VARIABLE, SEEN_AT = "XPUSETUP_BUILD_PATH", "XPUSETUP_SEEN_AT"
 KEPT = "build-path"
-NOT_READY = 3
 LONGEST = 1000
 FOLDERS = ("HOME", "TMPDIR", "CCACHE_DIR", "CCACHE_CONFIGPATH", "CCACHE_TEMPDIR")
 """Variables that name what a compile reads and writes beside its root."""
@@ -43,7 +42,11 @@ def main() -> None:
     elif root != path and before in ("", path):
         why = why_not(root, path, tool)
         if why and before:
-            refuse(root, path, why)
+            fail(
+                f"{root} was compiled as {path}, which it cannot be now: {why}",
+                f"go on where it began; or compile anew at its real path, this one time with: export {VARIABLE}=real",
+                NOT_READY,
+            )
         if not before:
             keep(root, root if why else path)
             tell(root, path, why)
@@ -76,15 +79,6 @@ def keep(root: str, path: str) -> None:
         write_text(Path(root, KEPT), f"{path}\n")
     except OSError as error:
         fail(f"{root}/{KEPT} cannot be written: {error.strerror}", f"df -h {shlex.quote(root)}", NOT_READY)
-
-
-def refuse(root: str, path: str, why: str) -> NoReturn:
-    """End: what was compiled there cannot be gone on with here."""
-    fail(
-        f"{root} was compiled as {path}, which it cannot be now: {why}",
-        f"go on where it began; or compile anew at its real path, this one time with: export {VARIABLE}=real",
-        NOT_READY,
-    )
 
 
 def tell(root: str, path: str, why: str) -> None:
@@ -121,13 +115,10 @@ def why_not_free(root: str, path: str, tool: str) -> str:
     """Say what a compile reads or writes that the mount would hide."""
     folders = [root, sys.base_prefix, tool, *(os.environ.get(name, "") for name in FOLDERS)]
     folders += os.environ.get("PATH", "").split(":")
-    hidden = next((folder for folder in folders if folder and lies_in(folder, path)), "")
-    return f"{hidden} lies in it" if hidden else ""
-
-
-def lies_in(folder: str, path: str) -> bool:
-    """Say whether something lies in a folder, as it is named or where its links lead."""
-    return any(name == path or name.startswith(f"{path}/") for name in (folder, os.path.realpath(folder)))
+    for folder in filter(None, folders):
+        if any(f"{name}/".startswith(f"{path}/") for name in (folder, os.path.realpath(folder))):
+            return f"{folder} lies in it"
+    return ""
 
 
 def why_not_mount(root: str, path: str) -> str:

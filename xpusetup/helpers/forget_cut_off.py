@@ -17,9 +17,14 @@ from helperlib.output import fail
 
 
 def main() -> None:
-    """Forget, and see to it that pip itself is whole."""
+    """Forget, and put back the pip that Python brings along where replacing it was cut off."""
     forget_cut_off()
-    mend_pip()
+    for place in places():
+        if (place / "pip").is_dir() and not list(place.glob("pip-*.*-info")):  # its code is there, and no metadata
+            print("pip: replacing it was cut off; the one that Python brings along takes its place", flush=True)
+            shutil.rmtree(place / "pip")
+            if subprocess.run((sys.executable, "-m", "ensurepip", "--default-pip"), check=False).returncode != 0:
+                fail("pip could not be put back", f"uv pip install --python {sys.prefix} pip; then the same again")
 
 
 def places() -> list[Path]:
@@ -33,16 +38,6 @@ def forget_cut_off() -> None:
         if cut_off(folder):
             print(f"{folder.stem}: an installation of it was cut off; it counts as not installed", flush=True)
             shutil.rmtree(folder)
-
-
-def mend_pip() -> None:
-    """Put back the pip that Python brings along where replacing it was cut off: its code there, and no metadata."""
-    for place in places():
-        if (place / "pip").is_dir() and not list(place.glob("pip-*.*-info")):
-            print("pip: replacing it was cut off; the one that Python brings along takes its place", flush=True)
-            shutil.rmtree(place / "pip")
-            if subprocess.run((sys.executable, "-m", "ensurepip", "--default-pip"), check=False).returncode != 0:
-                fail("pip could not be put back", f"uv pip install --python {sys.prefix} pip; then the same again")
 
 
 if __name__ == "__main__":

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, find_wheel
-from helperlib.env.installers import pip, run
+from helperlib.env.installers import pip, places_of, run
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, write_record
 from helperlib.output import count, fail, say_summary
 from install_published import hold_wheel, refuse_incomplete
@@ -36,26 +36,21 @@ def main() -> None:
     wheels = {name: find_wheel(options.wheels, name, version) for name, version in pairs}
     for name, path in wheels.items():
         hold_wheel(name, path, known, options)
-    fetch(options, [str(path) for path in wheels.values()])
+    complaints: list[str] = []
+    for places in places_of(options.index):  # from where pip looks, else from their index too
+        words = ("download", "--only-binary", ":all:", *places, "--dest", str(options.into))
+        code, lines = run((*pip(), *words, *map(str, wheels.values())), dict(os.environ))
+        if code == 0:
+            break
+        complaints += lines
+    else:
+        refuse_incomplete(complaints)
     files = sorted(options.into.glob("*.whl"))
     own = {path.name for path in wheels.values()}
     for path in files:
         if path.name not in own:
             hold_file(path, known, options)
     say_summary(count(len(files), "wheel"), f"{len(files) - len(own)} of them required by the others")
-
-
-def fetch(options: argparse.Namespace, paths: list[str]) -> None:
-    """Fetch what the wheels require from where pip looks, else from their index too."""
-    complaints: list[str] = []
-    ways: list[tuple[str, ...]] = [(), ("--extra-index-url", options.index)] if options.index else [()]
-    for places in ways:
-        words = ("download", "--only-binary", ":all:", *places, "--dest", str(options.into), *paths)
-        code, lines = run((*pip(), *words), dict(os.environ))
-        if code == 0:
-            return
-        complaints += lines
-    refuse_incomplete(complaints)
 
 
 def hold_file(path: Path, known: Mapping[str, Pin], options: argparse.Namespace) -> None:

@@ -16,17 +16,20 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Callable
 from functools import partial
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from helperlib.codegen.inductor import Model, compile_source, generate_model
-from helperlib.output import count, say_summary, write_json
+from helperlib.codegen.inductor import compile_source, generate_model
+from helperlib.env.distributions import find_version
+from helperlib.output import count, end_of, say_summary, write_json
 from helperlib.wheel.images import NAMES, find_lacking, names_of, read_versions
 
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 DISTRIBUTIONS = ("triton-xpu", "pytorch-triton-xpu", "triton")
+"""Of the Triton here that may know Intel GPUs."""
 QUERIED = "CL_DEVICE_EXTENSIONS"
 EXTENSIONS = {
     "has_fp64": "cl_khr_fp64",
@@ -38,13 +41,7 @@ EXTENSIONS = {
 """What Triton wants to know of a GPU, by the extension of OpenCL that says it (driver.py of its back end)."""
 MATRIX = re.compile(r"matrix_multiply_accumulate|SubgroupMatrixMultiply")
 HALF = "*half"
-LONGEST = 300
-"""Of an error of Triton's; the last line says what is wrong, those before it show where in the kernel."""
 QUERY_SECONDS, OCLOC_SECONDS = 60, 300
-
-
-Listed = tuple[dict[str, Any], Callable[[], Any]]
-"""What a kernel is known by, and what lets Triton compile it."""
 
 
 class Ocloc:
@@ -137,46 +134,33 @@ def compile_target(target: str, ocloc: Ocloc, out: Path) -> None:
         os.environ["TRITON_ALWAYS_COMPILE"] = "1"
         os.environ["TRITON_CACHE_DIR"] = str(ocloc.folder / "cache")
         gpu = describe_gpu(target, extensions, ocloc.version())
-        found["kernels"] = [compile_kernel(*each, target, ocloc) for each in list_written(gpu)]
+        from helperlib.codegen.kernels import KERNELS  # noqa: PLC0415 - it imports triton, after the variables are set
+
+        for name, kernel in KERNELS.items():
+            half = half_of(gpu) if HALF in kernel.types.values() else ""
+            known = {"name": name, "origin": "written", "half": half}
+            made = partial(compile_by_triton, kernel, gpu)
+            found["kernels"].append(compile_kernel(known, made, target, ocloc))
         found["model"] = {"torch": "", "why": "the process ended within inductor", "calls": []}
         write_json(out, found)
         model = generate_model(gpu)
-        found["kernels"] += [compile_kernel(*each, target, ocloc) for each in list_model(model, ocloc.folder)]
+        for name, source in model.kernels.items():
+            known = {"name": name, "origin": "inductor", "half": ""}
+            made = partial(compile_source, name, source, ocloc.folder)
+            found["kernels"].append(compile_kernel(known, made, target, ocloc))
         found["model"] = {"torch": model.torch, "why": model.why, "calls": model.calls}
     write_json(out, found)
 
 
-def list_written(gpu: dict[str, Any]) -> list[Listed]:
-    """Give the kernels that are written here: what each is known by, and what lets Triton compile it."""
-    from helperlib.codegen.kernels import KERNELS  # noqa: PLC0415 - it imports triton, after the variables are set
-
-    def half(kernel: Any) -> str:
-        return half_of(gpu) if HALF in kernel.types.values() else ""
-
-    return [
-        ({"name": name, "origin": "written", "half": half(kernel)}, partial(compile_by_triton, kernel, gpu))
-        for name, kernel in KERNELS.items()
-    ]
-
-
-def list_model(model: Model, folder: Path) -> list[Listed]:
-    """Give the same for the kernels of inductor."""
-    return [
-        ({"name": name, "origin": "inductor", "half": ""}, partial(compile_source, name, source, folder))
-        for name, source in model.kernels.items()
-    ]
-
-
 def compile_kernel(known: dict[str, Any], make: Callable[[], Any], target: str, ocloc: Ocloc) -> dict[str, Any]:
-    """Compile one kernel, and say how far it came."""
+    """Compile one kernel, which `make` lets Triton do first, and say how far it came beside what it is known by."""
     began = time.monotonic()
     found: dict[str, Any] = {**known, "stage": "triton", "error": "", "spirv_bytes": 0, "image_bytes": 0}
     found |= {"versions": [], "matrix": False, "ocloc_seconds": 0.0}
     try:
         made = make()
     except Exception as error:  # noqa: BLE001 - whatever a compiler throws is a finding about it
-        last = ([line.strip() for line in str(error).splitlines() if line.strip()] or [""])[-1]
-        return {**found, "error": f"{type(error).__name__}: {last[:LONGEST]}", "seconds": _since(began)}
+        return {**found, "error": end_of(error), "seconds": _since(began)}
     spirv = made.asm["spv"]
     found |= {"stage": "ocloc", "spirv_bytes": len(spirv), "matrix": bool(MATRIX.search(str(made.asm["llir"])))}
     before = processor_seconds()
@@ -244,16 +228,6 @@ def run_target(target: str, program: str, seconds: int) -> dict[str, Any]:
         return {"name": target, "refused": "", "kernels": [], "crashed": why}
 
 
-def find_triton() -> str:
-    """Give the version of the Triton here that may know Intel GPUs; empty where there is none."""
-    for name in DISTRIBUTIONS:
-        try:
-            return version(name)
-        except PackageNotFoundError:  # noqa: PERF203 - three names at most
-            continue
-    return ""
-
-
 def main() -> None:
     """Compile for all targets, each in a process of its own, or for one in this one."""
     parser = argparse.ArgumentParser(description=__doc__)
@@ -269,7 +243,7 @@ def main() -> None:
         if options.target:
             compile_target(options.target, ocloc, options.out)
             return
-        triton, found = find_triton(), []
+        triton, found = next(filter(None, map(find_version, DISTRIBUTIONS)), ""), []
         if triton and program:
             found = [run_target(name, program, options.seconds) for name in options.targets.split(",") if name]
         told = {"triton": triton, "ocloc": ocloc.version() if program else "", "program": program, "targets": found}

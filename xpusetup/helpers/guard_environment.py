@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from helperlib.env.distributions import canonical, installed, names_of, packages
 from helperlib.env.installers import write_constraint
+from helperlib.env.pins import hash_file
 from helperlib.output import fail, write_json, write_text
 
 if TYPE_CHECKING:
@@ -28,7 +29,7 @@ HEAD = """\
 
 
 def main() -> None:
-    """Write constraints, pip's setting and the record."""
+    """Write constraints, pip's setting and the record: what was installed, and what must not come beside it."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--pin", action="append", required=True, help="a distribution that must be there and stay")
     parser.add_argument("--keep", action="append", default=[], help="one that must stay if it is there")
@@ -36,45 +37,30 @@ def main() -> None:
     parser.add_argument("--constraints", type=Path, required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    names = guarded(options.pin, options.keep)
     there = installed()
+    if absent := [name for name in options.pin if canonical(name) not in there]:
+        fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
+    # Beside those asked for, what they pin to one version themselves (run-time libraries).
+    needed = {name for one in options.pin for name in names_of(there[canonical(one)].requires, pinned=True)}
+    names = sorted(name for name in {*map(canonical, (*options.pin, *options.keep)), *needed} if name in there)
     pins = "".join(f"{there[name].name}=={there[name].version}\n" for name in names)
     write_text(options.constraints, HEAD + pins)
     try:
         settings = write_constraint(str(options.constraints))
     except ValueError as error:
         fail(str(error), "mend that file, or remove it")
-    write_json(options.out, document(names, options.conflict, settings))
+    conflicts = [
+        {"name": canonical(name), "of": canonical(of), "why": why}
+        for of, why, *unwanted in options.conflict
+        for name in unwanted
+    ]
+    record = {"schema": 1, "packages": str(packages()), "settings": str(settings)}
+    write_json(options.out, {**record, "distributions": list(map(look, names)), "conflicts": conflicts})
     write_text(options.out.with_suffix(CODE), "".join(byte_code(Path(str(packages())), names)))
     print(f"pip keeps {len(names)} distributions in this environment: {settings} names {options.constraints}")
 
 
-def guarded(pinned: list[str], kept: list[str]) -> list[str]:
-    """Give the names to guard: those asked for, and what they pin to one version themselves (run-time libraries)."""
-    there = installed()
-    if absent := [name for name in pinned if canonical(name) not in there]:
-        fail(f"not in this environment: {', '.join(absent)}", "install it again: the same command goes on there")
-    needed = {name for one in pinned for name in names_of(there[canonical(one)].requires, pinned=True)}
-    wanted = {canonical(name) for name in (*pinned, *kept)} | needed
-    return sorted(name for name in wanted if name in there)
-
-
-def document(names: list[str], conflicts: list[list[str]], settings: Path) -> dict[str, object]:
-    """Give the record: what was installed, by its list of files, and what must not come beside it."""
-    return {
-        "schema": 1,
-        "packages": str(packages()),
-        "settings": str(settings),
-        "distributions": [record(name) for name in names],
-        "conflicts": [
-            {"name": canonical(name), "of": canonical(of), "why": why}
-            for of, why, *names in conflicts
-            for name in names
-        ],
-    }
-
-
-def record(name: str) -> dict[str, object]:
+def look(name: str) -> dict[str, object]:
     """Give one distribution with the hash, size and time of its list of files."""
     found = distribution(name)
     path = Path(str(getattr(found, "_path", ""))) / "RECORD"
@@ -83,7 +69,7 @@ def record(name: str) -> dict[str, object]:
         "name": name,
         "version": found.version,
         "record": str(path) if seen else "",
-        "sha256": digest(path) if seen else "",
+        "sha256": hash_file(path) if seen else "",
         "size": seen.st_size if seen else 0,
         "changed": seen.st_mtime_ns if seen else 0,
         "editable": installed()[canonical(name)].source,
@@ -95,7 +81,7 @@ def scripts(record: Path) -> dict[str, str]:
     """Hash the console scripts that a list of files names: they compute their place by now, its hashes are older."""
     listed = (line.partition(",")[0] for line in record.read_text(encoding="utf-8").splitlines())
     found = {name: record.parent.parent / name for name in listed if name.startswith("../") and "/bin/" in name}
-    return {name: digest(path) for name, path in found.items() if path.is_file()}
+    return {name: hash_file(path) for name, path in found.items() if path.is_file()}
 
 
 def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
@@ -106,13 +92,7 @@ def byte_code(folder: Path, names: list[str]) -> Iterator[str]:
         sources = {(folder / each).with_suffix("") for each in listed if each.suffix == ".py"}
         for path in sorted(path for place in places for path in place.glob("*.pyc")):
             if path.parent.parent / path.name.partition(".")[0] in sources:
-                yield f"{digest(path)}  {path.relative_to(folder)}\n"
-
-
-def digest(path: Path) -> str:
-    import hashlib  # noqa: PLC0415 - beside its one use
-
-    return hashlib.sha256(path.read_bytes()).hexdigest()
+                yield f"{hash_file(path)}  {path.relative_to(folder)}\n"
 
 
 if __name__ == "__main__":

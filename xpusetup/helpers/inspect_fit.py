@@ -14,7 +14,7 @@ import re
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
+from dataclasses import asdict, replace
 from email.parser import HeaderParser
 from pathlib import Path
 from posixpath import basename
@@ -30,7 +30,6 @@ from helperlib.wheel.images import names_for, names_of
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from helperlib.env.distributions import Distribution
     from helperlib.wheel.fit import Part
 
 BASE = "/site-packages"
@@ -78,8 +77,12 @@ def find_torch(options: argparse.Namespace, disk: Disk) -> Torch:
         version = HeaderParser().parsestr(archive.text("METADATA")).get("Version", "")
         return Torch((archive,), tuple(_in_order(archive.members)), version, None)
     folder = options.torch_folder
-    names = [str(path) for path in sorted(folder.glob("*.so")) if path.is_file()] if folder else []
-    return Torch((), tuple(_in_order(names)), _version_beside(folder) if folder else "", None)
+    if not folder:
+        return Torch((), (), "", None)
+    names = [str(path) for path in sorted(folder.glob("*.so")) if path.is_file()]
+    beside = folder.parent / "version.py"
+    found = re.search(r"__version__ = '([^']+)'", beside.read_text()) if beside.is_file() else None
+    return Torch((), tuple(_in_order(names)), found[1] if found else "", None)
 
 
 def _in_order(paths: Iterable[str]) -> Iterator[str]:
@@ -87,19 +90,6 @@ def _in_order(paths: Iterable[str]) -> Iterator[str]:
     known = {basename(path): path for path in paths if "/lib/" in path or path.endswith(ORDER)}
     yield from (known[name] for name in ORDER if name in known)
     yield from (path for path in paths if re.search(r"/torch/_C\.[\w.-]*so$", path))
-
-
-def _version_beside(folder: Path) -> str:
-    text = folder.parent / "version.py"
-    found = re.search(r"__version__ = '([^']+)'", text.read_text()) if text.is_file() else None
-    return found[1] if found else ""
-
-
-def world_of(torch: Torch, archive: Archive, disk: Disk, name: str) -> World:
-    """Lay a wheel over the environment, in the place of what that has of the same distribution."""
-    listed = torch.environment.listed if torch.environment else {}
-    hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == name}
-    return World(disk, (archive, *torch.archives), hidden)
 
 
 def make_bench(torch: Torch, world: World, disk: Disk, options: argparse.Namespace) -> Bench:
@@ -123,7 +113,10 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
     archive = Archive(path, place)
     about = HeaderParser().parsestr(archive.text("METADATA"))
     name = about.get("Name", path.name.partition("-")[0])
-    bench = make_bench(torch, world_of(torch, archive, disk, canonical(name)), disk, options)
+    # The wheel lies over the environment, in the place of what that has of the same distribution.
+    listed = torch.environment.listed if torch.environment else {}
+    hidden = {path for path, owner in listed.items() if canonical(owner.partition(" ")[0]) == canonical(name)}
+    bench = make_bench(torch, World(disk, (archive, *torch.archives), hidden), disk, options)
     judged = [] if options.no_torch else bench.judge(archive.parts())
     return {
         "file": path.name,
@@ -132,7 +125,7 @@ def examine(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -
         "tags": HeaderParser().parsestr(archive.text("WHEEL")).get_all("Tag", []),
         "requires": about.get_all("Requires-Dist", []),
         "python": about.get("Requires-Python", ""),
-        "libraries": [_short(one.document(), place) for one in judged],
+        "libraries": [_short(asdict(one), place) for one in judged],
         "compiled": len(archive.parts()),
         "troubles": [f"{basename(file)}: {why}" for file, why in archive.troubles.items()],
         "overwrites": _overwrites(archive, torch.environment, canonical(name)),
@@ -169,20 +162,17 @@ def examine_installed(torch: Torch, disk: Disk, options: argparse.Namespace) -> 
     bench = make_bench(torch, World(disk, ()), disk, options)
     for one in torch.environment.distributions:
         found = Installed(one, disk)
-        if one.name not in OWN and found.is_bound():
-            yield _say_installed(one, found, bench)
-
-
-def _say_installed(one: Distribution, found: Installed, bench: Bench) -> dict[str, Any]:
-    parts = found.parts()
-    return {
-        **broken(Path(one.title), ""),
-        "name": one.name,
-        "version": one.version,
-        "libraries": [_short(each.document(), one.place) for each in bench.judge(parts)],
-        "compiled": len(parts),
-        "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
-    }
+        if one.name in OWN or not found.is_bound():
+            continue
+        parts = found.parts()
+        yield {
+            **broken(Path(one.title), ""),
+            "name": one.name,
+            "version": one.version,
+            "libraries": [_short(asdict(each), one.place) for each in bench.judge(parts)],
+            "compiled": len(parts),
+            "troubles": [f"{basename(file)}: {why}" for file, why in found.troubles.items()],
+        }
 
 
 def _overwrites(archive: Archive, environment: Environment | None, name: str) -> dict[str, int]:
@@ -205,10 +195,9 @@ def demangle(documents: Iterable[dict[str, Any]]) -> dict[str, str]:
     program = shutil.which("c++filt") or shutil.which("llvm-cxxfilt")
     if not names or program is None:
         return {}
+    text = "\n".join(names)
     try:
-        done = subprocess.run(
-            (program,), input="\n".join(names), capture_output=True, text=True, timeout=TIMEOUT_S, check=True
-        )
+        done = subprocess.run((program,), input=text, capture_output=True, text=True, timeout=TIMEOUT_S, check=True)
     except (OSError, subprocess.SubprocessError):
         return {}
     return dict(zip(names, done.stdout.splitlines(), strict=False))
@@ -220,13 +209,6 @@ def broken(path: Path, why: str) -> dict[str, Any]:
     return {**named, **nothing, "device": device_code([])}
 
 
-def try_wheel(path: Path, torch: Torch, disk: Disk, options: argparse.Namespace) -> dict[str, Any]:
-    try:
-        return examine(path, torch, disk, options)
-    except UNREADABLE as error:
-        return broken(path, f"it cannot be read: {error}")
-
-
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     disk = Disk(options.sysroot)
@@ -235,18 +217,15 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except UNREADABLE as error:
         sys.stderr.write(f"{options.torch_wheel} cannot be read: {error}\n")
         return 2
-    documents = [try_wheel(path, torch, disk, options) for path in options.wheels]
+    documents = []
+    for path in options.wheels:
+        try:
+            documents.append(examine(path, torch, disk, options))
+        except UNREADABLE as error:  # noqa: PERF203 - a few wheels
+            documents.append(broken(path, f"it cannot be read: {error}"))
     documents += examine_installed(torch, disk, options) if options.installed else ()
-    plain = demangle(documents)
-    print(
-        json.dumps(
-            {
-                "torch": {"version": torch.version, "libraries": list(map(basename, torch.paths))},
-                "wheels": documents,
-                "plain": plain,
-            }
-        )
-    )
+    told = {"version": torch.version, "libraries": list(map(basename, torch.paths))}
+    print(json.dumps({"torch": told, "wheels": documents, "plain": demangle(documents)}))
     return 0
 
 

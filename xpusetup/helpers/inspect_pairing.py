@@ -59,14 +59,9 @@ def judge_versions(wanted: dict[str, str]) -> Iterator[Row]:
         yield Row(f"pairing.{name}", "ok" if good else "fail", f"{name} {found or 'is not there'}", start, fix)
 
 
-def kind_of(version: str) -> str:
-    """Say whose torch a version is: fork or public."""
-    return "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
-
-
 def judge_kind(version: str, wanted: str) -> Row:
     """Say whose PyTorch is there."""
-    found = kind_of(version)
+    found = "public" if PUBLIC.fullmatch(version.partition("+")[2]) and "a0" not in version else "fork"
     level = "info" if wanted == "any" else "ok" if found == wanted else "fail"
     fix = "pip has put another torch in its place: the same command installs the right one again"
     return Row("pairing.pytorch", level, f"torch {version}: {found}", wanted, fix)
@@ -86,13 +81,8 @@ def judge_abi(torch: int | None, callers: Iterable[Caller], owners: dict[str, st
     packages = sorted({owners.get(str(one.path), "").partition(" ")[0] for one in other} - {""})
     remove = f", or remove them: pip uninstall {' '.join(packages)}" if packages else ""
     fix = f"compile them again with _GLIBCXX_USE_CXX11_ABI={torch}{remove}"
-    return Row(
-        "pairing.abi",
-        "fail",
-        f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}",
-        str(torch),
-        fix,
-    )
+    seen = f"C++ ABI {1 - torch} in {', '.join(names)}{more}, and torch has {torch}"
+    return Row("pairing.abi", "fail", seen, str(torch), fix)
 
 
 def ask_abi() -> int | None:
@@ -103,15 +93,6 @@ def ask_abi() -> int | None:
     return int(said.stdout) if said.returncode == 0 and said.stdout.strip() in ("0", "1") else None
 
 
-def find_callers(packages: Path) -> Iterator[Caller]:
-    """Give the libraries below a folder of packages that need torch's, torch's own left out."""
-    for path in sorted(packages.rglob("*.so*")):
-        if path.is_file() and not path.is_symlink() and path.relative_to(packages).parts[0] != "torch":
-            caller = read_caller(path)
-            if caller is not None:
-                yield caller
-
-
 def read_caller(path: Path) -> Caller | None:
     """Read a library; None for what is none, or does not need torch."""
     try:
@@ -119,17 +100,14 @@ def read_caller(path: Path) -> Caller | None:
             elf = Elf(data)
             if not any(TORCH.match(name) for name in elf.texts(NEEDED)):
                 return None
-            return Caller(path, abi_of(one.name for one in read_symbols(elf).asked))
+            asked = [one.name for one in read_symbols(elf).asked]
     except (NotElfError, ValueError, struct.error):
         return None
-
-
-def abi_of(names: Iterable[str]) -> int | None:
-    """Tell the ABI by torch's functions that are asked for and that take a std::string."""
-    ours = [name for name in names if OF_TORCH.match(name)]
+    # The ABI shows in torch's functions that are asked for and that take a std::string.
+    ours = [name for name in asked if OF_TORCH.match(name)]
     new = sum(bool(NEW_STRINGS.search(name)) for name in ours)
     old = sum(bool(OLD_STRINGS.search(name)) for name in ours)
-    return None if new == old else int(new > old)
+    return Caller(path, None if new == old else int(new > old))
 
 
 def main() -> None:
@@ -140,7 +118,9 @@ def main() -> None:
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
     packages = Path(sysconfig.get_path("platlib"))
-    callers = list(find_callers(packages))
+    libraries = (path for path in sorted(packages.rglob("*.so*")) if path.is_file() and not path.is_symlink())
+    others = (path for path in libraries if path.relative_to(packages).parts[0] != "torch")
+    callers = list(filter(None, map(read_caller, others)))
     rows = [
         *judge_versions(dict(pair.split("=", 1) for pair in options.wants)),
         judge_kind(find_version("torch") or "", options.pytorch),
@@ -148,9 +128,8 @@ def main() -> None:
     ]
     for row in rows:
         print(f"{row.level:5} {row.seen}", flush=True)
-    write_json(
-        options.out, {"checks": [{name: value for name, value in row._asdict().items() if value} for row in rows]}
-    )
+    told = [{name: value for name, value in row._asdict().items() if value} for row in rows]
+    write_json(options.out, {"checks": told})
     bad = [row for row in rows if row.level == "fail"]
     if bad:
         fail("; ".join(f"{row.seen}, and wanted is {row.limit}" for row in bad), bad[0].fix)

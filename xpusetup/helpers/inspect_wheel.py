@@ -26,8 +26,6 @@ from helperlib.wheel.runtime import find_opened, wrong_names
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from helperlib.wheel.contents import Library
-
 
 def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
@@ -58,25 +56,6 @@ def parse_arguments(arguments: Sequence[str] | None) -> argparse.Namespace:
     return options
 
 
-def make_wanted(options: argparse.Namespace) -> Wanted:
-    return Wanted(
-        distribution=options.distribution,
-        version=options.version,
-        xpu=options.requires_xpu,
-        host_alone=options.host_alone,
-        abi=options.abi,
-        arch=options.arch,
-        forbidden=spellings(options.forbid_prefix),
-        build_folders=spellings(options.build_folder),
-        interpreter=sysconfig.get_config_var("LIBDIR") or "",
-        needed=tuple(options.needed),
-        python=sys.version_info[:2],
-        abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
-        machine=platform.machine(),
-        any_python=options.any_python,
-    )
-
-
 def spellings(paths: Sequence[str]) -> tuple[str, ...]:
     """Give folders as they were named and as a compiler may have seen them, behind symbolic links."""
     return tuple(dict.fromkeys(name for path in paths for name in (path.rstrip("/"), str(Path(path).resolve()))))
@@ -91,41 +70,36 @@ def inspect(path: Path, wanted: Wanted) -> dict[str, Any]:
     if any(find_lost(wheel)) or any(wrong_names(wheel)):
         wheel = replace(wheel, opened=find_opened(path))
     checks = [make_row(check, check.run(wheel, wanted)) for check in CHECKS]
-    return {"wheel": str(path), **describe(wheel), "checks": checks, "ok": is_ok(checks)}
-
-
-def make_row(check: Check, finding: Finding) -> dict[str, Any]:
-    told = finding.level in {"warn", "fail"}
-    words = {"why": check.why if told else "", "fix": check.fix if told else ""}
-    return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
-
-
-def is_ok(checks: list[dict[str, Any]]) -> bool:
-    return not any(check["level"] in {"fail", "crash"} for check in checks)
-
-
-def describe(wheel: Wheel) -> dict[str, Any]:
-    rows = [describe_library(one) for one in wheel.libraries]
+    ok = not any(check["level"] in {"fail", "crash"} for check in checks)
+    libraries = [
+        {
+            "path": one.path,
+            "size": one.size,
+            "soname": one.soname,
+            "needed": one.needed,
+            "rpath": one.runpath or one.rpath,
+            "targets": names_of(one.targets.versions),
+        }
+        for one in wheel.libraries
+    ]
     return {
+        "wheel": str(path),
         "name": wheel.name,
         "version": wheel.version,
         "sha256": wheel.sha256,
         "size": wheel.size,
         "tags": wheel.tags,
         "requires": wheel.requires,
-        "libraries": rows,
+        "libraries": libraries,
+        "checks": checks,
+        "ok": ok,
     }
 
 
-def describe_library(one: Library) -> dict[str, Any]:
-    return {
-        "path": one.path,
-        "size": one.size,
-        "soname": one.soname,
-        "needed": one.needed,
-        "rpath": one.runpath or one.rpath,
-        "targets": names_of(one.targets.versions),
-    }
+def make_row(check: Check, finding: Finding) -> dict[str, Any]:
+    told = finding.level in {"warn", "fail"}
+    words = {"why": check.why if told else "", "fix": check.fix if told else ""}
+    return {"id": check.id, "title": check.title, **finding._asdict(), **words, "seconds": None, "caused_by": None}
 
 
 def summarise(document: dict[str, Any]) -> tuple[str, str]:
@@ -143,11 +117,26 @@ def describe_broken(path: Path, reason: str) -> dict[str, Any]:
 def main(arguments: Sequence[str] | None = None) -> int:
     options = parse_arguments(arguments)
     path = options.wheel or find_wheel(options.wheels, options.distribution, options.version)
-    document = inspect(path, make_wanted(options))
+    wanted = Wanted(
+        distribution=options.distribution,
+        version=options.version,
+        xpu=options.requires_xpu,
+        host_alone=options.host_alone,
+        abi=options.abi,
+        arch=options.arch,
+        forbidden=spellings(options.forbid_prefix),
+        build_folders=spellings(options.build_folder),
+        interpreter=sysconfig.get_config_var("LIBDIR") or "",
+        needed=tuple(options.needed),
+        python=sys.version_info[:2],
+        abi_flags="t" if sysconfig.get_config_var("Py_GIL_DISABLED") else "",
+        machine=platform.machine(),
+        any_python=options.any_python,
+    )
+    document = inspect(path, wanted)
     for check in document["checks"]:
-        print(
-            f"{check['level']:5} {check['title']}: {check['seen'][:200]}".encode("ascii", "backslashreplace").decode()
-        )
+        line = f"{check['level']:5} {check['title']}: {check['seen'][:200]}"
+        print(line.encode("ascii", "backslashreplace").decode())
     if options.out:
         write_json(options.out, document)
     say_summary(*summarise(document))

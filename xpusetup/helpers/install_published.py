@@ -18,10 +18,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from forget_cut_off import forget_cut_off
 from helperlib.env.distributions import Found, canonical, find_wheel, installed, names_of
-from helperlib.env.installers import Way, environment, run, ways
+from helperlib.env.installers import Way, environment, places_of, run, ways
 from helperlib.env.pins import Pin, hash_file, read_pins, recorded, refuse_other, write_pins, write_record
 from helperlib.output import fail, write_json, write_text
-from pinned_wheels import use_first
+from pinned_wheels import PLACES, use_first
 from remove_conflicts import add_options, refuse_foreign, removals, remove
 
 if TYPE_CHECKING:
@@ -42,13 +42,7 @@ def main() -> None:
         "--beside", action="append", default=[], metavar="NAME==VERSION", help="what is there, and stays"
     )
     parser.add_argument("--index", default="", help="where else to look for what they require")
-    parser.add_argument(
-        "--requirements",
-        type=Path,
-        action="append",
-        default=[],
-        help="the hashes that are known",
-    )
+    parser.add_argument("--requirements", type=Path, action="append", default=[], help="the hashes that are known")
     parser.add_argument("--record", type=Path, help="what is held to where no hash was published")
     parser.add_argument("--require-hashes", action="store_true", help="take nothing else than what has such a hash")
     parser.add_argument("--constraints", default="", help="our own, which are renewed afterwards")
@@ -79,16 +73,13 @@ def find_wheels(folder: Path, pins: list[str]) -> dict[str, str]:
 def describe(gone: list[tuple[Found, str]], replaced: dict[str, Found], wanted: dict[str, str]) -> list[dict[str, str]]:
     """Say what leaves the environment, and why, and what becomes of an editable one's folder."""
     changed = [(found, f"{name} {wanted[name]} takes its place") for name, found in replaced.items()]
-    told = [
-        {"name": found.name, "version": found.version, "why": why + _kept(found)} for found, why in (*gone, *changed)
-    ]
+    told = []
+    for found, why in (*gone, *changed):
+        kept = f"; it was editable, and its sources stay in {found.source}" if found.source else ""
+        told.append({"name": found.name, "version": found.version, "why": why + kept})
     for row in told:
         print(f"{row['name']} {row['version']}: {row['why']}", flush=True)
     return told
-
-
-def _kept(found: Found) -> str:
-    return f"; it was editable, and its sources stay in {found.source}" if found.source else ""
 
 
 def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tuple[Found, str]], same: set[str]) -> None:
@@ -99,7 +90,7 @@ def install(options: argparse.Namespace, wheels: dict[str, str], gone: list[tupl
     complaints: list[str] = []
     for way in ways():
         env = environment(way, options.constraints)
-        for places in ((), ("--extra-index-url", options.index)) if options.index else ((),):
+        for places in places_of(options.index):
             call = Call(way, env, places)
             code, lines, found = resolve(call, (*wheels.values(), *beside.values()))
             complaints += lines if code else []
@@ -140,13 +131,9 @@ def finish(call: Call, pins: list[Pin], record: Path, *words: str) -> None:
 def refuse_incomplete(complaints: list[str]) -> None:
     """End with what could not be found; nothing was touched yet."""
     missing = sorted({found[1] or found[2] for line in complaints if (found := MISSING.search(line))})
-    what = (
-        f"nowhere is there {', '.join(missing)}" if missing else (complaints or ["no installer said why"])[-1].strip()
-    )
-    fail(
-        f"what the wheels require cannot be installed: {what}. The environment was not touched",
-        "look at the network and proxy, or point PIP_EXTRA_INDEX_URL or PIP_FIND_LINKS at a place that has it",
-    )
+    last = (complaints or ["no installer said why"])[-1].strip()
+    what = f"nowhere is there {', '.join(missing)}" if missing else last
+    fail(f"what the wheels require cannot be installed: {what}. The environment was not touched", PLACES)
 
 
 def orphans(there: dict[str, Found]) -> list[str]:
@@ -196,12 +183,11 @@ def resolve(call: Call, paths: tuple[str, ...]) -> tuple[int, list[str], list[Pi
         report = Path(folder) / "report.json"
         code, lines = call.install("--dry-run", "--report", str(report), *paths)
         text = report.read_text(encoding="utf-8") if code == 0 else '{"install": []}'
-    return code, lines, [_told(item) for item in json.loads(text)["install"]]
-
-
-def _told(item: dict[str, dict[str, dict[str, dict[str, str]]]]) -> Pin:
-    found = item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
-    return Pin(f"{item['metadata']['name']}=={item['metadata']['version']}", (found,) if found else ())
+    pins = []
+    for item in json.loads(text)["install"]:
+        sha256 = item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", "")
+        pins.append(Pin(f"{item['metadata']['name']}=={item['metadata']['version']}", (sha256,) if sha256 else ()))
+    return code, lines, pins
 
 
 def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *, strict: bool) -> list[Pin]:
@@ -215,15 +201,10 @@ def hold(call: Call, found: list[Pin], known: Mapping[str, Pin], record: Path, *
         )
     held = {pin.key: recorded(record, Pin(pin.text)) for pin in free}
     first = [pin for pin in free if not held[pin.key].hashes]
-    held |= {pin.key: _use_first(call, pin, record) for pin in _told_by_index(call, first)}
+    for pin in _told_by_index(call, first):  # the hashes that were told, else that of the file itself
+        sums = [(each, pin.key) for each in pin.hashes]
+        held[pin.key] = write_record(record, pin, sums) if sums else use_first(pin, record, *call.places)
     return [Pin(pin.text, held[pin.key].hashes if pin.key in held else known[pin.key].hashes) for pin in found]
-
-
-def _use_first(call: Call, pin: Pin, record: Path) -> Pin:
-    """Write down the hashes that were told, else that of the file itself."""
-    if not pin.hashes:
-        return use_first(pin, record, *call.places)
-    return write_record(record, pin, [(each, pin.key) for each in pin.hashes])
 
 
 def _told_by_index(call: Call, pins: list[Pin]) -> list[Pin]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import json
 from pathlib import Path
-from typing import Any
 
 from helperlib.output import write_json
 
@@ -19,21 +18,15 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("report", type=Path)
     path: Path = parser.parse_args().report
-    kept = keep(json.loads(path.read_text(encoding="utf-8")))
-    write_json(path, kept, indent=1)
-
-
-def keep(report: dict[str, Any]) -> list[dict[str, str]]:
-    """Give the rows of a report, in the order of their names."""
-    rows = [
+    rows: list[dict[str, str]] = [
         {
             "name": item["metadata"]["name"],
             "version": item["metadata"]["version"],
             "sha256": item["download_info"].get("archive_info", {}).get("hashes", {}).get("sha256", ""),
         }
-        for item in report["install"]
+        for item in json.loads(path.read_text(encoding="utf-8"))["install"]
     ]
-    return sorted(rows, key=lambda row: row["name"].lower())
+    write_json(path, sorted(rows, key=lambda row: row["name"].lower()), indent=1)
 
 
 if __name__ == "__main__":

@@ -56,17 +56,15 @@ def main() -> None:
     tell(seen)
     seen["init"] = loader.zeInit(0) & 0xFFFFFFFF
     tell(seen)
-    if seen["init"] == 0:
-        climb(loader, seen)
-
-
-def climb(loader: Any, seen: dict[str, Any]) -> None:
-    """List drivers and their devices."""
+    if seen["init"] != 0:
+        return
     drivers = handles(loader.zeDriverGet)
     seen["drivers"] = len(drivers)
     tell(seen)
     for driver in drivers:
-        version = version_of(loader, driver)
+        properties = DriverProperties(stype=DRIVER_PROPERTIES)
+        is_told = loader.zeDriverGetProperties(driver, c.byref(properties)) == 0
+        version = properties.version if is_told else None  # a number of the driver's own making
         for device in handles(lambda count, array, driver=driver: loader.zeDeviceGet(driver, count, array)):
             seen["devices"].append(look(loader, device, version))
             tell(seen)
@@ -79,12 +77,6 @@ def handles(call: Any) -> list[c.c_void_p]:
         return []
     array = (c.c_void_p * count.value)()
     return [c.c_void_p(each) for each in array[: count.value]] if call(c.byref(count), array) == 0 else []
-
-
-def version_of(loader: Any, driver: c.c_void_p) -> int | None:
-    """Give a driver's version, a number of its own making."""
-    properties = DriverProperties(stype=DRIVER_PROPERTIES)
-    return properties.version if loader.zeDriverGetProperties(driver, c.byref(properties)) == 0 else None
 
 
 def look(loader: Any, device: c.c_void_p, version: int | None) -> dict[str, Any]:

@@ -44,14 +44,7 @@ def main() -> None:
     if options.child:
         load(options.child[0], Path(options.child[1]), options.patience)
         return
-    seen = look()
-    loads = try_all(len(seen["entries"]), options.patience) if options.check and seen["torch"] else None
-    print(json.dumps({**seen, "loads": loads}))
-
-
-def look() -> dict[str, Any]:
-    """Give what is installed, read from metadata alone."""
-    return {
+    seen: dict[str, Any] = {  # what is installed, read from metadata alone
         "python": sys.executable,
         "prefix": sys.prefix,
         "switch": os.environ.get(AUTOLOAD),
@@ -59,6 +52,8 @@ def look() -> dict[str, Any]:
         "entries": [describe(entry) for entry in found(GROUP)],
         "compilers": [describe(entry) for entry in found(COMPILERS)],
     }
+    loads = try_all(len(seen["entries"]), options.patience) if options.check and seen["torch"] else None
+    print(json.dumps({**seen, "loads": loads}))
 
 
 def look_at_torch() -> dict[str, Any] | None:

@@ -38,7 +38,11 @@ def main() -> None:
     refuse_foreign(options.into)
     options.into.mkdir(parents=True, exist_ok=True)
     (options.into / MARK).touch()
-    empty(options.into)
+    for path in options.into.iterdir():
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        elif path.name != MARK:
+            path.unlink()
     wheel = bundled_pip()
     way = ("--without-pip",) if wheel else ()
     unset = {name: value for name, value in os.environ.items() if not name.startswith("PIP_")}
@@ -80,15 +84,6 @@ def refuse_foreign(folder: Path) -> None:
         into = f"; to install into what is there: --into {folder}" if (folder / "bin/python").exists() else ""
         fix = f"name an empty or new folder: --prefix DIR{into}"
         fail(f"{folder} holds something that is not an environment of xpusetup", fix)
-
-
-def empty(folder: Path) -> None:
-    """Remove all but the mark."""
-    for path in folder.iterdir():
-        if path.is_dir() and not path.is_symlink():
-            shutil.rmtree(path)
-        elif path.name != MARK:
-            path.unlink()
 
 
 if __name__ == "__main__":

@@ -65,7 +65,9 @@ def make_movable(prefix: Path) -> None:
         text = path.read_bytes()
         moved = activation(path.name, text, str(prefix)) if path.name in ACTIVATE else script(text, str(prefix))
         if moved != text:
-            replace(path, moved)
+            with whole(path) as draft:
+                draft.write_bytes(moved)
+                draft.chmod(path.stat().st_mode)
 
 
 def script(text: bytes, place: str) -> bytes:
@@ -85,13 +87,6 @@ def activation(name: str, text: bytes, place: str) -> bytes:
     quoted = re.compile("([\"']?)" + re.escape(place) + r"\1(?=[\s;)]|$)")
     body = quoted.sub(lambda _match: there, text.decode())
     return (COMPUTED + before.format(place=place) + body + after).encode()
-
-
-def replace(path: Path, text: bytes) -> None:
-    """Write a file whole, with the mode that it had."""
-    with whole(path) as draft:
-        draft.write_bytes(text)
-        draft.chmod(path.stat().st_mode)
 
 
 if __name__ == "__main__":

@@ -20,7 +20,6 @@ IGNORED = ("__pycache__", "*.pyc", "build", "dist", "*.egg-info", "*.so", ".*")
 IGNORED_OF_WHOLE = (".archive", ".git", ".gitattributes", ".gitmodules", "*.egg-info")
 """What fetch_archive.py leaves there, what git would not take or would follow, and what each build writes anew."""
 MARKER = "made-by-make-repository"  # a repository without this file is somebody's, and never replaced
-MESSAGE = b"Source as shipped\n"
 DATE = "1700000000 +0000"
 PERSON = {"NAME": "xpusetup", "EMAIL": "xpusetup@localhost", "DATE": DATE}
 ENVIRONMENT = {
@@ -51,37 +50,25 @@ def run_git(*arguments: str, repository: Path, text: bytes = b"") -> str:
     return done.stdout.decode().strip()
 
 
-def is_ignored(name: str, *, whole: bool) -> bool:
-    return any(fnmatch.fnmatchcase(name, pattern) for pattern in (IGNORED_OF_WHOLE if whole else IGNORED))
-
-
-def list_entries(folder: Path, *, whole: bool = False) -> list[Path]:
-    """List what counts of a folder; a link or a special file would mean something else elsewhere."""
-    entries = [entry for entry in folder.iterdir() if not is_ignored(entry.name, whole=whole)]
-    for entry in entries:
-        if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):
-            raise RepositoryError(f"{entry} is neither a file nor a folder")
-    return entries
-
-
 def make_line(mode: str, kind: str, name: str, hashed: str) -> bytes:
     return f"{mode} {kind} {hashed}\t".encode() + os.fsencode(name) + b"\0"
 
 
-def write_blob(file: Path, *, repository: Path) -> bytes:
-    """Write one file, with mode 644 always: permissions come from an umask or a wheel, not from the content."""
-    hashed = run_git("hash-object", "-w", "--no-filters", "--stdin", repository=repository, text=file.read_bytes())
-    return make_line("100644", "blob", file.name, hashed)
-
-
 def write_tree(folder: Path, *, repository: Path, whole: bool = False) -> str | None:
     """Write the folder and give its hash, None where it holds nothing: git has no empty folders."""
-    lines = []
-    for entry in list_entries(folder, whole=whole):
+    ignored, lines = IGNORED_OF_WHOLE if whole else IGNORED, []
+    for entry in folder.iterdir():
+        if any(fnmatch.fnmatchcase(entry.name, pattern) for pattern in ignored):
+            continue
+        if entry.is_symlink() or not (entry.is_dir() or entry.is_file()):  # it would mean something else elsewhere
+            raise RepositoryError(f"{entry} is neither a file nor a folder")
         if entry.is_file():
-            lines.append(write_blob(entry, repository=repository))
-        elif hashed := write_tree(entry, repository=repository, whole=whole):
-            lines.append(make_line("040000", "tree", entry.name, hashed))
+            hashing = ("hash-object", "-w", "--no-filters", "--stdin")
+            hashed = run_git(*hashing, repository=repository, text=entry.read_bytes())
+            # Mode 644 always: permissions come from an umask or a wheel, not from the content.
+            lines.append(make_line("100644", "blob", entry.name, hashed))
+        elif below := write_tree(entry, repository=repository, whole=whole):
+            lines.append(make_line("040000", "tree", entry.name, below))
     return run_git("mktree", "-z", repository=repository, text=b"".join(lines)) if lines else None
 
 
@@ -90,28 +77,13 @@ def write_commit(source: Path, *, repository: Path, branch: str, whole: bool = F
     tree = write_tree(source, repository=repository, whole=whole)
     if tree is None:
         raise RepositoryError(f"{source} holds no files")
-    commit = run_git("commit-tree", tree, repository=repository, text=MESSAGE)
+    commit = run_git("commit-tree", tree, repository=repository, text=b"Source as shipped\n")
     run_git("update-ref", f"refs/heads/{branch}", commit, repository=repository)
     run_git("symbolic-ref", "HEAD", f"refs/heads/{branch}", repository=repository)
     # A step fetches the pinned commit by its hash, as from a forge.
     run_git("config", "uploadpack.allowAnySHA1InWant", "true", repository=repository)
     (repository / MARKER).touch()
     return commit
-
-
-def read_branch(repository: Path, branch: str) -> str | None:
-    """Give the commit of the branch, None where there is no such repository or branch."""
-    if not (repository / MARKER).is_file():
-        return None
-    found = run_git("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}", repository=repository)
-    return found or None
-
-
-def replace_folder(made: Path, target: Path) -> None:
-    """Move the old folder aside first: one that is not empty cannot be replaced in one call."""
-    if target.exists():
-        target.rename(made.with_name("old"))
-    made.rename(target)
 
 
 def check_paths(source: Path, target: Path) -> None:
@@ -129,27 +101,25 @@ def make_repository(source: Path, target: Path, branch: str, *, whole: bool = Fa
     scratch = Path(tempfile.mkdtemp(prefix=f".{target.name}.", dir=target.parent))
     try:
         commit = write_commit(source, repository=scratch / "new", branch=branch, whole=whole)
-        if read_branch(target, branch) != commit:
-            replace_folder(scratch / "new", target)
+        known = ("for-each-ref", "--format=%(objectname)", f"refs/heads/{branch}")
+        if not (target / MARKER).is_file() or run_git(*known, repository=target) != commit:
+            if target.exists():  # aside first: a folder that is not empty cannot be replaced in one call
+                target.rename(scratch / "old")
+            (scratch / "new").rename(target)
     finally:
         shutil.rmtree(scratch)
     return commit
 
 
-def parse_arguments(arguments: list[str] | None) -> tuple[Path, Path, str, bool]:
+def main() -> int:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("source", type=Path, metavar="SOURCE_DIR")
     parser.add_argument("target", type=Path, metavar="BARE_REPO_DIR")
     parser.add_argument("--branch", default="main")
     parser.add_argument("--whole", action="store_true", help="leave out what is for git or of a build alone")
-    parsed = parser.parse_args(arguments)
-    return parsed.source.resolve(), parsed.target.resolve(), parsed.branch, parsed.whole
-
-
-def main(arguments: list[str] | None = None) -> int:
-    source, target, branch, whole = parse_arguments(arguments)
+    parsed = parser.parse_args()
     try:
-        print(make_repository(source, target, branch, whole=whole))
+        print(make_repository(parsed.source.resolve(), parsed.target.resolve(), parsed.branch, whole=parsed.whole))
     except (RepositoryError, OSError) as error:
         print(f"make_repository: {error}", file=sys.stderr)
         return 2

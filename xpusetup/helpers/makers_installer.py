@@ -29,9 +29,17 @@ TIMEOUT_S = 60
 def main() -> None:
     """Find the program, hold its release against the wanted one, run it, and look what is there now."""
     options = parse_options()
-    path = find_program(options.program, options.url, options.into / options.release)
+    there = shutil.which(options.program)
+    path = Path(there) if there else options.into / options.release / options.program
+    if not path.exists():
+        fetch(options.url, path)
     record = options.record / "programs" / f"{path.name} {options.release}"
-    digest = hold(path, record)
+    digest = hash_file(path)
+    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [digest]:
+        fail(
+            f"{path} is not the program that was run at first: its hash differs. It was not run",
+            f"if you trust the new one: rm '{record}'",
+        )
     told = ask_release(path, options.ask) if options.ask else ""
     if told and told != options.release:
         fail(
@@ -39,7 +47,9 @@ def main() -> None:
             f"take it off PATH, or put that of {options.release} there: {options.url}",
         )
     print(f"{path}: release {told or 'not told'}", flush=True)
-    keep(path, digest, record)
+    if not record.exists():
+        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
+        write_sums(record, [(digest, path.name)])
     run_program((str(path), *options.arguments), {options.prefix_variable: options.prefix})
     brought = look(dict(pair.split("=", 1) for pair in options.brings))
     write_json(options.out, {"program": str(path), "sha256": digest, "release": told, "brought": brought})
@@ -62,35 +72,6 @@ def parse_options() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def find_program(name: str, url: str, folder: Path) -> Path:
-    """Give the program on PATH, else the fetched one."""
-    there = shutil.which(name)
-    if there:
-        return Path(there)
-    path = folder / name
-    if not path.exists():
-        fetch(url, path)
-    return path
-
-
-def hold(path: Path, record: Path) -> str:
-    """Give the hash of a program, which has to be that of its first use, where it was used before."""
-    found = hash_file(path)
-    if record.exists() and record.read_text(encoding="utf-8").split()[:1] != [found]:
-        fail(
-            f"{path} is not the program that was run at first: its hash differs. It was not run",
-            f"if you trust the new one: rm '{record}'",
-        )
-    return found
-
-
-def keep(path: Path, digest: str, record: Path) -> None:
-    """Write down which program is used first, and say so."""
-    if not record.exists():
-        print(f"{record.name}: unverified origin: nobody published its hash; that of {path} is kept", flush=True)
-        write_sums(record, [(digest, path.name)])
-
-
 def fetch(url: str, path: Path) -> None:
     """Fetch a program whole."""
     try:
@@ -105,14 +86,8 @@ def fetch(url: str, path: Path) -> None:
 def ask_release(path: Path, words: list[str]) -> str:
     """Ask the program for its release; empty where it does not tell."""
     try:
-        said = subprocess.run(
-            (str(path), *words),
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            text=True,
-            timeout=TIMEOUT_S,
-            check=False,
-        )
+        command, nothing = (str(path), *words), subprocess.DEVNULL
+        said = subprocess.run(command, stdin=nothing, capture_output=True, text=True, timeout=TIMEOUT_S, check=False)
     except OSError as error:
         fail(f"{path} cannot be run: {error}", "fetch it again, and make it executable")
     except subprocess.TimeoutExpired:

@@ -5,14 +5,14 @@ from __future__ import annotations
 import argparse
 import hashlib
 import os
-import sys
 import tempfile
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
+from helperlib.env.pins import hash_file
 from helperlib.git.process import FetchError, Git, make_git, say
-from helperlib.git.tree import parse_modules
-from helperlib.output import count, say_summary, write_json, write_text
+from helperlib.git.tree import MARK, parse_modules
+from helperlib.output import count, fail, say_summary, write_json, write_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -31,11 +31,9 @@ def main() -> None:
     try:
         run(options, make_git())
     except FetchError as error:
-        sys.stderr.write(f"xpusetup: {error}\n  {error.fix}\n")
-        sys.exit(1)
+        fail(str(error), error.fix)
     except OSError as error:
-        sys.stderr.write(f"xpusetup: {error.filename}: {error.strerror}\n  look at its mode\n")
-        sys.exit(1)
+        fail(f"{error.filename}: {error.strerror}", "look at its mode")
 
 
 def run(options: argparse.Namespace, git: Git) -> None:
@@ -57,16 +55,24 @@ def run(options: argparse.Namespace, git: Git) -> None:
 
 
 def look_at_archive(options: argparse.Namespace, git: Git) -> None:
-    """Write down the hash of an archive's files, and their date; say which submodules it lacks."""
-    seen = look(git, options.tree)
-    if seen.missing:
-        lacks = ", ".join(seen.missing)
-        say(f"the archive in {options.tree} lacks what lies in submodules: {lacks}. With them: {options.clone}")
-    write_text(options.date, f"{seen.date}\n")
-    found = {"tree": str(options.tree), "archive": seen.sha256, "files": seen.files, "missing": list(seen.missing)}
+    """Write down the hash of an archive's files, and their date; say which submodules it lacks.
+
+    The date, in seconds since the epoch, is that of PKG-INFO, else of the newest file: tar keeps them.
+    """
+    tree = options.tree
+    names = sorted(_list_sources(git, tree))
+    if not names:
+        raise FetchError(f"{tree} holds no file", "unpack the archive there, or name another folder")
+    sha256, newest = hash_sources(tree, names)
+    missing = list(_missing(git, tree, names))
+    if missing:
+        say(f"the archive in {tree} lacks what lies in submodules: {', '.join(missing)}. With them: {options.clone}")
+    packed = tree / "PKG-INFO"
+    write_text(options.date, f"{int(packed.stat().st_mtime) if packed.is_file() else newest}\n")
+    found = {"tree": str(tree), "archive": sha256, "files": len(names), "missing": missing}
     write_json(options.out, found, indent=None)
-    lacking = f"without {count(len(seen.missing), 'submodule')}" if seen.missing else ""
-    say_summary(f"your own archive, sha256 {seen.sha256[:12]} of {count(seen.files, 'file')}", lacking)
+    lacking = f"without {count(len(missing), 'submodule')}" if missing else ""
+    say_summary(f"your own archive, sha256 {sha256[:12]} of {count(len(names), 'file')}", lacking)
 
 
 def link(tree: Path, place: Path) -> None:
@@ -75,7 +81,7 @@ def link(tree: Path, place: Path) -> None:
         if place.readlink() == tree:
             return
         place.unlink()
-    elif place.exists() and not (place / ".git/xpusetup-rev").exists():
+    elif place.exists() and not (place / ".git" / MARK).exists():
         raise FetchError(f"{place} holds another tree", f"move it away: mv {place} {place}.mine")
     elif place.exists():
         aside = aside_of(place)
@@ -102,34 +108,23 @@ def aside_of(place: Path) -> Path:
 
 
 MODULES = ".gitmodules"
-PACKED = "PKG-INFO"
 MADE = ("build", "dist")
 """Folders at the top of a tree in which builds work, where no .gitignore says so."""
 
 
-class Tree(NamedTuple):
-    """What identifies an unpacked archive, as nothing in it names a commit. `date` is in seconds since the epoch."""
-
-    sha256: str
-    files: int
-    date: int
-    missing: tuple[str, ...]
-
-
-def look(git: Git, folder: Path) -> Tree:
-    """Hash the files of an archive. Its date is that of PKG-INFO, else of the newest file: tar keeps them."""
-    names = sorted(_list_sources(git, folder))
-    if not names:
-        raise FetchError(f"{folder} holds no file", "unpack the archive there, or name another folder")
+def hash_sources(folder: Path, names: list[str]) -> tuple[str, int]:
+    """Hash the files of an archive, in which nothing names a commit; give the date of the newest as well."""
     digest, newest = hashlib.sha256(), 0
     for name in names:
         path = folder / name
         seen = path.lstat()
         newest = max(newest, int(seen.st_mtime))
-        digest.update(f"{name}\0{_kind(path, seen.st_mode)}\0{_hash(path)}\n".encode("utf-8", "surrogateescape"))
-    packed = folder / PACKED
-    date = int(packed.stat().st_mtime) if packed.is_file() else newest
-    return Tree(digest.hexdigest(), len(names), date, tuple(_missing(git, folder, names)))
+        if path.is_symlink():
+            kind, hashed = "link", hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
+        else:
+            kind, hashed = "program" if seen.st_mode & 0o100 else "file", hash_file(path)
+        digest.update(f"{name}\0{kind}\0{hashed}\n".encode("utf-8", "surrogateescape"))
+    return digest.hexdigest(), newest
 
 
 def _list_sources(git: Git, folder: Path) -> Iterator[str]:
@@ -142,27 +137,10 @@ def _list_sources(git: Git, folder: Path) -> Iterator[str]:
         raise FetchError(f"the files of {folder} cannot be listed", "look at its mode")
     for name in filter(None, listed.split("\0")):
         if name.endswith("/"):  # a repository of its own, as a submodule that was cloned into its place
-            yield from (str(path.relative_to(folder)) for path in (folder / name).rglob("*") if _is_source(path))
+            inside = (path for path in (folder / name).rglob("*") if not {".git", "__pycache__"} & set(path.parts))
+            yield from (str(path.relative_to(folder)) for path in inside if path.is_file())
         elif name.split("/")[0] not in MADE and not name.split("/")[0].endswith(".egg-info"):
             yield name
-
-
-def _is_source(path: Path) -> bool:
-    return path.is_file() and not {".git", "__pycache__"} & set(path.parts)
-
-
-def _kind(path: Path, mode: int) -> str:
-    return "link" if path.is_symlink() else "program" if mode & 0o100 else "file"
-
-
-def _hash(path: Path) -> str:
-    if path.is_symlink():
-        return hashlib.sha256(os.fsencode(path.readlink())).hexdigest()
-    digest = hashlib.sha256()
-    with path.open("rb") as file:
-        while chunk := file.read(1 << 20):
-            digest.update(chunk)
-    return digest.hexdigest()
 
 
 def _missing(git: Git, folder: Path, names: list[str]) -> Iterator[str]:

@@ -27,7 +27,9 @@ def main() -> None:
     parser.add_argument("--report", type=Path, help="what was installed, as pip tells it")
     parser.add_argument("--into", type=Path, help="where the fetched wheels go")
     options = parser.parse_args()
-    pins = hold(read_pins(options.requirements), options.record)
+    known = [recorded(options.record, pin) for pin in read_pins(options.requirements)]
+    held = (pin if pin.hashes else use_first(pin, options.record) for pin in known)
+    pins = [pin for pin in held if pin.hashes]  # those that hold here
     if options.action == "download":
         call(("download", *ONLY, "--dest", str(options.into)), pins, options.record)
         return
@@ -36,13 +38,6 @@ def main() -> None:
         call(("install", *ONLY), first, options.record)
     report = ("--report", str(options.report)) if options.report else ()
     call(("install", *ONLY, *report), [pin for pin in pins if pin not in first], options.record)
-
-
-def hold(pins: list[Pin], record: Path) -> list[Pin]:
-    """Give the pins that hold here, each with hashes: the published ones, else those of first use."""
-    known = [recorded(record, pin) for pin in pins]
-    found = (pin if pin.hashes else use_first(pin, record) for pin in known)
-    return [pin for pin in found if pin.hashes]
 
 
 def use_first(pin: Pin, record: Path, *places: str) -> Pin:
@@ -55,12 +50,11 @@ def use_first(pin: Pin, record: Path, *places: str) -> Pin:
         return write_record(record, pin, [(hash_file(path), path.name) for path in files]) if files else pin
 
 
-def call(words: tuple[str, ...], pins: list[Pin], record: Path, *places: str) -> None:
+def call(words: tuple[str, ...], pins: list[Pin], record: Path) -> None:
     """Let pip do something with these pins and nothing else; end with the reason where it does not."""
     with tempfile.TemporaryDirectory(prefix="xpusetup-") as folder:
         listed = write_pins(Path(folder) / "requirements.txt", pins)
-        command = (*pip(), *words, *places, "--require-hashes", "-r", str(listed))
-        code, lines = run(command, unbound())
+        code, lines = run((*pip(), *words, "--require-hashes", "-r", str(listed)), unbound())
     if code:
         refuse_other(lines, pins, record)
         fail(f"pip could not {words[0]} the {len(pins)} pinned wheels; the lines above say why", PLACES)

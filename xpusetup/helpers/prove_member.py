@@ -54,24 +54,18 @@ SHOWN = 3
 def prove_fit(options: argparse.Namespace) -> None:
     """Judge the wheel, say why, and end with 1 where it is not proven to fit."""
     wheel = find_wheel(options.wheels, options.distribution, options.version)
-    seen = inspect(wheel, sys.prefix)
+    asked, disk = parse_arguments([str(wheel), "--prefix", sys.prefix]), Disk("")
+    torch = find_torch(asked, disk)
+    if not torch.paths:
+        fail(f"there is no torch in {sys.prefix}", "install it: the same command goes on there")
+    seen = examine(wheel, torch, disk, asked)
     against = why_not(seen, options.binds)
     write_json(options.out, {"wheel": wheel.name, "fits": not against, "reason": against, "asks": asks(seen)})
     if against:
         fail(f"{wheel.name} is not proven to fit: {against}", options.otherwise or "leave it out of the stack")
     names = sum(one["torch"] + one["stable"] for one in seen["libraries"])
-    asked = f"{count(names, 'name')} of torch" if names else "asks nothing of torch"
-    say_summary("fits", asked if seen["compiled"] else "Python alone")
-
-
-def inspect(wheel: Path, prefix: str) -> dict[str, Any]:
-    """Read a wheel beside the torch of an environment."""
-    asked = parse_arguments([str(wheel), "--prefix", prefix])
-    disk = Disk("")
-    torch = find_torch(asked, disk)
-    if not torch.paths:
-        fail(f"there is no torch in {prefix}", "install it: the same command goes on there")
-    return examine(wheel, torch, disk, asked)
+    needs = f"{count(names, 'name')} of torch" if names else "asks nothing of torch"
+    say_summary("fits", needs if seen["compiled"] else "Python alone")
 
 
 def asks(seen: dict[str, Any]) -> str:
@@ -116,13 +110,23 @@ def prove_work(options: argparse.Namespace) -> None:
     """Prove it step by step, and write down how far that came."""
     proof = options.proof
     lacking = list(unmet(options.distribution))
-    found = {"imports": [], "operators": [], "answer": None, "requires": lacking, "proven": None, "why": ""}
+    found: dict[str, Any] = {"imports": [], "operators": [], "answer": None}
+    found |= {"requires": lacking, "proven": None, "why": ""}
     if lacking:
         end(options, found, f"what it requires is not here: {'; '.join(lacking)}")
     for name in proof["imports"]:
-        import_one(options, found, name)
+        try:
+            importlib.import_module(name)
+        except Exception as error:  # noqa: BLE001 - an extension may raise anything
+            end(options, found, f"import {name}: {words_of(error)}")
+        found["imports"].append(name)
     for name in proof["operators"]:
-        look_up(options, found, name)
+        import torch  # noqa: PLC0415 - what is proved may need none
+
+        space, _, operator = name.partition("::")
+        if not hasattr(getattr(torch.ops, space), operator):
+            end(options, found, f"torch has no operator {name} after the import")
+        found["operators"].append(name)
     if proof["call"] is None:
         found["why"] = "no call with a known answer is given"
     elif not has_device(options.device):
@@ -130,21 +134,16 @@ def prove_work(options: argparse.Namespace) -> None:
     else:
         compute(options, found)
     write_json(options.out, found)
-    say(found, options.had)
-
-
-def say(found: dict[str, Any], had: str) -> None:
     operators = f"{count(len(found['operators']), 'operator')} registered" if found["operators"] else ""
-    number = f"gives {found['answer']}" if found["proven"] else f"{had}, not verified: {found['why']}"
+    number = f"gives {found['answer']}" if found["proven"] else f"{options.had}, not verified: {found['why']}"
     say_summary("imports", operators, number)
 
 
 def end(options: argparse.Namespace, found: dict[str, Any], why: str) -> None:
     """Write down what failed, and end."""
-    write_json(options.out.with_suffix(".failed.json"), {**found, "proven": False, "why": why})
-    fail(
-        f"{options.member} is {options.had} and not right: {why}", f"look at {options.out.with_suffix('.failed.json')}"
-    )
+    failed = options.out.with_suffix(".failed.json")
+    write_json(failed, {**found, "proven": False, "why": why})
+    fail(f"{options.member} is {options.had} and not right: {why}", f"look at {failed}")
 
 
 def unmet(distribution: str) -> Iterable[str]:
@@ -162,23 +161,6 @@ def unmet(distribution: str) -> Iterable[str]:
         found = there.get(canonical(wanted.name))
         if found is None or not wanted.specifier.contains(found.version, prereleases=True):
             yield f"{text} ({found.version if found else 'none'} is here)"
-
-
-def import_one(options: argparse.Namespace, found: dict[str, Any], name: str) -> None:
-    try:
-        importlib.import_module(name)
-    except Exception as error:  # noqa: BLE001 - an extension may raise anything
-        end(options, found, f"import {name}: {words_of(error)}")
-    found["imports"].append(name)
-
-
-def look_up(options: argparse.Namespace, found: dict[str, Any], name: str) -> None:
-    import torch  # noqa: PLC0415 - what is proved may need none
-
-    space, _, operator = name.partition("::")
-    if not hasattr(getattr(torch.ops, space), operator):
-        end(options, found, f"torch has no operator {name} after the import")
-    found["operators"].append(name)
 
 
 def has_device(device: str) -> bool:

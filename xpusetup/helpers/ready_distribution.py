@@ -5,12 +5,10 @@ from __future__ import annotations
 import argparse
 import hashlib
 import sys
-from importlib.metadata import Distribution, PackageNotFoundError, distribution
+from importlib.metadata import PackageNotFoundError, distribution
 from pathlib import Path
 
-from helperlib.output import fail, say_summary, write_json
-
-NOT_READY = 3
+from helperlib.output import NOT_READY, fail, say_summary, write_json
 
 
 def main() -> None:
@@ -20,9 +18,10 @@ def main() -> None:
     parser.add_argument("--version", required=True)
     parser.add_argument("--out", type=Path, required=True)
     options = parser.parse_args()
-    found = find(options.distribution)
     fix = "plan again, which says how to get it: xpusetup build"
-    if found is None:
+    try:
+        found = distribution(options.distribution)
+    except PackageNotFoundError:
         fail(f"{options.distribution} is not installed in {sys.prefix}", fix, NOT_READY)
     if release(found.version) != release(options.version):
         fail(f"{sys.prefix} has {options.distribution} {found.version}, not {options.version}", fix, NOT_READY)
@@ -31,14 +30,6 @@ def main() -> None:
     write_json(options.out, document, indent=None)
     installer = (found.read_text("INSTALLER") or "").strip()
     say_summary(f"{options.distribution} {found.version}, as it is there", installer and f"installed by {installer}")
-
-
-def find(name: str) -> Distribution | None:
-    """Give what is installed under a name; None where nothing is."""
-    try:
-        return distribution(name)
-    except PackageNotFoundError:
-        return None
 
 
 def release(version: str) -> str:

@@ -11,7 +11,7 @@ import sys
 
 from helperlib.env.distributions import Found, canonical, installed, of_conda
 from helperlib.env.installers import uninstall
-from helperlib.output import fail
+from helperlib.output import NOT_READY, fail
 
 
 def main() -> None:
@@ -51,13 +51,13 @@ def refuse_foreign(touched: list[Found]) -> None:
             fail(
                 f"{found.name} {found.version} was installed by conda, which would go on counting it as there",
                 f"conda remove --prefix {sys.prefix} {names}; then the same command again",
-                3,
+                NOT_READY,
             )
         if not found.owned:
             fail(
                 f"{found.name} {found.version} has no list of its files (RECORD): pip and uv cannot uninstall it",
                 f"remove it by what installed it ({found.installer or 'unknown'}), or choose a new environment",
-                3,
+                NOT_READY,
             )
 
 

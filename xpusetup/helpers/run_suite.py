@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from helperlib.env.distributions import AUTOLOAD, find_version, look_at_torch
-from helperlib.output import write_json
+from helperlib.output import NOT_READY, write_json
 from helperlib.suites.counts import KINDS
 from helperlib.suites.shards import GRACE, RESERVE, Outcome, Shard, Terms, find_tests, make_shards, run_shard
 
@@ -29,21 +29,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-NOT_READY, REPLACED = 3, 5
+REPLACED = 5
 NEEDED = ("pytest",)
 TELLING = (
-    "SIMXPU_",
-    "ZE_",
-    "ONEAPI_",
-    "SYCL_",
-    "XPU_",
-    "PYTORCH_",
-    "TORCH_",
-    "HABANA_",
-    "PT_",
-    "ASCEND_",
-    "HF_",
-    "RUN_",
+    *("SIMXPU_", "ZE_", "ONEAPI_", "SYCL_", "XPU_", "PYTORCH_", "TORCH_"),
+    *("HABANA_", "PT_", "ASCEND_", "HF_", "RUN_"),
 )
 """How variables of the caller begin that change what tests come to, beside those of the suite."""
 
@@ -90,7 +80,8 @@ def main() -> int:
         print(f"not in this environment: {', '.join(lacking)}", file=sys.stderr)
         return NOT_READY
     source, folder = Path(order.source), Path(order.folder)
-    tests = [name for name in find_tests(source, order.places) if not is_below(name, order.ignored)]
+    ignored = tuple(f"{place}/" for place in order.ignored)
+    tests = [name for name in find_tests(source, order.places) if not f"{name}/".startswith(ignored)]
     before = look_at_torch()
     began = time.monotonic()
     outcomes = list(run_all(order, make_shards(tests, order.places, order.parts, order.whole), make_key(order, before)))
@@ -108,26 +99,12 @@ def main() -> int:
     return REPLACED if document["replaced"] else 0
 
 
-def is_below(name: str, places: list[str]) -> bool:
-    """Say whether a file is one of these places or lies in one."""
-    return any(name == place or name.startswith(f"{place}/") for place in places)
-
-
 def make_key(order: Order, torch: dict[str, str]) -> str:
     """Give what results depend on beside the tests themselves: with another torch or device they are others."""
     suite = find_version(order.distribution) if order.distribution else None
     told = {name: value for name, value in os.environ.items() if name.startswith((*TELLING, f"{order.suite.upper()}_"))}
-    parts = (
-        told,
-        order.device,
-        order.spec,
-        order.environment,
-        order.keyword,
-        order.options,
-        order.ignored,
-        order.seconds,
-    )
-    text = json.dumps([*parts, torch, suite, platform.python_version(), find_version("pytest")], sort_keys=True)
+    asked = (order.device, order.spec, order.environment, order.keyword, order.options, order.ignored, order.seconds)
+    text = json.dumps([told, *asked, torch, suite, platform.python_version(), find_version("pytest")], sort_keys=True)
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
@@ -143,12 +120,22 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
     source, folder = Path(order.source), Path(order.folder)
     work = folder / "work"
     link_tree(source, work, order.entries)
-    if order.spec:
-        write_spec(work, *order.spec)
-    options = make_options(order)
+    if order.spec:  # a bare name in the working directory: a path of any kind is not found
+        name, text = order.spec
+        (work / name).write_text(text, encoding="utf-8")
+    own = str(Path(__file__).parent)  # where the plugin is found
+    path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
+    ours = {"PYTHONPATH": path, AUTOLOAD: "1"}  # only the exact string "1" turns it on
+    variables = {**order.environment, **os.environ, **ours}
+    options = (
+        *(("-n", str(order.workers), "--max-worker-restart=100000") if order.workers and has_xdist() else ()),
+        *(f"--ignore={name}" for name in order.ignored),
+        *(("-k", order.keyword) if order.keyword else ()),
+        *order.options,
+    )
+    terms = Terms(work, variables, order.seconds, options, order.grace, order.reserve)
     for number, shard in enumerate(shards, 1):
         print(f"[{number}/{len(shards)}] {shard.name}", flush=True)
-        terms = Terms(work, environment(order), order.seconds, options, order.grace, order.reserve)
         place = folder / "shards" / shard.name
         if order.again:
             shutil.rmtree(place, ignore_errors=True)
@@ -159,25 +146,8 @@ def run_all(order: Order, shards: list[Shard], key: str) -> Iterator[Outcome]:
         yield outcome
 
 
-def make_options(order: Order) -> tuple[str, ...]:
-    """Give pytest's options of this order: workers where there is pytest-xdist, what to leave out."""
-    workers = ("-n", str(order.workers), "--max-worker-restart=100000") if order.workers and has_xdist() else ()
-    ignored = [f"--ignore={name}" for name in order.ignored]
-    keyword = ("-k", order.keyword) if order.keyword else ()
-    return (*workers, *ignored, *keyword, *order.options)
-
-
 def has_xdist() -> bool:
     return importlib.util.find_spec("xdist") is not None
-
-
-def environment(order: Order) -> dict[str, str]:
-    """Give the variables of the tests."""
-    own = str(Path(__file__).parent)  # where the plugin is found
-    path = os.pathsep.join(filter(None, (own, os.environ.get("PYTHONPATH", ""))))
-    autoload = {AUTOLOAD: "1"}  # only the exact string "1" turns it on
-    ours = {"PYTHONPATH": path, **autoload}
-    return {**order.environment, **os.environ, **ours}
 
 
 def describe(order: Order, outcomes: list[Outcome]) -> dict[str, Any]:
@@ -210,7 +180,7 @@ def describe_row(name: str, parts: list[Outcome]) -> dict[str, Any]:
     return {"name": name, **counts, "seconds": round(sum(one.seconds for one in parts), 1), "why": whys, "notes": notes}
 
 
-# Where a suite runs: a tree of links to its files with the device file in it.
+# Where a suite runs: a tree of links to its files, in which the device file lies too.
 
 
 def link_tree(source: Path, work: Path, entries: list[str]) -> None:
@@ -233,11 +203,6 @@ def link_tree(source: Path, work: Path, entries: list[str]) -> None:
         for name in names:
             if not (place / name).exists():
                 (place / name).symlink_to(here / name)
-
-
-def write_spec(work: Path, name: str, text: str) -> None:
-    """Write the device file. It has to be a bare name in the working directory: a path of any kind is not found."""
-    (work / name).write_text(text, encoding="utf-8")
 
 
 if __name__ == "__main__":

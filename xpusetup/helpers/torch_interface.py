@@ -66,11 +66,9 @@ def main() -> None:
     wheel = find_wheel(options.wheels, options.distribution, options.version)
     names, headers = asked_names(wheel) & offer.names, read_headers(options.tree)
     write_json(options.used, {"interface": digest(offer), **describe(offer, names, headers)})
-    print(f"{wheel.name} asks torch for {count(len(names), 'name')}; {told(headers)}")
-
-
-def told(headers: set[str] | None) -> str:
-    return "which headers were read is not known: all count" if headers is None else count(len(headers), "header")
+    unknown = "which headers were read is not known: all count"
+    told = unknown if headers is None else count(len(headers), "header")
+    print(f"{wheel.name} asks torch for {count(len(names), 'name')}; {told}")
 
 
 def read_offer(torch: Path, leave_out: Iterable[str] = (), leave_lines: Iterable[str] = ()) -> Offer:
@@ -109,9 +107,8 @@ def asked_names(wheel: Path) -> set[str]:
 
 def read_headers(tree: Path) -> set[str] | None:
     """Give torch's headers that compilers read, as ninja wrote them down; None where it wrote nothing."""
-    logs = sorted((tree / "build").rglob(".ninja_deps"))
     found: set[str] = set()
-    for log in logs:
+    for log in sorted((tree / "build").rglob(".ninja_deps")):
         command = ("ninja", "-C", str(log.parent), "-t", "deps")
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         found |= {line.rpartition(INCLUDED)[2].strip() for line in done.stdout.splitlines() if INCLUDED in line}

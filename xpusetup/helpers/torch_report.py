@@ -23,27 +23,20 @@ def main() -> None:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         try:
-            look(seen)
+            import torch  # noqa: PLC0415 - what it does is the question
+
+            seen["version"] = torch.__version__
+            seen["xpu"], seen["cuda"] = (getattr(torch.version, name, None) for name in ("xpu", "cuda"))
+            seen["cxx11_abi"] = bool(torch.compiled_with_cxx11_abi())
+            if (device := getattr(torch, "xpu", None)) is not None:  # what needs a device last
+                seen["compiled"] = bool(getattr(device, "_is_compiled", lambda: None)())
+                seen["available"], seen["count"] = bool(device.is_available()), int(device.device_count())
+                seen["devices"] = [str(device.get_device_name(index)) for index in range(seen["count"])]
         except BaseException as error:  # noqa: BLE001 - an extension may raise anything, or exit
             seen["error"] = words_of(error)
     seen["messages"] = list(dict.fromkeys(str(each.message)[:LONGEST] for each in caught))[:MESSAGES]
     seen["seconds"] = round(time.perf_counter() - began, 3)
     sys.stdout.write(json.dumps(seen) + "\n")
-
-
-def look(seen: dict[str, Any]) -> None:
-    """Fill the report in, what needs a device last."""
-    import torch  # noqa: PLC0415 - what it does is the question
-
-    seen["version"] = torch.__version__
-    seen["xpu"], seen["cuda"] = (getattr(torch.version, name, None) for name in ("xpu", "cuda"))
-    seen["cxx11_abi"] = bool(torch.compiled_with_cxx11_abi())
-    device = getattr(torch, "xpu", None)
-    if device is None:
-        return
-    seen["compiled"] = bool(getattr(device, "_is_compiled", lambda: None)())
-    seen["available"], seen["count"] = bool(device.is_available()), int(device.device_count())
-    seen["devices"] = [str(device.get_device_name(index)) for index in range(seen["count"])]
 
 
 if __name__ == "__main__":

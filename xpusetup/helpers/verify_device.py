@@ -18,7 +18,7 @@ import subprocess
 import sys
 import tempfile
 from contextlib import closing, suppress
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from importlib.metadata import entry_points
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -48,18 +48,9 @@ if TYPE_CHECKING:
 
 
 ALONE = "import faulthandler; faulthandler.dump_traceback_later(300, exit=True); import torch"
-THROUGHPUT = "models.throughput"
 LOADER = "data.loader"
 """Asked where the device has a data loader of its own."""
 NOT_CHECKED = ("several devices at once", "accuracy on real data", "speed beside other machines")
-
-
-@dataclass(frozen=True)
-class Terms:
-    """How results are judged: absence of an expected device is a failure, a listed gap (id: reason) is none."""
-
-    expected: bool = False
-    gaps: dict[str, str] = field(default_factory=dict)
 
 
 def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
@@ -74,12 +65,6 @@ def explain_import(failed: Result, extensions: dict[str, str]) -> Result:
     shown = ", ".join(f"{name} ({extensions.get(name, 'package unknown')})" for name in names) or "unknown"
     reason = failed.seen.split(" because ", 1)[-1]
     return replace(failed, level="fail", seen=f"extension {shown} cannot be loaded: {reason}; torch itself can")
-
-
-def find_extensions() -> dict[str, str]:
-    """List the packages that `import torch` loads, as entry point: package and version."""
-    found = entry_points(group="torch.backends")
-    return {one.name: f"{one.dist.name} {one.dist.version}" if one.dist else one.value for one in found}
 
 
 def explain(result: Result, extensions: dict[str, str], *, expected: bool) -> Result:
@@ -122,21 +107,16 @@ def summarise(document: dict[str, Any]) -> tuple[str, ...]:
     return (f"{bad} of {checks} failed" if bad else checks, *names)
 
 
-def write_results(options: argparse.Namespace, document: dict[str, Any]) -> None:
-    if options.out:
-        write_json(options.out, document)
-    if options.junit:
-        write_text(options.junit, render_junit(document))
-
-
-def verify(order: Order, terms: Terms) -> dict[str, Any]:
-    extensions = find_extensions()
+def verify(order: Order, gaps: dict[str, str], *, expected: bool) -> dict[str, Any]:
+    """Run the checks. The absence of an expected device is a failure, a listed gap (id: reason) is none."""
+    loaded = entry_points(group="torch.backends")  # what `import torch` loads, here as package and version
+    extensions = {one.name: f"{one.dist.name} {one.dist.version}" if one.dist else one.value for one in loaded}
     results: list[Result] = []
     torch = find_version("torch") or ""
     with closing(run_checks(order)) as found:
         for result in found:
             torch = result.facts.get("torch", torch)
-            one = judge_result(explain(result, extensions, expected=terms.expected), terms.gaps, torch)
+            one = judge_result(explain(result, extensions, expected=expected), gaps, torch)
             cause = find_cause(one, results)
             results.append(replace(one, caused_by=cause))
             after = f" (follows from {cause})" if cause else ""
@@ -165,15 +145,6 @@ def make_parser() -> argparse.ArgumentParser:
     return parser
 
 
-def refuse_unknown(parser: argparse.ArgumentParser, names: list[str]) -> None:
-    """End with usage where a check or an area is named that does not exist."""
-    known = {part for check in CHECKS for part in (check.id, check.id.partition(".")[0])}
-    for name in names:
-        if name not in known:
-            near = difflib.get_close_matches(name, sorted(known), n=1)
-            parser.error(f"there is no check {name}" + (f"; did you mean {near[0]}?" if near else "; see --list"))
-
-
 def parse_options() -> argparse.Namespace:
     parser = make_parser()
     options = parser.parse_args()
@@ -182,21 +153,12 @@ def parse_options() -> argparse.Namespace:
     if options.patience <= 0:
         parser.error("--patience: more than 0 seconds")
     options.gaps = {name: reason for name, _, reason in (gap.partition("=") for gap in options.gap)}
-    refuse_unknown(parser, [*options.only, *options.skip, *options.gaps])
+    known = {part for check in CHECKS for part in (check.id, check.id.partition(".")[0])}
+    for name in (*options.only, *options.skip, *options.gaps):
+        if name not in known:
+            near = difflib.get_close_matches(name, sorted(known), n=1)
+            parser.error(f"there is no check {name}" + (f"; did you mean {near[0]}?" if near else "; see --list"))
     return options
-
-
-def find_device(patience: float) -> dict[str, str]:
-    """Give the device that is here and why it is that one; empty where torch cannot be imported."""
-    with closing(run_checks(Order("auto", GATES[:1], patience))) as found:
-        facts = next(found).facts
-    return {name: facts[name] for name in ("device", "why") if name in facts}
-
-
-def list_checks() -> list[dict[str, str]]:
-    gate = dict.fromkeys(GATES, "gate")
-    rows = [(one.id, one.title, gate.get(one.id, one.level)) for one in CHECKS]
-    return [{"id": name, "area": name.partition(".")[0], "title": title, "level": level} for name, title, level in rows]
 
 
 def main() -> int:
@@ -204,20 +166,30 @@ def main() -> int:
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(errors="backslashreplace")  # the terminal's encoding is not the finding's matter
     if options.list:
-        print(json.dumps(list_checks(), indent=2))
+        gates = dict.fromkeys(GATES, "gate")
+        rows = [
+            {"id": one.id, "area": one.id.partition(".")[0], "title": one.title, "level": gates.get(one.id, one.level)}
+            for one in CHECKS
+        ]
+        print(json.dumps(rows, indent=2))
         return 0
     if options.which:
-        print(json.dumps(find_device(options.patience)))
+        with closing(run_checks(Order("auto", GATES[:1], options.patience))) as found:
+            facts = next(found).facts  # without a device where torch cannot be imported
+        print(json.dumps({name: facts[name] for name in ("device", "why") if name in facts}))
         return 0
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that the child is ended as well
-    also = (THROUGHPUT,) if options.throughput else ()
+    also = ("models.throughput",) if options.throughput else ()
     lacking = () if options.loader else (LOADER,)
     chosen = choose_checks(options.level, options.only, (*options.skip, *lacking), also)
     named = (options.compile_backend, options.collectives, options.extension, options.loader)
     order = Order(options.device, chosen, options.patience, *named)
-    document = {**verify(order, Terms(options.expected, options.gaps)), "level": options.level}
+    document = {**verify(order, options.gaps, expected=options.expected), "level": options.level}
     try:
-        write_results(options, document)
+        if options.out:
+            write_json(options.out, document)
+        if options.junit:
+            write_text(options.junit, render_junit(document))
     except OSError as error:
         print(f"error: {error.filename} cannot be written: {error.strerror}", file=sys.stderr)
         return 2

@@ -20,13 +20,12 @@ from typing import Any
 
 from helperlib.checks.collectives import ERROR, LOOPBACK, MODULES, SCRIPT, Told, launch, read_ranks
 from helperlib.env.distributions import find_version
-from helperlib.output import count, say_summary, write_json, write_text
+from helperlib.output import NOT_READY, count, say_summary, write_json, write_text
 from helperlib.verify.verdicts import Result, describe, render_junit
 
 OPERATIONS = 6
 """More than a rank has after it met the others, so that it ends by its own clock."""
 ALL = "collectives.nodes"
-NOT_READY = 3
 
 
 @dataclass(frozen=True)
@@ -50,32 +49,22 @@ class Ended:
     follows: bool = False
 
 
-def read_job() -> Job | None:
-    """Read the job's variables; None outside of one."""
-    told = [os.environ.get(name, "") for name in ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")]
-    return Job(*map(int, told)) if all(map(str.isdigit, told)) else None
-
-
 def start_ranks(order: dict[str, Any], log: Path) -> bool:
     """Run the ranks of the whole job to their end, also where one fails; say whether that came in time."""
     command = (
         *("srun", "--label", "--wait=0", "--kill-on-bad-exit=0", "--distribution=block", "--input=none"),
         *(sys.executable, "-B", str(SCRIPT), json.dumps(order)),
     )
+    with socket.socket() as free:
+        free.bind(("", 0))
+        port = free.getsockname()[1]  # one that nobody listens on now
     usual = {
         "OMP_NUM_THREADS": LOOPBACK["OMP_NUM_THREADS"],
         "MASTER_ADDR": socket.gethostname(),  # this is the first node of the job, where the first rank is
-        "MASTER_PORT": str(find_port()),
+        "MASTER_PORT": str(port),
     }
     mine = {name: text for name, text in usual.items() if name not in os.environ}
     return launch(command, mine, log, order["start"] + OPERATIONS * order["each"])
-
-
-def find_port() -> int:
-    """Find a port that nobody listens on now."""
-    with socket.socket() as free:
-        free.bind(("", 0))
-        return int(free.getsockname()[1])
 
 
 def judge_rank(one: Told, order: dict[str, Any]) -> Ended:
@@ -106,15 +95,10 @@ def judge_job(ranks: list[Told], order: dict[str, Any], job: Job, log: str) -> l
     for at, (told, one) in enumerate(zip(ranks, ended, strict=True)):
         lost = first not in (None, at) and one.follows and not (one.level == ended[first or 0].level == "crash")
         title = f"rank {at} on {told.node}" if told.node else f"rank {at}"
-        results.append(
-            Result(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=name_of(first, when=lost))
-        )
+        cause = f"collectives.rank_{first}" if lost else None
+        results.append(Result(f"collectives.rank_{at}", title, one.level, one.seen, caused_by=cause))
     nodes = sorted({one.node for one in ranks} - {""})
     return [*results, judge_all(results, first, job, nodes, log)]
-
-
-def name_of(rank: int | None, *, when: bool = True) -> str | None:
-    return f"collectives.rank_{rank}" if when and rank is not None else None
 
 
 def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[str], log: str) -> Result:
@@ -124,23 +108,10 @@ def judge_all(results: list[Result], first: int | None, job: Job, nodes: list[st
         said = ERROR.findall(log) or [line for line in log.splitlines() if line.startswith("srun: error")]
         why = "".join(f"; {line}" for line in said[-1:] if not nodes)
         seen = f"{results[first].title}: {results[first].seen}{why}"
-        return Result(ALL, title, "fail", seen, limit, caused_by=name_of(first))
+        return Result(ALL, title, "fail", seen, limit, caused_by=f"collectives.rank_{first}")
     if len(nodes) != job.nodes:
         return Result(ALL, title, "fail", f"all ranks ran on {', '.join(nodes)}", limit)
     return Result(ALL, title, "ok", f"{limit}: {', '.join(nodes)}", limit)
-
-
-def make_document(device: str, results: list[Result]) -> dict[str, Any]:
-    versions = {"python": platform.python_version(), "torch": find_version("torch"), "numpy": find_version("numpy")}
-    return {
-        "device": device,
-        "devices": [],
-        "versions": {**versions, "extensions": {}},
-        "checks": [describe(one) for one in results],
-        "verified": all(one.level == "ok" for one in results),
-        "level": "nodes",
-        "not_checked": ["anything beside collectives", "speed"],
-    }
 
 
 def parse_options() -> argparse.Namespace:
@@ -172,12 +143,23 @@ def verify(options: argparse.Namespace, job: Job) -> list[Result]:
 
 
 def main() -> int:
-    options, job = parse_options(), read_job()
-    if job is None:
+    options = parse_options()
+    told = [os.environ.get(name, "") for name in ("SLURM_NTASKS", "SLURM_JOB_NUM_NODES")]
+    if not all(map(str.isdigit, told)):
         print("error: this runs within a job of Slurm over several nodes: sbatch nodes.sbatch", file=sys.stderr)
         return NOT_READY
+    job = Job(*map(int, told))
     results = verify(options, job)
-    document = make_document(options.device, results)
+    versions = {"python": platform.python_version(), "torch": find_version("torch"), "numpy": find_version("numpy")}
+    document = {
+        "device": options.device,
+        "devices": [],
+        "versions": {**versions, "extensions": {}},
+        "checks": [describe(one) for one in results],
+        "verified": all(one.level == "ok" for one in results),
+        "level": "nodes",
+        "not_checked": ["anything beside collectives", "speed"],
+    }
     for one in results:
         after = f" (follows from {one.caused_by})" if one.caused_by else ""
         print(f"{one.level:5} {one.title}: {one.seen}{after}")

@@ -69,6 +69,10 @@ def count(number: int, noun: str) -> str:
     return f"{number} {noun if number == 1 else plural}"
 
 
+NOT_READY = 3
+"""The exit code where this machine or environment is not as it has to be."""
+
+
 def fail(message: str, fix: str, code: int = 1) -> NoReturn:
     """Say on stderr what happened and what mends it, and end."""
     sys.stderr.write(f"xpusetup: {message}\n  {fix}\n")
@@ -87,3 +91,9 @@ def words_of(error: BaseException) -> str:
         texts.append(f"{type(here).__name__}: {' '.join(str(here).split())}"[:LONGEST])
         here = here.__cause__ or here.__context__
     return "; because ".join(texts)
+
+
+def end_of(error: BaseException) -> str:
+    """Give an error of a compiler by its last line, which says what is wrong; those before it show where."""
+    lines = [line.strip() for line in str(error).splitlines() if line.strip()] or [""]
+    return f"{type(error).__name__}: {lines[-1][:LONGEST]}"

@@ -206,17 +206,6 @@ SAID = 160
 """Characters that are kept of what a loader says about itself."""
 
 
-def load_class(name: str) -> Any:
-    """Import module:Class. Raises Absent where it is not installed."""
-    module, _, attribute = name.partition(":")
-    try:
-        return getattr(importlib.import_module(module), attribute)
-    except ImportError as error:
-        raise Absent(
-            f"{module} cannot be imported ({describe_error(error)}): torch's own loader is what is used"
-        ) from (error)
-
-
 def make_pictures(torch: Any, folder: Path) -> tuple[Any, str]:
     """Give a data set: folders of pictures, which such loaders take, or tensors where torchvision is not there."""
     try:
@@ -235,23 +224,12 @@ def make_pictures(torch: Any, folder: Path) -> tuple[Any, str]:
     return datasets.ImageFolder(str(folder), transform=steps), "JPEG files"
 
 
-def make_loader(made_by: Any, dataset: Any) -> tuple[Any, str]:
-    """Make a loader, and give what it said meanwhile."""
-    said = io.StringIO()
-    with contextlib.redirect_stdout(said):
-        loader = made_by(dataset, batch_size=BATCH, num_workers=0, drop_last=True)
-    return loader, " ".join(said.getvalue().split())[:SAID]
-
-
-def describe_use(loader: Any, said: str) -> tuple[str, str]:
-    """Say which loader did the work, as level and text."""
-    fell_back = getattr(loader, "fallback_activated", None)
-    words = f": {said}" if said else ""
-    if fell_back is None:
-        return "info", f"whether it was the device's own is not told{words}"
-    return (
-        ("info", f"torch's own did the work{words}") if fell_back else ("ok", f"the device's own did the work{words}")
-    )
+USES = {
+    None: ("info", "whether it was the device's own is not told"),
+    True: ("info", "torch's own did the work"),
+    False: ("ok", "the device's own did the work"),
+}
+"""By what the loader tells: which one did the work, as level and text."""
 
 
 def find_trouble(torch: Any, ours: list[Any], right: list[Any]) -> str:
@@ -270,13 +248,22 @@ def find_trouble(torch: Any, ours: list[Any], right: list[Any]) -> str:
 def check_loader(bench: Bench) -> Outcome:
     if not bench.loader:
         raise Absent("this device has no data loader of its own")
-    torch, made_by = bench.torch, load_class(bench.loader)
-    with tempfile.TemporaryDirectory() as folder:
+    torch, (module, _, name) = bench.torch, bench.loader.partition(":")
+    try:
+        made_by = getattr(importlib.import_module(module), name)
+    except ImportError as error:
+        why = f"{module} cannot be imported ({describe_error(error)}): torch's own loader is what is used"
+        raise Absent(why) from error
+    with tempfile.TemporaryDirectory() as folder, io.StringIO() as heard:
         dataset, what = make_pictures(torch, Path(folder))
         right = list(torch.utils.data.DataLoader(dataset, batch_size=BATCH, num_workers=0, drop_last=True))
-        loader, said = make_loader(made_by, dataset)
+        with contextlib.redirect_stdout(heard):
+            loader = made_by(dataset, batch_size=BATCH, num_workers=0, drop_last=True)
+        said = " ".join(heard.getvalue().split())[:SAID]
         trouble = find_trouble(torch, list(loader), right)
-    level, use = describe_use(loader, said)
+    fell_back = getattr(loader, "fallback_activated", None)
+    level, use = USES[None if fell_back is None else bool(fell_back)]
+    use += f": {said}" if said else ""
     limit = "the batches of torch's own loader"
     if trouble:
         return Outcome("fail", f"{trouble}; {use}", limit)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib
 import importlib.util
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from helperlib.output import render_size
@@ -36,23 +37,17 @@ ABSURD = 1 << 52
 """Bytes: 4 PiB is more than a 64-bit program can address, so no device can have it."""
 
 
-def list_accelerators(torch: Any) -> Iterator[tuple[str, str]]:
-    """Give each accelerator that says it is available, and who says so; torch's own choice first."""
+def choose_device(torch: Any) -> tuple[str, str]:
+    """Give the device that `auto` means here, and why it is that one: torch's own choice first."""
+    found: dict[str, str] = {}  # each accelerator that is available, and who says so
     accelerator: Any = getattr(torch, "accelerator", None)
     if accelerator and accelerator.is_available():
-        yield str(accelerator.current_accelerator().type), "torch.accelerator"
+        found[str(accelerator.current_accelerator().type)] = "torch.accelerator"
     private = getattr(getattr(torch, "_C", None), "_get_privateuse1_backend_name", lambda: "")()
-    for name in (*KNOWN, private):
-        module: Any = getattr(torch, name, None) if name else None
+    for name in filter(None, (*KNOWN, private)):
+        module: Any = getattr(torch, name, None)
         if hasattr(module, "is_available") and module.is_available():
-            yield name, f"torch.{name}"
-
-
-def choose_device(torch: Any) -> tuple[str, str]:
-    """Give the device that `auto` means here, and why it is that one."""
-    found: dict[str, str] = {}
-    for name, said_by in list_accelerators(torch):
-        found.setdefault(name, said_by)
+            found.setdefault(name, f"torch.{name}")
     if not found:
         return "cpu", "no accelerator is available, so the CPU"
     name, *others = found
@@ -96,15 +91,6 @@ def measure(bench: Bench) -> int | None:
     return None if counter is None else int(counter())
 
 
-def find_free(bench: Bench) -> int | None:
-    """Give the bytes that are free on the device, where it tells."""
-    tell = getattr(bench.module, "mem_get_info", None)
-    try:
-        return None if tell is None else int(tell()[0])
-    except (NotImplementedError, RuntimeError):
-        return None  # a row of its own (api.mem_get_info)
-
-
 def take_and_return(bench: Bench, size: int) -> str:
     """Take memory, look whether it is counted, and give it back; say what is wrong, or nothing."""
     before = measure(bench)
@@ -131,7 +117,9 @@ def refuse(bench: Bench) -> str:
 
 
 def check_memory(bench: Bench) -> Outcome:
-    free = find_free(bench)
+    tell, free = getattr(bench.module, "mem_get_info", None), None
+    with suppress(NotImplementedError, RuntimeError):  # a row of its own (api.mem_get_info)
+        free = int(tell()[0]) if tell else None
     size = SENSIBLE if free is None else max(1, min(SENSIBLE, free // 8))
     room = "" if free is None else f", {render_size(free)} free"
     limit = f"{render_size(size)} taken, counted and given back; {render_size(ABSURD)} refused"
@@ -174,12 +162,8 @@ class Inputs:
         def make(*shape: int) -> Any:
             return torch.rand(*shape).add(0.1).to(bench.device).requires_grad_()
 
-        self.image, self.kernel, self.rows, self.heads = (
-            make(2, 4, 8, 8),
-            make(4, 4, 3, 3),
-            make(6, 8),
-            make(2, 2, 6, 8),
-        )
+        self.image, self.kernel = make(2, 4, 8, 8), make(4, 4, 3, 3)
+        self.rows, self.heads = make(6, 8), make(2, 2, 6, 8)
         self.square, self.weight, self.scale = make(8, 8), make(8), make(4)
         self.labels = (torch.arange(6) % 4).to(bench.device)
         self.mask = (torch.arange(48).reshape(6, 8) % 3 == 0).to(bench.device)

@@ -74,14 +74,6 @@ def choose_backend(bench: Bench) -> str:
     return backend
 
 
-def torchrun(order: dict[str, Any]) -> tuple[str, ...]:
-    """Give the command that starts the ranks on this machine. Only the loopback interface is used."""
-    return (
-        *(sys.executable, "-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1"),
-        *("--nproc-per-node", str(RANKS), str(SCRIPT), json.dumps(order)),
-    )
-
-
 def launch(command: tuple[str, ...], environment: dict[str, str], log: Path, seconds: float) -> bool:
     """Run what starts the ranks to its end; say whether that came in time. `environment` is added to the caller's."""
     with log.open("wb") as stream:
@@ -148,18 +140,14 @@ def find_trouble(ranks: list[Told], order: dict[str, Any]) -> str:
     return ", ".join(ended)
 
 
-def find_wrong(ranks: list[Told]) -> str:
-    """Name the first operation with a wrong result, and what was seen of it."""
-    results = ((at, name, event) for at, one in enumerate(ranks) for name, event in one.done.items())
-    return next((f"{name}, rank {at}: {event['seen']}" for at, name, event in results if event["level"] != "ok"), "")
-
-
 def judge_ranks(ranks: list[Told], order: dict[str, Any], log: str) -> Outcome:
     """Give the outcome of all ranks. Where they share a device, what keeps them from their end may be just that."""
-    backend, wrong, trouble = order["backend"], find_wrong(ranks), find_trouble(ranks, order)
+    backend, trouble = order["backend"], find_trouble(ranks, order)
     limit = f"{RANKS} ranks over {backend}: known sums, a step that equals that of one process"
-    if wrong:
-        return Outcome("fail", wrong, limit)
+    for at, one in enumerate(ranks):
+        for name, event in one.done.items():
+            if event["level"] != "ok":
+                return Outcome("fail", f"{name}, rank {at}: {event['seen']}", limit)
     if trouble:
         seen = trouble if any(one.at or one.done for one in ranks) else "; ".join([trouble, *ERROR.findall(log)[-1:]])
         if order["device"] != "cpu" and order["devices"] < RANKS and backend not in SHARING:
@@ -179,7 +167,9 @@ def check_ranks(bench: Bench, each: float = EACH) -> Outcome:
         order = {"device": bench.name, "devices": devices, "backend": backend, "module": MODULES.get(bench.name)}
         order |= {"folder": name, "start": START, "each": each}
         usual = {name: text for name, text in LOOPBACK.items() if name not in os.environ}
-        in_time = launch(torchrun(order), usual, folder / "log", ALL)
+        torchrun = ("-m", "torch.distributed.run", "--standalone", "--local-addr", "127.0.0.1")  # loopback alone
+        words = ("--nproc-per-node", str(RANKS), str(SCRIPT), json.dumps(order))
+        in_time = launch((sys.executable, *torchrun, *words), usual, folder / "log", ALL)
         log = (folder / "log").read_text(encoding="utf-8", errors="replace")
         outcome = judge_ranks(read_ranks(folder, RANKS), order, log)
     if not in_time and outcome.level == "ok":

@@ -113,14 +113,6 @@ def check_training(bench: Bench) -> Outcome:
     return Outcome("ok" if good else "fail", seen, f"losses {LOSS_LIMIT:g}, gradients {GRADIENT_LIMIT:g}")
 
 
-def make_scaler(bench: Bench) -> Any:
-    """Make a gradient scaler as the guide does, with torch's own first scale."""
-    maker = getattr(bench.torch.amp, "GradScaler", None)
-    if maker is None:
-        raise Absent("torch.amp.GradScaler, since 2.3")
-    return maker(bench.name)
-
-
 def find_scaler_trouble(bench: Bench, scaler: Any) -> str:
     """Plant an infinite gradient; say what is wrong where its step is not left out, or nothing."""
     torch = bench.torch
@@ -147,7 +139,11 @@ def judge_scaled(bench: Bench, ours: Trained, scaler: Any) -> tuple[bool, str]:
 
 def check_training_amp(bench: Bench) -> Outcome:
     refuse_dtype(bench, "float16")
-    torch, scaler = bench.torch, make_scaler(bench)
+    torch = bench.torch
+    maker = getattr(torch.amp, "GradScaler", None)
+    if maker is None:
+        raise Absent("torch.amp.GradScaler, since 2.3")
+    scaler = maker(bench.name)  # as the guide does, with torch's own first scale
     model, (batch, labels) = move_case(bench)[0].train(), make_batch(torch)
     kinds = watch_dtypes(torch, model)
     sent = batch.to(bench.device), labels.to(bench.device)
@@ -157,21 +153,18 @@ def check_training_amp(bench: Bench) -> Outcome:
     return judge_dtypes(kinds, "float16") or Outcome("ok" if good else "fail", f"{seen}; {cost}; {NOTE}", limit)
 
 
-def make_learner(nn: Any) -> Any:
-    first = (nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2))
-    return nn.Sequential(*first, nn.Flatten(), nn.Linear(16 * 64, 64), nn.ReLU(), nn.Linear(64, 10))
-
-
 def check_learning(bench: Bench) -> Outcome:
     """Look whether a model far larger than its one batch comes to know it by heart."""
-    torch = bench.torch
-    model, batch, labels = make_learner(torch.nn), torch.rand(32, 3, 16, 16), torch.randint(10, (32,))
+    torch, nn = bench.torch, bench.torch.nn
+    first = (nn.Conv2d(3, 16, 3, padding=1), nn.BatchNorm2d(16), nn.ReLU(), nn.MaxPool2d(2))
+    model = nn.Sequential(*first, nn.Flatten(), nn.Linear(16 * 64, 64), nn.ReLU(), nn.Linear(64, 10))
+    batch, labels = torch.rand(32, 3, 16, 16), torch.randint(10, (32,))
     model, batch, labels = (one.to(bench.device) for one in (model, batch, labels))
     optimizer = torch.optim.Adam(model.parameters(), lr=1e-2)
     losses: list[float] = []
     while len(losses) < MOST_EPOCHS and not (losses and losses[-1] < LEARNT):
         optimizer.zero_grad()
-        loss = torch.nn.functional.cross_entropy(model(batch), labels)
+        loss = nn.functional.cross_entropy(model(batch), labels)
         loss.backward()
         optimizer.step()
         losses.append(float(loss.detach().cpu()))
@@ -222,15 +215,6 @@ def limit_time(seconds: int) -> Iterator[None]:
         signal.signal(signal.SIGALRM, before)
 
 
-def import_vision() -> Any:
-    try:
-        return importlib.import_module("torchvision")
-    except ImportError as error:
-        raise Absent("torchvision is not installed: the guide's own model and data are left out") from error
-    except RuntimeError as error:  # one that was built against another torch
-        raise Absent(f"torchvision cannot be imported: {describe_error(error)}") from error
-
-
 def take_pictures(torch: Any, data: Any) -> tuple[Any, Any]:
     """Give the first pictures of a data set as the model wants them, and their labels."""
     pictures = torch.from_numpy(data.data[:PICTURES]).permute(0, 3, 1, 2) / 255
@@ -240,7 +224,13 @@ def take_pictures(torch: Any, data: Any) -> tuple[Any, Any]:
 
 def fetch_guide(bench: Bench) -> Guide:
     """Get the guide's weights and data, from torch.hub's folder where they are there already."""
-    vision, torch = import_vision(), bench.torch
+    try:
+        vision = importlib.import_module("torchvision")
+    except ImportError as error:
+        raise Absent("torchvision is not installed: the guide's own model and data are left out") from error
+    except RuntimeError as error:  # one that was built against another torch
+        raise Absent(f"torchvision cannot be imported: {describe_error(error)}") from error
+    torch = bench.torch
     folder = Path(torch.hub.get_dir(), "cifar10")
     try:
         with limit_time(FETCHING):
@@ -258,25 +248,20 @@ def look_at(torch: Any, model: Any, pictures: Any, device: str) -> Any:
         return torch.cat([model(grow(part.to(device))) for part in pictures.split(PART)])
 
 
-def learn(torch: Any, features: Any, labels: Any) -> Any:
-    """Train a linear classifier on the features, on the device where they are."""
-    torch.default_generator.manual_seed(52)
-    layer = torch.nn.Linear(features.shape[1], CLASSES).to(features.device)
-    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
-    for _ in range(100):
-        optimizer.zero_grad()
-        torch.nn.functional.cross_entropy(layer(features), labels).backward()
-        optimizer.step()
-    return layer
-
-
 def find_accuracy(torch: Any, guide: Guide, device: str) -> float:
     """Give the share of pictures that the model knows once its last layer has learnt CIFAR-10's classes."""
     model = copy.deepcopy(guide.model)
     model.fc = torch.nn.Identity()
     model = model.to(device)
     features, asked = (look_at(torch, model, pictures, device) for pictures, _ in (guide.known, guide.asked))
-    layer = learn(torch, features, guide.known[1].to(device))
+    labels = guide.known[1].to(device)
+    torch.default_generator.manual_seed(52)
+    layer = torch.nn.Linear(features.shape[1], CLASSES).to(device)
+    optimizer = torch.optim.Adam(layer.parameters(), lr=1e-3)
+    for _ in range(100):
+        optimizer.zero_grad()
+        torch.nn.functional.cross_entropy(layer(features), labels).backward()
+        optimizer.step()
     right = layer(asked).argmax(-1).cpu() == guide.asked[1]
     return float(right.double().mean())
 
@@ -325,16 +310,11 @@ def make_work(bench: Bench, images: int, dtype: str) -> dict[str, Callable[[], A
     return {f"inference {dtype}": infer, f"training {dtype}": train}
 
 
-def measure_throughput(bench: Bench) -> tuple[int, dict[str, float]]:
-    """Give the images of a batch, and images a second by what is done with them."""
+def check_throughput(bench: Bench) -> Outcome:
     slow = find_rate(bench, make_work(bench, FEW, "float32")["inference float32"], FEW) < FAST
     images = FEW if slow else MANY
     work = {**make_work(bench, images, "float32"), **make_work(bench, images, "bfloat16")}
-    return images, {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
-
-
-def check_throughput(bench: Bench) -> Outcome:
-    images, rates = measure_throughput(bench)
+    rates = {name: round(find_rate(bench, run, images), 2) for name, run in work.items()}
     shown = ", ".join(f"{name} {rate:.3g}" for name, rate in rates.items())
     return Outcome("info", f"images/s: {shown} (batch {images}, {SIZE}x{SIZE}, {NOTE})", facts={"images_per_s": rates})
 

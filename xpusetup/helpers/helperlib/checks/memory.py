@@ -19,10 +19,10 @@ from helperlib.verify.bench import (
     Case,
     Check,
     Outcome,
+    by_cases,
     fact,
     find_function,
     judge_rules,
-    run_cases,
 )
 
 if TYPE_CHECKING:
@@ -40,10 +40,8 @@ SLACK = 4 * MIB
 
 def check_counters(bench: Bench) -> Outcome:
     allocated = find_function(bench, "memory_allocated", "2.5")
-    peak, reset = (
-        find_function(bench, "max_memory_allocated", "2.5"),
-        find_function(bench, "reset_peak_memory_stats", "2.5"),
-    )
+    peak = find_function(bench, "max_memory_allocated", "2.5")
+    reset = find_function(bench, "reset_peak_memory_stats", "2.5")
     reserved = find_function(bench, "memory_reserved", "2.5")
     bench.synchronize()
     before = allocated()
@@ -81,13 +79,10 @@ def check_info(bench: Bench) -> Outcome:
     return judge_rules(rules, f"{free / 2**30:.1f} of {total / 2**30:.1f} GiB free")
 
 
-def check_pinned(bench: Bench) -> Outcome:
+@by_cases
+def check_pinned(bench: Bench) -> Iterator[Case]:
     if bench.name == "cpu":
         raise Absent("the CPU has no memory to pin")
-    return run_cases(bench, pinned_cases(bench))
-
-
-def pinned_cases(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     numbers = torch.randn(100_003)
 
@@ -126,14 +121,11 @@ def pinned_cases(bench: Bench) -> Iterator[Case]:
 ROUNDS, SIDE = 8, 1024
 
 
-def check_order(bench: Bench) -> Outcome:
+@by_cases
+def check_order(bench: Bench) -> Iterator[Case]:
     """Let one stream wait for another by an event, and another by its stream: too early is a wrong number."""
     if bench.name == "cpu":
         raise Absent("the CPU has one queue")
-    return run_cases(bench, order_cases(bench))
-
-
-def order_cases(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     start, order = (torch.arange(SIDE * SIDE) % 97).float().view(SIDE, SIDE), torch.randperm(SIDE)
     shuffle, there = torch.eye(SIDE)[order].to(bench.device), start.to(bench.device)
@@ -253,10 +245,6 @@ def check_time(bench: Bench) -> Outcome:
 KINDS = ("float32", "float16", "bfloat16", "int64", "uint8", "bool", "complex64")
 
 
-def check_saving(bench: Bench) -> Outcome:
-    return run_cases(bench, saving_cases(bench))
-
-
 def save_and_load(torch: Any, value: Any, **how: Any) -> Any:
     buffer = io.BytesIO()
     torch.save(value, buffer)
@@ -264,7 +252,8 @@ def save_and_load(torch: Any, value: Any, **how: Any) -> Any:
     return torch.load(buffer, weights_only=True, **how)
 
 
-def saving_cases(bench: Bench) -> Iterator[Case]:
+@by_cases
+def check_saving(bench: Bench) -> Iterator[Case]:
     torch, device = bench.torch, bench.device
     for name in KINDS:
         yield from kind_cases(bench, name, (torch.arange(60) % 7).view(12, 5).to(getattr(torch, name)))
@@ -316,7 +305,8 @@ def step(model: Any, optimizer: Any, batch: Any) -> None:
     optimizer.step()
 
 
-def check_checkpoint(bench: Bench) -> Outcome:
+@by_cases
+def check_checkpoint(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     if not torch.distributed.is_available():
         raise Absent("torch.distributed: this torch was built without it")
@@ -325,15 +315,11 @@ def check_checkpoint(bench: Bench) -> Outcome:
     places = {"cpu": "on the CPU", bench.device: f"on {bench.device}"}
     with tempfile.TemporaryDirectory() as folder:
         loaded = {place: write_and_read(torch, model.to(bench.device), folder, place) for place in places}
-
-    def cases() -> Iterator[Case]:
-        for place, words in places.items():
-            for name, expected in right.items():
-                yield fact(f"{name} {words}", partial(loaded[place].get, name), expected)
-            devices = {str(one.device) for one in loaded[place].values()}
-            yield fact(f"devices {words}", partial(set, devices), {place})
-
-    return run_cases(bench, cases())
+    for place, words in places.items():
+        for name, expected in right.items():
+            yield fact(f"{name} {words}", partial(loaded[place].get, name), expected)
+        devices = {str(one.device) for one in loaded[place].values()}
+        yield fact(f"devices {words}", partial(set, devices), {place})
 
 
 def write_and_read(torch: Any, model: Any, folder: str, place: str) -> dict[str, Any]:
@@ -355,11 +341,8 @@ def write_and_read(torch: Any, model: Any, folder: str, place: str) -> dict[str,
     return empty
 
 
-def check_loader(bench: Bench) -> Outcome:
-    return run_cases(bench, loader_cases(bench))
-
-
-def loader_cases(bench: Bench) -> Iterator[Case]:
+@by_cases
+def check_loader(bench: Bench) -> Iterator[Case]:
     torch, data = bench.torch, bench.torch.utils.data
     images, labels = torch.randn(50, 3, 8, 8), torch.arange(50)
     dataset = data.TensorDataset(images, labels)

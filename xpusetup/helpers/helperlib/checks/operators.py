@@ -13,10 +13,9 @@ from helperlib.verify.bench import (
     Bench,
     Case,
     Check,
-    Outcome,
+    by_cases,
     fact,
     in_each_precision,
-    run_cases,
     same,
 )
 
@@ -42,10 +41,7 @@ ELEMENTWISE: dict[str, Callable[..., Any]] = {
     "addcmul and lerp": lambda torch, x, y: (torch.addcmul(y, x, x, value=0.5), torch.lerp(x, y, 0.25)),
     "clamp": lambda _, x, y: x.clamp(-0.5, 0.75),
     "where": lambda torch, x, y: torch.where(x > 0, x, y),
-    "gelu": lambda torch, x, y: (
-        torch.nn.functional.gelu(x),
-        torch.nn.functional.gelu(x, approximate="tanh"),
-    ),
+    "gelu": lambda torch, x, y: (torch.nn.functional.gelu(x), torch.nn.functional.gelu(x, approximate="tanh")),
     "silu": lambda torch, x, y: torch.nn.functional.silu(x),
     "softplus": lambda torch, x, y: torch.nn.functional.softplus(x),
     "hardswish": lambda torch, x, y: torch.nn.functional.hardswish(x),
@@ -72,15 +68,11 @@ SPECIAL: dict[str, Callable[..., Any]] = {
 SPECIALS = (math.inf, -math.inf, 0.0, -0.0, math.nan, 3e38, 0.5, 1.5, 2.5, -0.5, -2.5, 7.25)
 
 
-def check_elementwise(bench: Bench) -> Outcome:
+@by_cases
+def check_elementwise(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
-    x, y = torch.randn(37, 54), torch.rand(37, 54) + 0.1
-
-    def cases() -> Iterator[Case]:
-        yield from in_each_precision(bench, ELEMENTWISE, x, y)
-        yield from same(bench, SPECIAL, torch.tensor(SPECIALS), note="with nan and infinity")
-
-    return run_cases(bench, cases())
+    yield from in_each_precision(bench, ELEMENTWISE, torch.randn(37, 54), torch.rand(37, 54) + 0.1)
+    yield from same(bench, SPECIAL, torch.tensor(SPECIALS), note="with nan and infinity")
 
 
 REDUCTIONS: dict[str, Callable[..., Any]] = {
@@ -116,20 +108,17 @@ EXTREMES: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_reductions(bench: Bench) -> Outcome:
+@by_cases
+def check_reductions(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     x = torch.rand(32, 1001) + torch.arange(32.0)[:, None] / 64
     numbers = torch.stack([torch.randperm(1001) * 2 for _ in range(32)])
-
-    def cases() -> Iterator[Case]:
-        yield from in_each_precision(bench, REDUCTIONS, x)
-        # Added up in its own precision a float16 stops growing at 2048.
-        ones = torch.ones(20_000, dtype=torch.float16, device=bench.device)
-        yield fact("sum of 20000 ones in float16", lambda: float(ones.sum()), 20_000.0)
-        yield from same(bench, {"cumulative": lambda _, x: x.cumsum(1)}, x, limit=1e-5)
-        yield from same(bench, EXTREMES, numbers)
-
-    return run_cases(bench, cases())
+    yield from in_each_precision(bench, REDUCTIONS, x)
+    # Added up in its own precision a float16 stops growing at 2048.
+    ones = torch.ones(20_000, dtype=torch.float16, device=bench.device)
+    yield fact("sum of 20000 ones in float16", lambda: float(ones.sum()), 20_000.0)
+    yield from same(bench, {"cumulative": lambda _, x: x.cumsum(1)}, x, limit=1e-5)
+    yield from same(bench, EXTREMES, numbers)
 
 
 SORTING: dict[str, Callable[..., Any]] = {
@@ -152,18 +141,15 @@ SORTING: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_sorting(bench: Bench) -> Outcome:
+@by_cases
+def check_sorting(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     # Longer than one group of threads sorts alone, and no two alike: which of them comes first nobody promises.
     numbers = torch.randperm(8 * 5003).view(8, 5003)
     specials = torch.tensor(SPECIALS)
-
-    def cases() -> Iterator[Case]:
-        yield from same(bench, SORTING, numbers)
-        yield from same(bench, {"with nan": lambda _, x: (x[4:].sort().values, x.topk(3).values)}, specials)
-        yield from same(bench, {"a hundred thousand": lambda _, x: x.sort().values}, torch.randperm(100_003))
-
-    return run_cases(bench, cases())
+    yield from same(bench, SORTING, numbers)
+    yield from same(bench, {"with nan": lambda _, x: (x[4:].sort().values, x.topk(3).values)}, specials)
+    yield from same(bench, {"a hundred thousand": lambda _, x: x.sort().values}, torch.randperm(100_003))
 
 
 DOUBLE: dict[str, Callable[..., Any]] = {
@@ -179,13 +165,14 @@ DOUBLE: dict[str, Callable[..., Any]] = {
 DOUBLE_LIMIT = 1e-13
 
 
-def check_float64(bench: Bench) -> Outcome:
+@by_cases
+def check_float64(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     properties = getattr(bench.module, "get_device_properties", lambda _: None)(0)
     if not getattr(properties, "has_fp64", True):
-        return Outcome("skip", "this device has no float64 arithmetic")
+        raise Absent("this device has no float64 arithmetic")
     x, y = torch.randn(65, 65, dtype=torch.float64), torch.randn(65, 65, dtype=torch.float64)
-    return run_cases(bench, same(bench, DOUBLE, x, y, limit=DOUBLE_LIMIT))
+    return same(bench, DOUBLE, x, y, limit=DOUBLE_LIMIT)
 
 
 # Reading and writing by index: what devices with many threads get wrong where several threads meet one element.
@@ -263,32 +250,26 @@ def gradient(x: Any, function: Callable[[Any], Any]) -> Any:
     return leaf.grad
 
 
-def check_indexing(bench: Bench) -> Outcome:
+@by_cases
+def check_indexing(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     x, index = torch.randn(120, 12), torch.randint(0, 30, (120,))
-    return run_cases(bench, reading_cases(bench, x, index))
-
-
-def reading_cases(bench: Bench, x: Any, index: Any) -> Iterator[Case]:
     yield from same(bench, READING, x[:30].clone(), index[:20])
+    some = {one: READING[one] for one in ("one list", "two lists", "mask of rows", "transposed", "roll and flip")}
     for name in ("int64", "bool", "float16"):
-        some = {one: READING[one] for one in ("one list", "two lists", "mask of rows", "transposed", "roll and flip")}
-        yield from same(bench, some, (x[:30] * 3).to(getattr(bench.torch, name)), index[:20], note=name)
+        yield from same(bench, some, (x[:30] * 3).to(getattr(torch, name)), index[:20], note=name)
 
 
-def check_writing(bench: Bench) -> Outcome:
+@by_cases
+def check_writing(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     x, index = torch.randn(120, 12), torch.randint(0, 30, (120,))
-
-    def cases() -> Iterator[Case]:
-        yield from same(bench, WRITING, x[:30].clone(), index[:20])
-        yield from in_each_precision(bench, MEETING, x, index, room=4)
-        # One element that thousands of threads add to: rounded each time, a float16 keeps two digits.
-        many, four = torch.rand(2, 4, 64, 64), torch.arange(4).view(1, 4, 1, 1).expand(2, 4, 64, 64)
-        function = {"8192 numbers into each": lambda _, x, i: x.new_zeros(4).index_put((i,), x, accumulate=True)}
-        yield from same(bench, function, many, four.contiguous(), limit=DEEP_LIMIT)
-
-    return run_cases(bench, cases())
+    yield from same(bench, WRITING, x[:30].clone(), index[:20])
+    yield from in_each_precision(bench, MEETING, x, index, room=4)
+    # One element that thousands of threads add to: rounded each time, a float16 keeps two digits.
+    many, four = torch.rand(2, 4, 64, 64), torch.arange(4).view(1, 4, 1, 1).expand(2, 4, 64, 64)
+    function = {"8192 numbers into each": lambda _, x, i: x.new_zeros(4).index_put((i,), x, accumulate=True)}
+    yield from same(bench, function, many, four.contiguous(), limit=DEEP_LIMIT)
 
 
 # Attention against its formula in float64, and a linear layer in 8 bits against exact integers.
@@ -314,8 +295,10 @@ def make_mask(torch: Any, kind: str, queries: int, keys: int) -> Any:
     return allowed if kind == "bool" else torch.zeros(queries, keys).masked_fill(~allowed, -math.inf)
 
 
-def check_attention(bench: Bench) -> Outcome:
-    return run_cases(bench, [*shape_cases(bench), *layout_cases(bench)])
+@by_cases
+def check_attention(bench: Bench) -> Iterator[Case]:
+    yield from shape_cases(bench)
+    yield from layout_cases(bench)
 
 
 def shape_cases(bench: Bench) -> Iterator[Case]:
@@ -338,7 +321,9 @@ def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit
         there = None if causal or mask is None else mask.to(bench.device)
         if there is not None and there.is_floating_point():
             there = there.to(query.dtype)
-        poison(bench, query)
+        # Leave nan in the memory that the result is likely to get: a kernel that leaves out a part shows it.
+        filled = [torch.full_like(query, math.nan) for _ in range(3)]
+        del filled
         return torch.nn.functional.scaled_dot_product_attention(query, key, value, there, is_causal=causal)
 
     def right() -> Any:
@@ -346,12 +331,6 @@ def attention_case(bench: Bench, name: str, tensors: list[Any], mask: Any, limit
         return attend(query, key, value, mask)
 
     return Case(name, ours, right, limit)
-
-
-def poison(bench: Bench, like: Any) -> None:
-    """Leave nan in the memory that the next result is likely to get: a kernel that leaves out a part shows it."""
-    filled = [bench.torch.full_like(like, math.nan) for _ in range(3)]
-    del filled
 
 
 def layout_cases(bench: Bench) -> Iterator[Case]:
@@ -403,15 +382,11 @@ def quantise(torch: Any, x: Any) -> tuple[Any, Any]:
     return (x / scale).round().to(torch.int8), scale
 
 
-def check_quantised(bench: Bench) -> Outcome:
+@by_cases
+def check_quantised(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     if not hasattr(torch, "_int_mm"):
         raise Absent("torch._int_mm, since 2.2")
-    return run_cases(bench, quantised_cases(bench))
-
-
-def quantised_cases(bench: Bench) -> Iterator[Case]:
-    torch = bench.torch
     x, weight = torch.randn(64, 128), torch.randn(96, 128)
     rows, scales = quantise(torch, x)
     columns, _ = quantise(torch, weight)

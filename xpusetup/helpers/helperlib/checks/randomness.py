@@ -6,7 +6,7 @@ import math
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import Bench, Case, Check, Outcome, fact, run_cases
+from helperlib.verify.bench import Bench, Case, Check, by_cases, fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -30,11 +30,8 @@ DRAWS: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_seed(bench: Bench) -> Outcome:
-    return run_cases(bench, seed_cases(bench))
-
-
-def seed_cases(bench: Bench) -> Iterator[Case]:
+@by_cases
+def check_seed(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
 
     def draw(make: Callable[..., Any], *, again: bool = False, seed: int = 7) -> Any:
@@ -62,15 +59,12 @@ def draw_by_generator(bench: Bench, make: Callable[..., Any]) -> bool:
     return bool(torch.equal(before, make(torch, device=bench.device, generator=generator).cpu()))
 
 
-def check_state(bench: Bench) -> Outcome:
-    module = bench.torch if bench.name == "cpu" else bench.module
+@by_cases
+def check_state(bench: Bench) -> Iterator[Case]:
+    torch = bench.torch
+    module = torch if bench.name == "cpu" else bench.module
     if not hasattr(module, "get_rng_state") or not hasattr(module, "set_rng_state"):
         raise NotImplementedError(f"torch.{bench.name} has no get_rng_state and set_rng_state")
-    return run_cases(bench, state_cases(bench, module))
-
-
-def state_cases(bench: Bench, module: Any) -> Iterator[Case]:
-    torch = bench.torch
 
     def draw() -> Any:
         return torch.rand(100, device=bench.device).cpu()
@@ -97,9 +91,11 @@ def state_cases(bench: Bench, module: Any) -> Iterator[Case]:
     yield fact("lives on the CPU", lambda: module.get_rng_state().device.type, "cpu")
 
 
-def check_distributions(bench: Bench) -> Outcome:
+@by_cases
+def check_distributions(bench: Bench) -> Iterator[Case]:
     bench.torch.manual_seed(20)
-    return run_cases(bench, [*moment_cases(bench), *range_cases(bench)])
+    yield from moment_cases(bench)
+    yield from range_cases(bench)
 
 
 def moment_cases(bench: Bench) -> Iterator[Case]:
@@ -125,6 +121,9 @@ def moment_cases(bench: Bench) -> Iterator[Case]:
         ),
     }
 
+    def neighbours(drawn: Any) -> Any:
+        return drawn * drawn.roll(1)
+
     def judge(draw: Callable[[], Any], mean: float, deviation: float) -> str:
         found = float(draw().cpu().double().mean())
         away = abs(found - mean) / (deviation / math.sqrt(COUNT))
@@ -134,19 +133,12 @@ def moment_cases(bench: Bench) -> Iterator[Case]:
         yield fact(name, partial(judge, *expected), "as expected")
 
 
-def neighbours(drawn: Any) -> Any:
-    return drawn * drawn.roll(1)
-
-
 def range_cases(bench: Bench) -> Iterator[Case]:
     torch, to = bench.torch, {"device": bench.device}
 
-    def inside(drawn: Any, low: float, high: float) -> bool:
-        host = drawn.cpu()
-        return bool((host >= low).all()) and bool((host < high).all())
-
     def rand_inside(dtype: Any) -> bool:
-        return inside(torch.rand(COUNT, dtype=dtype, **to), 0, 1)
+        host = torch.rand(COUNT, dtype=dtype, **to).cpu()
+        return bool((host >= 0).all()) and bool((host < 1).all())
 
     for name in ("float32", "float16", "bfloat16"):
         yield fact(f"rand in {name} below 1", partial(rand_inside, getattr(torch, name)), right=True)

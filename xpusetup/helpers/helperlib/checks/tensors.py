@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import DEEP_LIMIT, Bench, Case, Check, Outcome, fact, run_cases, same
+from helperlib.verify.bench import DEEP_LIMIT, Bench, Case, Check, by_cases, fact, same
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -36,34 +36,27 @@ RANGES: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_factories(bench: Bench) -> Outcome:
+@by_cases
+def check_factories(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
-
-    def cases() -> Iterator[Case]:
-        for dtype in DTYPES:
-            for name, make in FACTORIES.items():
-                yield make_case(f"{name} {dtype}", make, dtype=getattr(torch, dtype))
-        for name, make in RANGES.items():
-            yield make_case(name, make)
-        yield fact("device without an index", lambda: str(torch.zeros(1, device=bench.name).device), bench.device)
 
     def make_case(name: str, make: Callable[..., Any], **options: Any) -> Case:
         right = make(torch, **options)
 
         def ours() -> Any:
             if hasattr(right, "dtype"):
-                leave_behind(bench, right.numel() * right.itemsize)
+                # Leave other numbers in the memory that it is likely to get, lest it be right by chance.
+                torch.empty(right.numel() * right.itemsize, dtype=torch.uint8).fill_(93).to(bench.device)
             return make(torch, device=bench.device, **options)
 
         return fact(name, ours, right)
 
-    return run_cases(bench, cases())
-
-
-def leave_behind(bench: Bench, size: int) -> None:
-    """Leave other numbers in the memory that the next tensor is likely to get, lest it be right by chance."""
-    filled = bench.torch.empty(size, dtype=bench.torch.uint8).fill_(93).to(bench.device)
-    del filled
+    for dtype in DTYPES:
+        for name, make in FACTORIES.items():
+            yield make_case(f"{name} {dtype}", make, dtype=getattr(torch, dtype))
+    for name, make in RANGES.items():
+        yield make_case(name, make)
+    yield fact("device without an index", lambda: str(torch.zeros(1, device=bench.name).device), bench.device)
 
 
 def make_values(torch: Any, dtype: str, *shape: int) -> Any:
@@ -99,11 +92,8 @@ def put(target: Any, source: Any) -> Any:
     return target
 
 
-def check_copies(bench: Bench) -> Outcome:
-    return run_cases(bench, copy_cases(bench))
-
-
-def copy_cases(bench: Bench) -> Iterator[Case]:
+@by_cases
+def check_copies(bench: Bench) -> Iterator[Case]:
     torch, device = bench.torch, bench.device
     for dtype in DTYPES:
         x = make_values(torch, dtype, 13, 7)
@@ -162,9 +152,9 @@ def set_at(x: Any, where: Any, value: Any) -> Any:
     return x
 
 
-def check_in_place(bench: Bench) -> Outcome:
-    x, y = bench.torch.randn(8, 8), bench.torch.randn(8, 8)
-    return run_cases(bench, same(bench, IN_PLACE, x, y))
+@by_cases
+def check_in_place(bench: Bench) -> Iterator[Case]:
+    return same(bench, IN_PLACE, bench.torch.randn(8, 8), bench.torch.randn(8, 8))
 
 
 # Views that stay views, and the tensors that kernels forget: empty ones, scalars, integers, complex numbers.
@@ -208,9 +198,10 @@ def write_through(view: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def check_views(bench: Bench) -> Outcome:
+@by_cases
+def check_views(bench: Bench) -> Iterator[Case]:
     functions = {name: write_through(view) for name, view in VIEWS.items()}
-    return run_cases(bench, same(bench, functions, bench.torch.arange(24.0).reshape(4, 6)))
+    return same(bench, functions, bench.torch.arange(24.0).reshape(4, 6))
 
 
 EDGES: dict[str, Callable[..., Any]] = {
@@ -251,8 +242,9 @@ EDGES: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_edges(bench: Bench) -> Outcome:
-    return run_cases(bench, same(bench, EDGES, bench.torch.randint(-8, 8, (5, 5)).float()))
+@by_cases
+def check_edges(bench: Bench) -> Iterator[Case]:
+    return same(bench, EDGES, bench.torch.randint(-8, 8, (5, 5)).float())
 
 
 INTEGERS: dict[str, Callable[..., Any]] = {
@@ -284,10 +276,11 @@ INTEGERS: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_integers(bench: Bench) -> Outcome:
+@by_cases
+def check_integers(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     large = torch.randint(-64, 64, (97,)) + 2**53 + 1  # what passes through float64 loses its last bits
-    return run_cases(bench, same(bench, INTEGERS, large, torch.randint(-99, 99, (97,)), torch.rand(97) > 0.4))
+    return same(bench, INTEGERS, large, torch.randint(-99, 99, (97,)), torch.rand(97) > 0.4)
 
 
 COMPLEX: dict[str, Callable[..., Any]] = {
@@ -321,15 +314,12 @@ CONJUGATES: dict[str, Callable[..., Any]] = {
 }
 
 
-def check_complex(bench: Bench) -> Outcome:
+@by_cases
+def check_complex(bench: Bench) -> Iterator[Case]:
     torch = bench.torch
     z, w = (torch.complex(*torch.randn(2, 6, 6).unbind()) for _ in range(2))
-
-    def cases() -> Iterator[Case]:
-        yield from same(bench, COMPLEX, z, w, limit=DEEP_LIMIT)
-        yield from same(bench, CONJUGATES, z, w)
-
-    return run_cases(bench, cases())
+    yield from same(bench, COMPLEX, z, w, limit=DEEP_LIMIT)
+    yield from same(bench, CONJUGATES, z, w)
 
 
 CHECKS = (

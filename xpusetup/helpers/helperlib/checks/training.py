@@ -8,7 +8,7 @@ import importlib.util
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from helperlib.verify.bench import AMP_LIMIT, DEEP_LIMIT, Absent, Bench, Case, Check, Outcome, fact, run_cases
+from helperlib.verify.bench import AMP_LIMIT, DEEP_LIMIT, Absent, Bench, Case, Check, by_cases, fact
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -40,16 +40,13 @@ def train(torch: Any, model: Any, batch: Any, name: str, **options: Any) -> tupl
     return tuple(one.detach() for one in model.parameters())
 
 
-def check_optimizers(bench: Bench) -> Outcome:
-    return run_cases(bench, optimizer_cases(bench))
-
-
-def optimizer_cases(bench: Bench) -> Iterator[Case]:
+@by_cases
+def check_optimizers(bench: Bench) -> Iterator[Case]:
     torch, nn = bench.torch, bench.torch.nn
     model, batch = nn.Sequential(nn.Linear(9, 17), nn.Tanh(), nn.Linear(17, 5)), torch.randn(32, 9)
 
     def ours(name: str, form: str) -> Any:
-        options = {"foreach": form == "foreach", "fused": True} if form == "fused" else {"foreach": form == "foreach"}
+        options = {"foreach": form == "foreach", **({"fused": True} if form == "fused" else {})}
         try:
             return train(torch, copy.deepcopy(model).to(bench.device), batch.to(bench.device), name, **options)
         except RuntimeError as error:
@@ -65,12 +62,9 @@ def optimizer_cases(bench: Bench) -> Iterator[Case]:
             yield Case(f"{name} {form}", partial(ours, name, form), partial(right, name), DEEP_LIMIT)
 
 
-def check_checkpointing(bench: Bench) -> Outcome:
+@by_cases
+def check_checkpointing(bench: Bench) -> Iterator[Case]:
     """Compute a part of the model again in the backward pass: other random numbers then give wrong gradients."""
-    return run_cases(bench, checkpointing_cases(bench))
-
-
-def checkpointing_cases(bench: Bench) -> Iterator[Case]:
     torch, nn = bench.torch, bench.torch.nn
     model = nn.Sequential(nn.Linear(32, 64), nn.GELU(), nn.Dropout(0.3), nn.Linear(64, 32)).to(bench.device)
     batch = torch.randn(24, 32).to(bench.device)
@@ -98,7 +92,8 @@ def checkpointing_cases(bench: Bench) -> Iterator[Case]:
             )
 
 
-def check_placement(bench: Bench) -> Outcome:
+@by_cases
+def check_placement(bench: Bench) -> Iterator[Case]:
     """Place a model as `device_map="auto"` does, by the memory that accelerate finds."""
     if importlib.util.find_spec("accelerate") is None:
         raise Absent("accelerate is not installed here")
@@ -114,11 +109,8 @@ def check_placement(bench: Bench) -> Outcome:
     device_map = accelerate.infer_auto_device_map(model, max_memory=memory)
     placed = accelerate.dispatch_model(model, device_map=device_map)
     kinds = sorted({one.device.type for one in placed.parameters()})
-    cases = [
-        fact("where its parameters are", lambda: kinds, [bench.name]),
-        Case("what it computes", lambda: placed(batch), lambda: right(batch.double()), DEEP_LIMIT),
-    ]
-    return run_cases(bench, cases)
+    yield fact("where its parameters are", lambda: kinds, [bench.name])
+    yield Case("what it computes", lambda: placed(batch), lambda: right(batch.double()), DEEP_LIMIT)
 
 
 # Which operators autocast lowers and which it keeps, where it begins and ends, and the numbers that come out.
@@ -146,17 +138,22 @@ KEPT_BY_DEVICES: dict[str, Callable[..., Any]] = {
 """On the CPU these stay as they come."""
 
 
-def check_lists(bench: Bench) -> Outcome:
-    return run_cases(bench, [*dtype_cases(bench), *scope_cases(bench)])
+@by_cases
+def check_lists(bench: Bench) -> Iterator[Case]:
+    yield from dtype_cases(bench)
+    yield from scope_cases(bench)
 
 
 def dtype_cases(bench: Bench) -> Iterator[Case]:
     torch, x = bench.torch, bench.torch.randn(16, 16)
     kept = {**KEPT, **({} if bench.name == "cpu" else KEPT_BY_DEVICES)}
 
-    def dtype_of(run: Callable[..., Any], kind: Any, low: Any) -> Any:
+    def lowered(run: Callable[..., Any], kind: Any, low: Any) -> Any:
         with torch.autocast(bench.name, dtype=low):
-            return run(torch, x.to(bench.device, kind)).dtype
+            return run(torch, x.to(bench.device, kind))
+
+    def dtype_of(run: Callable[..., Any], kind: Any, low: Any) -> Any:
+        return lowered(run, kind, low).dtype
 
     for low in (torch.bfloat16, torch.float16):
         for name, run in LOWERED.items():
@@ -164,12 +161,8 @@ def dtype_cases(bench: Bench) -> Iterator[Case]:
         for name, run in kept.items():
             yield fact(f"{name} of {low}", partial(dtype_of, run, low, low), torch.float32)
     for name, run in LOWERED.items():
-        yield Case(f"numbers of {name}", partial(lowered, bench, run, x), partial(run, torch, x.double()), AMP_LIMIT)
-
-
-def lowered(bench: Bench, run: Callable[..., Any], x: Any) -> Any:
-    with bench.torch.autocast(bench.name, dtype=bench.torch.bfloat16):
-        return run(bench.torch, x.to(bench.device))
+        ours = partial(lowered, run, torch.float32, torch.bfloat16)
+        yield Case(f"numbers of {name}", ours, partial(run, torch, x.double()), AMP_LIMIT)
 
 
 def scope_cases(bench: Bench) -> Iterator[Case]:

@@ -16,6 +16,8 @@ from contextlib import suppress
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from helperlib.output import end_of
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
@@ -24,7 +26,6 @@ CORES = 20
 """Xe cores, which ocloc does not tell: inductor splits a reduction over them where one is larger than those here."""
 ROWS, WIDTH, INNER = 32, 64, 256
 SHAPES = ((ROWS, WIDTH), (INNER, WIDTH), (INNER,), (INNER,), (INNER,), (WIDTH, INNER), (WIDTH,))
-LONGEST = 300
 
 
 class Model(NamedTuple):
@@ -56,8 +57,7 @@ def generate_model(gpu: dict[str, Any]) -> Model:
         pretend(gpu)
         kernels, calls = read_code(write_code())
     except Exception as error:  # noqa: BLE001 - whatever it stops with is what there is to say
-        last = ([line.strip() for line in str(error).splitlines() if line.strip()] or [""])[-1]
-        return Model(version, f"inductor stopped: {type(error).__name__}: {last[:LONGEST]}", {}, [])
+        return Model(version, f"inductor stopped: {end_of(error)}", {}, [])
     return Model(version, "" if kernels else "inductor made no Triton kernel of the model", kernels, calls)
 
 

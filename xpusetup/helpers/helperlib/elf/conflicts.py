@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from posixpath import basename
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -47,18 +47,13 @@ class Conflict:
     has: str = ""
     owners: dict[str, str] = field(default_factory=dict)
 
-    def document(self) -> dict[str, Any]:
-        """Give it as JSON holds it."""
-        return {**vars(self), "names": list(self.names)}
-
 
 @dataclass(frozen=True)
 class Known:
-    """What the rules ask of files: their symbols, other files of a SONAME, and whether one is the system's own."""
+    """What the rules ask of files: their symbols, and other files of a SONAME."""
 
     symbols: Callable[[Library], Symbols]
     others: Callable[[str], Sequence[Library]]
-    of_system: Callable[[Library], bool]
 
 
 def stem_of(name: str) -> str:
@@ -77,39 +72,23 @@ def judge_versions(process: Process, new: Iterable[Loaded]) -> Iterator[Conflict
             yield Conflict("version", "fail", one.library.path, (asked.version,), 1, first.library.path)
 
 
-def with_exporters(conflict: Conflict, known: Known, soname: str) -> Conflict:
-    """Add a file of the same SONAME that has the version node."""
-    has = next((each.path for each in known.others(soname) if set(conflict.names) <= each.has), "")
-    return Conflict(**{**vars(conflict), "has": has})
-
-
 def judge_symbols(process: Process, one: Loaded, scope: Sequence[Loaded], known: Known) -> Iterator[Conflict]:
     """Look up what a library asks for as the loader does: what is shared by all first, then what came with it."""
     where = [*process.shared, *(each for each in scope if each not in process.shared)]
     found: dict[tuple[str, str, str], list[str]] = {}
     for symbol in known.symbols(one.library).asked:
-        if symbol.weak or _is_there(symbol.name, symbol.version, where, known):
+        name, version = symbol.name, symbol.version
+        there = (known.symbols(each.library).has(name, version if each.library.has else "") for each in where)
+        if symbol.weak or any(there):
             continue
-        if symbol.version:
-            place = _by_version(process, symbol.name, symbol.version, symbol.file, known)
+        if version:
+            place = _by_version(process, name, version, symbol.file, known)
         else:
-            place = _by_name(symbol.name, one, where, known)
+            place = _by_name(name, one, where, known)
         if place is not None:
-            found.setdefault(place, []).append(symbol.name)
+            found.setdefault(place, []).append(name)
     for (kind, first, has), names in found.items():
         yield Conflict(kind, "fail", one.library.path, tuple(sorted(names)[:KEPT]), len(names), first, has)
-
-
-def _is_there(name: str, version: str, where: Iterable[Loaded], known: Known) -> bool:
-    full = f"{name}@{version}"
-    for one in where:
-        seen = known.symbols(one.library)
-        if not version or not one.library.has:
-            if name in seen.names:
-                return True
-        elif full in seen.versioned:
-            return True
-    return False
 
 
 def _by_version(process: Process, name: str, version: str, file: str, known: Known) -> tuple[str, str, str] | None:
@@ -163,14 +142,10 @@ def judge_majors(process: Process, new: Sequence[Loaded]) -> Iterator[Conflict]:
         stem = stem_of(name)
         if stem not in ONCE:
             continue
-        other = next((each for each in process.order if _is_other_major(each.library.soname, name, stem)), None)
-        if other is not None:
+        same = (each for each in process.order if stem_of(each.library.soname) == stem)
+        if (other := next((each for each in same if each.library.soname != name), None)) is not None:
             needer = one.loader.library.path if one.loader else one.library.path
             yield Conflict("majors", "fail", needer, (name,), 1, other.library.path, one.library.path)
-
-
-def _is_other_major(soname: str, name: str, stem: str) -> bool:
-    return stem_of(soname) == stem and soname != name
 
 
 def judge_missing(process: Process, missing: Iterable[tuple[str, Loaded]], known: Known) -> Iterator[Conflict]:

@@ -21,11 +21,9 @@ if TYPE_CHECKING:
 
 
 MAGIC = b"\x7fELF"
-SHARED = 3
 LOAD, DYNAMIC = 1, 2
-NEEDED, STRTAB, SYMTAB, STRSZ, SONAME, RPATH, RUNPATH, FLAGS = 1, 5, 6, 10, 14, 15, 29, 30
-HASH, GNU_HASH, FLAGS_1, VERDEF, VERNEED, VERSYM = 4, 0x6FFFFEF5, 0x6FFFFFFB, 0x6FFFFFFC, 0x6FFFFFFE, 0x6FFFFFF0
-BIND_NOW, NOW = 8, 1
+NEEDED, STRTAB, SYMTAB, STRSZ, SONAME, RPATH, RUNPATH = 1, 5, 6, 10, 14, 15, 29
+HASH, GNU_HASH, VERDEF, VERNEED, VERSYM = 4, 0x6FFFFEF5, 0x6FFFFFFC, 0x6FFFFFFE, 0x6FFFFFF0
 DYNSYM = 11
 HEADER = struct.Struct("<16xHHIQQQIHHHHHH")
 SEGMENT = struct.Struct("<IIQQQQQQ")
@@ -97,29 +95,24 @@ class Elf:
             raise NotElfError(f"its tables point outside of it: {error}") from error
 
     def _read_header(self) -> None:
-        kind, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, shsize, shnum, names = HEADER.unpack_from(
-            self.data
-        )
+        _, self.machine, _, _, phoff, shoff, _, _, phsize, phnum, *sections = HEADER.unpack_from(self.data)
         rows = (SEGMENT.unpack_from(self.data, phoff + number * phsize) for number in range(phnum))
         self.segments = tuple(Segment(row[0], row[2], row[3], row[5]) for row in rows)
-        self.shared = kind == SHARED
-        self._sections = (shoff, shsize, shnum, names)
+        self._sections = (shoff, *sections)
 
     def _read_dynamic(self) -> None:
         segment = next((each for each in self.segments if each.kind == DYNAMIC), None)
         self.tags: list[tuple[int, int]] = []
         if segment is not None:
-            for tag, value in TAG.iter_unpack(self._at(segment.offset, segment.size // TAG.size * TAG.size)):
+            size = segment.size // TAG.size * TAG.size
+            table = bytes(self.data[segment.offset : segment.offset + size])
+            if len(table) != size:
+                raise struct.error(f"{size} bytes at {segment.offset}")
+            for tag, value in TAG.iter_unpack(table):
                 if tag == 0:
                     break
                 self.tags.append((tag, value))
         self._strings = self.offset_of(self.value(STRTAB))
-
-    def _at(self, offset: int, size: int) -> bytes:
-        found = bytes(self.data[offset : offset + size])
-        if len(found) != size:
-            raise struct.error(f"{size} bytes at {offset}")
-        return found
 
     def value(self, tag: int) -> int:
         """Give the first value of a tag; 0 where there is none."""
@@ -147,12 +140,6 @@ class Elf:
     def texts(self, tag: int) -> tuple[str, ...]:
         """Give all texts of a tag, in order."""
         return tuple(self.text(value) for name, value in self.tags if name == tag)
-
-    @property
-    def binds_now(self) -> bool:
-        """Whether all of its symbols are looked up when it is loaded."""
-        now = bool(self.value(FLAGS) & BIND_NOW or self.value(FLAGS_1) & NOW)
-        return now or any(tag == 24 for tag, _ in self.tags)  # noqa: PLR2004 - DT_BIND_NOW, the older way
 
     def asked_versions(self) -> Iterator[tuple[int, Asked]]:
         """Give the version nodes that it asks of others, with the numbers that its symbols use for them."""
@@ -231,13 +218,18 @@ class Symbols(NamedTuple):
     names: frozenset[str]
     versioned: frozenset[str]
 
+    def has(self, name: str, version: str) -> bool:
+        """Say whether a name is there, in that version node where one is given."""
+        return f"{name}@{version}" in self.versioned if version else name in self.names
+
 
 def read_symbols(elf: Elf) -> Symbols:
     """Read them all. Raises struct.error where a table is cut off."""
     count = elf.count_symbols()
     start = elf.offset_of(elf.value(SYMTAB))
     rows = SYMBOL.iter_unpack(elf.data[start : start + count * SYMBOL.size])
-    versions = _numbers(elf, count)
+    numbered, versym = elf.value(VERSYM), elf.offset_of(elf.value(VERSYM))
+    versions = struct.unpack_from(f"<{count}H", elf.data, versym) if numbered else (0,) * count
     strings = elf.strings()
     needed, own = dict(elf.asked_versions()), elf.own_versions()
     asked: list[Symbol] = []
@@ -261,12 +253,6 @@ def read_symbols(elf: Elf) -> Symbols:
 NOTHING = Asked("", "", weak=True)
 
 
-def _numbers(elf: Elf, count: int) -> tuple[int, ...]:
-    if not elf.value(VERSYM):
-        return (0,) * count
-    return struct.unpack_from(f"<{count}H", elf.data, elf.offset_of(elf.value(VERSYM)))
-
-
 class Index:
     """Finds a name among those that a file has, as the loader does: by its hash table, without reading the others."""
 
@@ -280,7 +266,7 @@ class Index:
     def has(self, name: str, version: str = "") -> bool:
         """Say whether it has a name; with `version`, in that version node, unless it has no nodes at all."""
         if self.all is not None:
-            return f"{name}@{version}" in self.all.versioned if version and self.own else name in self.all.names
+            return self.all.has(name, version if self.own else "")
         found = self._find(name.encode())
         return version in found if version and self.own else bool(found)
 

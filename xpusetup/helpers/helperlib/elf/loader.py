@@ -155,22 +155,17 @@ class Process:
 
     def _folders(self, loader: Loaded | None) -> Iterator[str]:
         if loader is None or loader.library.runpath is None:
-            for one in self._chain(loader):
-                yield from self._expand(one.library, one.library.rpath or ())
+            chain: list[Loaded] = []  # who needs the name, what loaded that, and so on
+            one = loader
+            while one is not None:
+                chain.append(one)
+                one = one.loader
+            program = [each for each in self.shared[:1] if each not in chain]
+            for each in chain + program:
+                yield from self._expand(each.library, each.library.rpath or ())
         yield from self.places.variable
         if loader is not None:
             yield from self._expand(loader.library, loader.library.runpath or ())
-
-    def _chain(self, loader: Loaded | None) -> Iterator[Loaded]:
-        """Give who needs a name, what loaded that, and so on; last the program, where it is not among them."""
-        seen: list[Loaded] = []
-        one = loader
-        while one is not None:
-            seen.append(one)
-            one = one.loader
-        yield from seen
-        if self.shared and self.shared[0] not in seen:
-            yield self.shared[0]
 
     def _expand(self, library: Library, folders: tuple[str, ...]) -> Iterator[str]:
         words = {"ORIGIN": dirname(library.path), "LIB": self.places.lib, "PLATFORM": "x86_64"}
@@ -187,7 +182,6 @@ MAGIC = b"glibc-ld.so.cache1.1"
 ENTRY = struct.Struct("<iIIIQ")
 ANY_LIBC6 = 0xFF
 LIBC6 = 3
-EMPTY = Symbols((), frozenset(), frozenset())
 
 
 class Disk:
@@ -207,7 +201,11 @@ class Disk:
     def symbols(self, library: Library) -> Symbols:
         """Give the symbols of a library; none where they cannot be read."""
         if library.identity not in self._symbols:
-            self._symbols[library.identity] = _read_symbols(library.path)
+            try:
+                found = read_symbols(open_elf(library.path))
+            except (OSError, NotElfError, struct.error):
+                found = Symbols((), frozenset(), frozenset())
+            self._symbols[library.identity] = found
         return self._symbols[library.identity]
 
     def places(self, variable: str) -> Places:
@@ -215,7 +213,8 @@ class Disk:
         folders = tuple(folder or "." for folder in re.split("[:;]", variable)) if variable else ()
         cache = {name: tuple(map(self._below, paths)) for name, paths in read_cache(self._below(CACHE)).items()}
         names = ("x86_64-linux-gnu", "aarch64-linux-gnu")
-        multi = next((name for name in names if self._there(f"/usr/lib/{name}") or self._there(f"/lib/{name}")), "")
+        folders_of = ((name, f"{base}/{name}") for name in names for base in ("/usr/lib", "/lib"))
+        multi = next((name for name, folder in folders_of if Path(self._below(folder)).is_dir()), "")
         system = [f"{base}/{multi}" for base in ("/lib", "/usr/lib") if multi]
         system += ["/lib64", "/usr/lib64", "/lib", "/usr/lib"]
         lib = f"lib/{multi}" if multi else "lib64"
@@ -223,9 +222,6 @@ class Disk:
 
     def _below(self, path: str) -> str:
         return self.sysroot + path
-
-    def _there(self, path: str) -> bool:
-        return Path(self._below(path)).is_dir()
 
 
 def open_elf(path: str) -> Elf:
@@ -240,8 +236,7 @@ def _read_library(path: str) -> Library | None:
     try:
         status = os.stat(path)  # noqa: PTH116 - same
         identity = f"{status.st_dev}:{status.st_ino}"
-        elf = open_elf(path)
-        return make_library(path, identity, status.st_size, elf)
+        return make_library(path, identity, status.st_size, open_elf(path))
     except OSError:
         return None
     except (NotElfError, struct.error) as error:
@@ -268,13 +263,6 @@ def make_library(path: str, identity: str, size: int, elf: Elf) -> Library:
 def split_path(texts: tuple[str, ...]) -> tuple[str, ...] | None:
     """Give the folders of a search path; None where there is none."""
     return tuple(":".join(texts).split(":")) if texts else None
-
-
-def _read_symbols(path: str) -> Symbols:
-    try:
-        return read_symbols(open_elf(path))
-    except (OSError, NotElfError, struct.error):
-        return EMPTY
 
 
 def read_cache(path: str) -> dict[str, tuple[str, ...]]:

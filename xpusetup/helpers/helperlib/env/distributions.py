@@ -41,7 +41,6 @@ class Found:
     version: str
     installer: str
     owned: bool
-    requested: bool
     source: str
     requires: tuple[str, ...]
 
@@ -62,17 +61,13 @@ def installed() -> dict[str, Found]:
     found: dict[str, Found] = {}
     for one in metadata.distributions():
         place = Path(str(one.locate_file(""))).resolve()
-        name = _name(one)
+        folder = Path(str(getattr(one, "_path", "")))
+        # What an interrupted installer left behind counts as nothing, also under a name with a tilde.
+        name = "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
         link = packages() / f"{name}.egg-link"
         if name and canonical(name) not in found and (place in places or link.exists()):
             found[canonical(name)] = _look(one, name, str(place) if link.exists() else "")
     return found
-
-
-def _name(one: metadata.Distribution) -> str:
-    """Give the name; nothing for what an interrupted installer left behind, also under a name with a tilde."""
-    folder = Path(str(getattr(one, "_path", "")))
-    return "" if folder.name.startswith("~") or cut_off(folder) else one.metadata["Name"] or ""
 
 
 def find_version(name: str) -> str | None:
@@ -95,42 +90,32 @@ def cut_off(folder: Path) -> bool:
 def of_conda(distribution: str) -> list[str]:
     """Give the conda packages that hold a distribution's metadata."""
     wanted = f"/{distribution.replace('-', '_').lower()}-"
-    return [name for name, files in _conda_packages() if any(_is_metadata(file.lower(), wanted) for file in files)]
-
-
-def _conda_packages() -> list[tuple[str, list[str]]]:
     found = []
     for path in sorted((Path(sys.prefix) / "conda-meta").glob("*.json")):
         try:
             told = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, json.JSONDecodeError):
             continue
-        found.append((str(told.get("name", path.stem)), [str(file) for file in told.get("files", [])]))
+        files = (str(file).lower() for file in told.get("files", []))
+        if any(wanted in file and (".dist-info/" in file or ".egg-info" in file) for file in files):
+            found.append(str(told.get("name", path.stem)))
     return found
 
 
-def _is_metadata(file: str, wanted: str) -> bool:
-    return wanted in file and (".dist-info/" in file or ".egg-info" in file)
-
-
 def _look(one: metadata.Distribution, name: str, linked: str) -> Found:
+    try:
+        told = json.loads(one.read_text("direct_url.json") or "{}")
+    except json.JSONDecodeError:
+        told = {}
+    editable = str(told.get("url", "")).removeprefix("file://") if told.get("dir_info", {}).get("editable") else ""
     return Found(
         name=name,
         version=one.version,
         installer=(one.read_text("INSTALLER") or "").strip(),
         owned=bool(one.read_text("RECORD") or linked),
-        requested=one.read_text("REQUESTED") is not None,
-        source=linked or _editable(one.read_text("direct_url.json") or ""),
+        source=linked or editable,
         requires=tuple(one.requires or ()),
     )
-
-
-def _editable(text: str) -> str:
-    try:
-        told = json.loads(text or "{}")
-    except json.JSONDecodeError:
-        return ""
-    return str(told.get("url", "")).removeprefix("file://") if told.get("dir_info", {}).get("editable") else ""
 
 
 def names_of(requirements: tuple[str, ...], *, pinned: bool = False) -> set[str]:
@@ -174,9 +159,8 @@ def find_wheel(folder: Path, distribution: str, version: str) -> Path:
         fail(f"several wheels of {distribution} {version} in {folder}: {names}", "remove those of older builds")
     if not matching:
         seen = ", ".join(path.name for path in there) or "none of it"
-        fail(
-            f"no wheel of {distribution} {version} in {folder} (there is {seen})", "build it again, or mend its version"
-        )
+        what = f"no wheel of {distribution} {version} in {folder} (there is {seen})"
+        fail(what, "build it again, or mend its version")
     return matching[0]
 
 
@@ -254,10 +238,8 @@ def find_overlaps(distributions: Sequence[Distribution]) -> list[Overlap]:
             owner, other = first.setdefault((each.place, path), (each, digest))
             if owner.name != each.name and digest != other and path.split("/")[0] not in ASIDE:
                 found.setdefault((owner.title, each.title), []).append(path)
-    return [
-        Overlap(owners, tuple(sorted(paths, key=lambda path: (path.count("/"), path))))
-        for owners, paths in found.items()
-    ]
+    shallow = {owners: sorted(paths, key=lambda path: (path.count("/"), path)) for owners, paths in found.items()}
+    return [Overlap(owners, tuple(paths)) for owners, paths in shallow.items()]
 
 
 class Owners:
@@ -272,7 +254,9 @@ class Owners:
     def of(self, path: str) -> str:
         """Give "name version", the name of a system's package, or nothing."""
         known = self.listed.get(path) or self._of_neighbour(os.path.abspath(path))  # noqa: PTH100 - links are kept
-        return known or self._of_conda(path) or _of_oneapi(path) or self._of_dpkg(path)
+        oneapi = ONEAPI.search(path)
+        toolkit = f"oneAPI {oneapi['name']} {oneapi['version']}" if oneapi else ""
+        return known or self._of_conda(path) or toolkit or self._of_dpkg(path)
 
     def _of_neighbour(self, path: str) -> str:
         """Ask the distributions of the other environment in whose lib folder a file lies."""
@@ -305,8 +289,3 @@ class Owners:
             if any(f"\n{line}" in text for line in wanted):
                 return listing.stem.partition(":")[0]
         return ""
-
-
-def _of_oneapi(path: str) -> str:
-    found = ONEAPI.search(path)
-    return f"oneAPI {found['name']} {found['version']}" if found else ""

@@ -54,6 +54,11 @@ def ways() -> Iterator[Way]:
     yield Way("pip", pip(), (), ("--yes",))
 
 
+def places_of(index: str) -> list[tuple[str, ...]]:
+    """Give the options by which an installer looks for files: in its own places, else with an index added."""
+    return [(), ("--extra-index-url", index)] if index else [()]
+
+
 def environment(way: Way, ours: str = "") -> dict[str, str]:
     """Give the variables of an installer: what constrains it, except our own constraints, which it is to renew."""
     kept = [name for name in os.environ.get("PIP_CONSTRAINT", "").split() if name != ours]

@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 OPTION = re.compile(r"\s+--hash=sha256:([0-9a-f]{64})")
 DIFFERS = re.compile(r"DO NOT MATCH THE HASHES|Hash mismatch|hash mismatch|Expected sha256")
 """How pip and uv say that a file is not what it has to be."""
-BLOCK = 1 << 20
 
 
 @dataclass(frozen=True)
@@ -67,7 +66,7 @@ def hash_file(path: Path) -> str:
     """Hash a file of any size."""
     digest = hashlib.sha256()
     with path.open("rb") as stream:
-        while block := stream.read(BLOCK):
+        while block := stream.read(1 << 20):
             digest.update(block)
     return digest.hexdigest()
 

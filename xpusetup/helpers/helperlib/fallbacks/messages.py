@@ -27,12 +27,9 @@ class Message(NamedTuple):
 @cache
 def patterns() -> tuple[tuple[str, re.Pattern[str]], ...]:
     data = json.loads(Path(__file__).with_suffix(".json").read_text(encoding="utf-8"))
-    return tuple((one["kind"], compile_pattern(one["pattern"])) for one in data["messages"])
-
-
-def compile_pattern(pattern: str) -> re.Pattern[str]:
-    """Read a space as any white space: terminals break lines."""
-    return re.compile(re.sub(r" (\??)", lambda found: r"\s*" if found[1] else r"\s+", pattern))
+    # A space is read as any white space: terminals break lines.
+    texts = ((one["kind"], one["pattern"].replace(" ?", r"\s*").replace(" ", r"\s+")) for one in data["messages"])
+    return tuple((kind, re.compile(text)) for kind, text in texts)
 
 
 def find_messages(text: str) -> Iterator[Message]:

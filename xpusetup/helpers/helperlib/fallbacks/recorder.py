@@ -46,11 +46,6 @@ def why_blind() -> str:
     return f"this PyTorch has no torch._C.{missing[0]}" if missing else ""
 
 
-def dispatch_key(device: str) -> str:
-    ask = getattr(torch._C, "_dispatch_key_for_device", None)
-    return str(ask(device)) if ask else PARALLEL.get(device, "PrivateUse1")
-
-
 @cache
 def find_row(operator: str, key: str) -> Row | None:
     for line in torch._C._dispatch_dump_table(operator).splitlines():
@@ -90,26 +85,27 @@ class Recorder(TorchDispatchMode):  # type: ignore[misc]
 
     def __init__(self, device: str) -> None:
         super().__init__()
-        self.device, self.key, self.blind = device, dispatch_key(device), why_blind()
+        ask = getattr(torch._C, "_dispatch_key_for_device", None)
+        self.key = str(ask(device)) if ask else PARALLEL.get(device, "PrivateUse1")
+        self.device, self.blind = device, why_blind()
         self.calls: dict[str, int] = {}
         self.unseen: set[str] = set()
         self.inside: set[str] = set()
 
     def __torch_dispatch__(self, func: Any, types: Any, args: Any = (), kwargs: Any = None) -> Any:
         args, kwargs, name = with_tensors(func, args), kwargs or {}, func.name()
-        if self.is_composed(name) and touches(self.device, args, kwargs):
+        row = self.row(name)
+        composed = row is not None and row.kind in COMPOSED and find_composite(name) is not None
+        if composed and touches(self.device, args, kwargs):
             if name not in self.inside and hasattr(func, "_op_dk"):
                 return self.take_apart(func, args, kwargs)
-            if not is_view(func):
+            aliases = [one.alias_info for one in func._schema.returns]
+            if not any(alias is not None and not alias.is_write for alias in aliases):  # it is no view
                 self.unseen.add(name)
         result = func(*args, **kwargs)
         if touches(self.device, args, kwargs, result):
             self.calls[name] = self.calls.get(name, 0) + 1
         return result
-
-    def is_composed(self, name: str) -> bool:
-        row = None if self.blind else find_row(name, self.key)
-        return row is not None and row.kind in COMPOSED and find_composite(name) is not None
 
     def take_apart(self, func: Any, args: Any, kwargs: Any) -> Any:
         name = func.name()
@@ -132,8 +128,3 @@ def with_tensors(func: Any, args: Any) -> list[Any]:
         torch.tensor(value) if kind == "Tensor" and isinstance(value, int | float | complex) else value
         for value, kind in zip(args, wanted, strict=False)
     ]
-
-
-def is_view(func: Any) -> bool:
-    aliases = [one.alias_info for one in func._schema.returns]
-    return any(alias is not None and not alias.is_write for alias in aliases)

@@ -11,13 +11,14 @@ import re
 import threading
 import time
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from itertools import groupby
 from typing import TYPE_CHECKING, Union
 
 from helperlib.git.process import DENIED, PASSING, ROOM, FetchError, inside, say
 from helperlib.git.store import Store, clear, is_kept, link_objects, unlink_objects, write_into
-from helperlib.git.tree import Repository, check_place, find_own_folder, list_submodules, quote
+from helperlib.git.tree import Repository, check_place, list_submodules, quote
 from helperlib.output import UNITS, render_size, write_text
 
 if TYPE_CHECKING:
@@ -37,22 +38,13 @@ PASSING_BY = re.compile(r"^(?:remote: )?[A-Z][a-z]+(?: [a-z]+)*: +\d+(?:%|$|,)")
 """Other lines of progress, as of the server's own counting: nothing that a log has to keep."""
 
 
-@dataclass
-class Received:
-    """How much of one repository has come."""
-
-    objects: int = 0
-    total: int = 0
-    size: float = 0.0
-
-
 class Progress:
     """How far all repositories are together. Its lines begin with [objects/of all]; several threads may speak."""
 
     def __init__(self, say: Callable[[str], None], clock: Callable[[], float] = time.monotonic) -> None:
         self._say, self._clock = say, clock
         self._lock = threading.Lock()
-        self._received: dict[str, Received] = {}
+        self._received: dict[str, tuple[int, int, float]] = {}  # objects of how many, and their bytes, by repository
         self._known = self._here = 0
         self._said = -EVERY
 
@@ -74,8 +66,8 @@ class Progress:
         if found is None:
             return PASSING_BY.match(line) is not None
         with self._lock:
-            size = parse_size(found[4], found[5]) if found[4] else 0.0
-            self._received[name] = Received(int(found[2]), int(found[3]), size)
+            power = UNITS.index(found[5]) if found[5] in UNITS else 0  # 412.10 MiB, 318 bytes
+            self._received[name] = (int(found[2]), int(found[3]), float(found[4] or 0) * 1024**power)
             self._tell(always=False)
         return True
 
@@ -83,15 +75,9 @@ class Progress:
         if not always and self._clock() - self._said < EVERY:
             return
         self._said = self._clock()
-        parts = self._received.values()
-        objects, total = sum(part.objects for part in parts), sum(part.total for part in parts)
+        objects, total, size = map(sum, zip(*self._received.values(), strict=True))
         places = f", {self._here} of {self._known} repositories" if self._known > 1 else ""
-        self._say(f"[{objects}/{total}] objects, {render_size(sum(part.size for part in parts))}{places}")
-
-
-def parse_size(number: str, unit: str) -> float:
-    """Give the bytes of a size as git writes it: 412.10 MiB, 318 bytes."""
-    return float(number) * float(1024 ** (0 if unit == "bytes" else UNITS.index(unit)))
+        self._say(f"[{objects}/{total}] objects, {render_size(size)}{places}")
 
 
 # Gets one commit from a server: as little as the server allows, as often as the network needs, from whoever has it.
@@ -101,31 +87,10 @@ PAUSES = (1.0, 2.0, 4.0, 8.0, 16.0)
 """Seconds before each further try; a random quarter more or less, so that many do not come back at once."""
 SPREAD = 0.25
 OPTIONS = (
-    "-c",
-    "fetch.unpackLimit=1",
-    "-c",
-    "gc.auto=0",
-    "-c",
-    "maintenance.auto=false",
-    "-c",
-    "fetch.writeCommitGraph=0",
+    *("-c", "fetch.unpackLimit=1", "-c", "gc.auto=0"),
+    *("-c", "maintenance.auto=false", "-c", "fetch.writeCommitGraph=0"),
 )
 """One pack for each fetch, and nothing that repacks: packs are shared by trees."""
-WHOLE = ("--tags", "--force", "--", "{address}", "+refs/heads/*:refs/remotes/origin/*")
-
-
-@dataclass(frozen=True, kw_only=True)
-class Wanted:
-    """A commit: of which address, by which ref where it is known, and what it is called in messages.
-
-    `strange`: the address was read from a tree, not from the profile.
-    """
-
-    name: str
-    address: str
-    rev: str
-    ref: str = ""
-    strange: bool = False
 
 
 @dataclass(frozen=True)
@@ -136,8 +101,8 @@ class Servers:
     progress: Progress
     pauses: Sequence[float] = PAUSES
 
-    def bring(self, wanted: Wanted, place: Path) -> None:
-        """Bring a commit into a repository. Raises FetchError when nobody gives it."""
+    def bring(self, wanted: Repository, place: Path) -> None:
+        """Bring the commit of a repository into a folder of objects. Raises FetchError when nobody gives it."""
         last = ""
         addresses = list(dict.fromkeys((wanted.address, *self.git.fallbacks(wanted.address))))
         for number, address in enumerate(addresses):
@@ -150,11 +115,13 @@ class Servers:
         fix = "look at the network, the proxy and the address; a mirror or a fallback of the site file helps"
         raise FetchError(f"cannot get {wanted.rev} of {wanted.name} from {asked}: {last}", fix)
 
-    def _bring_from(self, address: str, wanted: Wanted, place: Path) -> str:
+    def _bring_from(self, address: str, wanted: Repository, place: Path) -> str:
         """Go the ways of one address, the cheapest first; say why none led anywhere."""
         why = ""
         for way in ways(address, wanted):
-            said = self._fetch(wanted, place, way)
+            fetch = (*inside(place), *OPTIONS, "fetch", "--progress", "--no-recurse-submodules", *way)
+            strange = bool(wanted.path)  # the address was read from a tree, not from the profile
+            said = self.try_often(wanted.name, *fetch, strange=strange, progress=self.progress, pauses=self.pauses)
             if said.code == 0 and has_commit(self.git, place, wanted.rev):
                 return ""
             why = said.last if said.code else "it has no such commit"
@@ -163,12 +130,6 @@ class Servers:
             if said.code and said.kind in {DENIED, PASSING}:
                 break
         return why
-
-    def _fetch(self, wanted: Wanted, place: Path, way: tuple[str, ...]) -> Said:
-        arguments = (*inside(place), *OPTIONS, "fetch", "--progress", "--no-recurse-submodules", *way)
-        return self.try_often(
-            wanted.name, *arguments, strange=wanted.strange, progress=self.progress, pauses=self.pauses
-        )
 
     def try_often(
         self, name: str, *arguments: str, strange: bool = False, progress: Progress | None, pauses: Sequence[float]
@@ -186,12 +147,12 @@ class Servers:
         return said
 
 
-def ways(address: str, wanted: Wanted) -> Iterator[tuple[str, ...]]:
+def ways(address: str, wanted: Repository) -> Iterator[tuple[str, ...]]:
     """Give the ways to a commit: it alone; by its ref; all there is."""
     yield ("--depth", "1", "--", address, wanted.rev)
     if wanted.ref:
         yield ("--depth", "1", "--", address, wanted.ref)
-    yield tuple(word.format(address=address) if word == "{address}" else word for word in WHOLE)
+    yield ("--tags", "--force", "--", address, "+refs/heads/*:refs/remotes/origin/*")
 
 
 def has_commit(git: Git, place: Path, rev: str) -> bool:
@@ -245,11 +206,15 @@ class Gatherer:
                     self.servers.progress.expect(len(submodules))
                     waiting |= {pool.submit(self._gather_one, submodule) for submodule in submodules}
         if failed:
-            raise merge(failed)
+            first, more = failed[0], len(failed) - 1
+            also = f"; and {more} more like it, in the log above" if more else ""
+            raise FetchError(f"{first}{also}", first.fix, first.kind)
         return sorted(done, key=lambda one: (one.repository.depth, one.repository.path))
 
     def _gather_one(self, repository: Repository) -> Found:
-        repository = find_own_folder(repository)
+        own = repository.tree / ".git"
+        if repository.path and own.is_dir():  # as a submodule has that was cloned by hand
+            repository = replace(repository, folder=own)
         try:
             gathered = self.gather(repository)
             self.servers.progress.have()
@@ -268,36 +233,28 @@ class Gatherer:
         if not is_new:
             clear(repository.folder)
             if has_commit(self.servers.git, repository.folder, repository.rev):
-                return Gathered(repository, 0, self._keeper(repository))
-        for store in self.stores if is_kept(repository.address) else ():
+                held = (store for store in self.stores if store.holds(repository.address, repository.rev))
+                return Gathered(repository, 0, next(held, None))
+        stores = self.stores if is_kept(repository.address) else ()
+        for store in stores:
             if gathered := take(store, repository):
                 return gathered
-        return self._fetch(repository)
-
-    def _keeper(self, repository: Repository) -> Store | None:
-        held = (store for store in self.stores if store.holds(repository.address, repository.rev))
-        return next(held, None)
-
-    def _fetch(self, repository: Repository) -> Gathered:
-        """Get a commit that no store has from its server, into the first store that takes it, or else for this tree."""
-        for store in self.stores if is_kept(repository.address) else ():
+        for store in stores:  # none has it: from its server into the first that takes it, or else for this tree
             if gathered := self._fetch_into(store, repository):
                 return gathered
-        self.servers.bring(want(repository), repository.folder)
+        self.servers.bring(repository, repository.folder)
         return Gathered(repository)
 
     def _fetch_into(self, store: Store, repository: Repository) -> Gathered | None:
         """Get a commit by way of a store; None where it takes nothing, or has no room."""
-        address, wanted = repository.address, want(repository)
+        address, bring = repository.address, partial(self.servers.bring, repository)
         try:
-            had = write_into(
-                store, address, repository.rev, self.servers.git, lambda place: self.servers.bring(wanted, place)
-            )
+            had = write_into(store, address, repository.rev, self.servers.git, bring)
             link_objects(store.place(address), repository.folder)
         except FetchError as error:
             if error.kind != ROOM:
                 raise
-            say(f"note: {wanted.name}: {error}; it is fetched without the store")
+            say(f"note: {repository.name}: {error}; it is fetched without the store")
         except OSError as error:
             say(f"{store.folder} takes nothing: {error.strerror or error}")
         else:
@@ -314,7 +271,7 @@ class Gatherer:
                 gathered.store.forget(repository.address)
             except OSError as error:
                 say(f"it stays there: {error.strerror or error}")
-        self.servers.bring(want(repository), repository.folder)
+        self.servers.bring(repository, repository.folder)
 
 
 def take(store: Store, repository: Repository) -> Gathered | None:
@@ -325,24 +282,6 @@ def take(store: Store, repository: Repository) -> Gathered | None:
     except OSError as error:
         say(f"{store.folder} gives nothing: {error.strerror or error}")
     return None
-
-
-def want(repository: Repository) -> Wanted:
-    """Give what to ask a server for."""
-    return Wanted(
-        name=repository.name,
-        address=repository.address,
-        rev=repository.rev,
-        ref=repository.ref,
-        strange=bool(repository.path),
-    )
-
-
-def merge(failed: Sequence[FetchError]) -> FetchError:
-    """Give one error for several."""
-    first, more = failed[0], len(failed) - 1
-    also = f"; and {more} more like it, in the log above" if more else ""
-    return FetchError(f"{first}{also}", first.fix, first.kind)
 
 
 # Writes the files of a tree whose objects are all here: parents first, then their submodules, several at a time.
@@ -373,29 +312,22 @@ def check_out(git: Git, repository: Repository, root: Path) -> Said:
     """Write the files of one repository."""
     check_place(repository, root)
     repository.connect()
-    choose_folders(git, repository)
-    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
-
-
-def choose_folders(git: Git, repository: Repository) -> None:
-    """Write down which folders get files: a git that is called here later leaves the others out as well."""
     patterns = repository.folder / "info/sparse-checkout"
-    if not repository.sparse and not patterns.exists():
-        return
-    patterns.parent.mkdir(exist_ok=True)
-    folders = [f"/{folder}/\n" for folder in repository.sparse]
-    write_text(patterns, "".join(folders) or "/*\n")
-    for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
-        git.ask(f"--git-dir={repository.folder}", "config", name, value)
+    if repository.sparse or patterns.exists():
+        # Which folders get files is written down: a git that is called here later leaves the others out as well.
+        patterns.parent.mkdir(exist_ok=True)
+        write_text(patterns, "".join(f"/{folder}/\n" for folder in repository.sparse) or "/*\n")
+        for name, value in (("core.sparseCheckout", "true"), ("core.sparseCheckoutCone", "false")):
+            git.ask(f"--git-dir={repository.folder}", "config", name, value)
+    return git.call("-C", str(repository.tree), *PLAIN, "checkout", "--quiet", "--force", "--detach", repository.rev)
 
 
 def judge(one: Gathered, said: Said) -> bool:
     """Say whether the store is to blame. Raises FetchError where it is not."""
     tree = one.repository.tree
     if said.kind == ROOM:
-        raise FetchError(
-            f"cannot write {tree}: {said.last}", "make room there, or choose another place: --build-dir DIR"
-        )
+        fix = "make room there, or choose another place: --build-dir DIR"
+        raise FetchError(f"cannot write {tree}: {said.last}", fix)
     if one.store is None or not DAMAGED.search(said.words):
         raise FetchError(f"git checkout failed in {tree}: {said.last}", "read the log above")
     return True

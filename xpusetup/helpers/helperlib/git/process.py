@@ -106,10 +106,6 @@ class Git:
         said = self.call(*arguments, show=False, hear=lambda _line: True)
         return said.out if said.code == 0 else None
 
-    def list_setting(self, name: str) -> tuple[str, ...]:
-        """Give all values of a setting."""
-        return self.settings.get(name, ())
-
     def fallbacks(self, address: str) -> Iterator[str]:
         """Give the addresses that may be asked in the place of one."""
         for name, values in self.settings.items():

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
 
 SETTING = "xpusetup.store"
-OFF = "off"
 REFS = "refs/xpusetup"
 KEPT = "xpusetup-kept"
 LOCK = "xpusetup-lock"
@@ -106,16 +105,14 @@ class Kept:
 
     def write(self, place: Path) -> None:
         """Write it."""
-        lines = [f"commit {rev}\n" for rev in sorted(self.commits)]
-        lines += [f"pack {name}\n" for name in sorted(self.packs)]
-        lines += [f"end {rev}\n" for rev in sorted(self.ends)]
-        write_text(place / KEPT, "".join(lines))
+        told = (("commit", self.commits), ("pack", self.packs), ("end", self.ends))
+        write_text(place / KEPT, "".join(f"{kind} {each}\n" for kind, those in told for each in sorted(those)))
 
 
 def find_stores(git: Git) -> tuple[Store, ...]:
     """Give the stores of this place in the order in which they are looked at; the last one is the user's own."""
-    named = git.list_setting(SETTING)
-    if OFF in named:
+    named = git.settings.get(SETTING, ())
+    if "off" in named:
         return ()
     home = git.environment.get("HOME", "")
     cache = git.environment.get("XDG_CACHE_HOME") or (f"{home}/.cache" if home else "")

@@ -6,7 +6,7 @@ import hashlib
 import os
 import re
 import shutil
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import pairwise
 from pathlib import Path, PurePosixPath
 from typing import TYPE_CHECKING
@@ -27,6 +27,8 @@ if TYPE_CHECKING:
 # Git finds what it would have made itself: .git/modules, and a .git file in each submodule's folder.
 
 
+MARK = "xpusetup-rev"
+"""The file in a fetched tree's git folder that holds the commit which was fetched."""
 GITLINK = "160000"
 RELATIVE = ("./", "../")
 UNTRUSTED = "the tree is broken or hostile; look at its .gitmodules"
@@ -154,12 +156,6 @@ def resolve_address(address: str, parent: str) -> str:
             cut = max(base.rfind("/"), base.rfind(":"))
             base = base[: cut + 1] if base[cut : cut + 1] == ":" else base[:cut]
     return f"{base}{'' if base.endswith(':') else '/'}{rest}"
-
-
-def find_own_folder(repository: Repository) -> Repository:
-    """Give the repository with the folder of objects that its tree has already, as one that was cloned by hand has."""
-    own = repository.tree / ".git"
-    return replace(repository, folder=own) if repository.path and own.is_dir() else repository
 
 
 def check_place(repository: Repository, root: Path) -> None:

@@ -84,18 +84,14 @@ def describe_stacks(text: str) -> str:
         return ""
     first = next((line for line in text.splitlines() if line.strip()), "")
     told = "no end in time" if first.startswith(LATE) else first.removeprefix("Fatal Python error: ")
-    frames = list(FRAME.finditer(current(text)))
+    # The thread that crashed, or the last one listed: the main thread, where one was late.
+    threads = re.split(r"\n\s*\n", text)
+    marked = [one for one in threads if "Current thread" in one]
+    frames = list(FRAME.finditer((marked or [one for one in threads if FRAME.search(one)] or [text])[-1]))
     if not frames:
         return told
     place = next((one for one in frames if not any(word in one["path"] for word in OTHERS)), frames[0])
     return f"{told}, at {'/'.join(place['path'].split('/')[-2:])}:{place['line']} in {place['name']}"
-
-
-def current(text: str) -> str:
-    """Give the stack of the thread that crashed, or of the last one listed: the main thread, where one was late."""
-    threads = re.split(r"\n\s*\n", text)
-    marked = [one for one in threads if "Current thread" in one]
-    return (marked or [one for one in threads if FRAME.search(one)] or [text])[-1]
 
 
 def judge(words: Iterable[str]) -> list[str]:
@@ -148,7 +144,6 @@ def merge(tolds: Iterable[Told]) -> Told:
 
 def list_outcomes(told: Told) -> dict[str, str]:
     """Give each test with its one word: crashed, failed, error, skipped or passed."""
-    short = {"errors": "error"}
     found = {test: judge(words) for test, words in told.outcomes.items()}
-    outcomes = {test: short.get(kinds[0], kinds[0]) for test, kinds in found.items() if kinds}
+    outcomes = {test: "error" if kinds[0] == "errors" else kinds[0] for test, kinds in found.items() if kinds}
     return {**outcomes, **dict.fromkeys(told.crashes, "crashed")}

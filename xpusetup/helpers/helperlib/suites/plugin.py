@@ -25,7 +25,6 @@ if TYPE_CHECKING:
     from typing import TextIO
 
 
-OUTCOME = "outcome"
 LOST_CODE = 70
 LOST = "???"
 """What pytest-xdist calls the phase of a test whose worker is gone."""
@@ -68,7 +67,7 @@ class Narrator:
             self.journal.write("crash", nodeid, self.stacks_of(worker.id if worker else ""))
             return
         if report.when == "teardown" and nodeid in self.with_subtests:
-            report.user_properties.append((OUTCOME, self.whole(nodeid)))
+            report.user_properties.append(("outcome", self.whole(nodeid)))
         if word := describe(report):
             self.outcomes.setdefault(nodeid, []).append(word)
         if word.startswith("sub "):

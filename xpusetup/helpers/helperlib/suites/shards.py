@@ -84,17 +84,13 @@ def find_row(test: str, places: Sequence[str], whole: Sequence[str]) -> tuple[st
     for row in whole:
         if test.startswith(f"{row}/"):
             return row, f"{row}/{test.removeprefix(f'{row}/').split('/')[0]}"
-    place = max((one for one in map(strip, places) if test.startswith(f"{one}/") or one == "."), key=len)
+    plain = (place.rstrip("/") or "." for place in places)
+    place = max((one for one in plain if test.startswith(f"{one}/") or one == "."), key=len)
     prefix = "" if place == "." else f"{place}/"
     head, *rest = test.removeprefix(prefix).split("/")
     if not rest:
         return f"{prefix}*.py", test
-    child = f"{prefix}{head}/{rest[0]}"
-    return f"{prefix}{head}", child
-
-
-def strip(place: str) -> str:
-    return place.rstrip("/") or "."
+    return f"{prefix}{head}", f"{prefix}{head}/{rest[0]}"
 
 
 def split(row: str, children: dict[str, list[str]], parts: int) -> list[Shard]:
@@ -156,26 +152,14 @@ class Ended:
 def make_command(attempt: Attempt, terms: Terms, paths: Sequence[str]) -> tuple[str, ...]:
     """Give the command line of pytest. `-p no:cacheprovider`: the tree of the suite stays as it is."""
     return (
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "helperlib.suites.plugin",
-        "-p",
-        "no:cacheprovider",
+        *(sys.executable, "-m", "pytest", "-p", "helperlib.suites.plugin", "-p", "no:cacheprovider"),
         f"--suite-journal={attempt.file('jsonl')}",
         f"--suite-done={attempt.file('done')}",
         f"--suite-bound={terms.bound:g}",
         f"--junit-xml={attempt.file('xml')}",
         f"--basetemp={attempt.folder / 'tmp/pytest'}",
-        "--continue-on-collection-errors",
-        "--maxfail=0",
-        "-o",
-        "faulthandler_timeout=0",
-        "-o",
-        "log_cli=false",
-        "-q",
-        "-rN",
+        *("--continue-on-collection-errors", "--maxfail=0"),
+        *("-o", "faulthandler_timeout=0", "-o", "log_cli=false", "-q", "-rN"),
         *terms.options,
         *paths,
     )
@@ -187,13 +171,12 @@ def run_attempt(attempt: Attempt, terms: Terms, paths: Sequence[str], done: set[
     attempt.file("jsonl").touch()
     temporary = attempt.folder / "tmp"
     (temporary / "tmpdir").mkdir(parents=True, exist_ok=True)
-    env = {**terms.env, "TMPDIR": str(temporary / "tmpdir")}
     try:
         with attempt.file("log").open("wb") as log:
             child = subprocess.Popen(
                 make_command(attempt, terms, paths),
                 cwd=terms.cwd,
-                env=env,
+                env={**terms.env, "TMPDIR": str(temporary / "tmpdir")},
                 stdin=subprocess.DEVNULL,
                 stdout=log,
                 stderr=subprocess.STDOUT,
@@ -218,15 +201,9 @@ def watch(child: subprocess.Popen[bytes], attempt: Attempt, terms: Terms) -> str
             size, heard = seen, now
         elif now - heard > terms.bound + terms.grace:
             return f"no sign of life for {now - heard:.0f} s"
-        if (left := free(attempt.folder)) < terms.reserve:
+        if (left := shutil.disk_usage(attempt.folder).free) < terms.reserve:
             return f"the disk is full: {left // MIB} MiB left"
     return ""
-
-
-def free(folder: Path) -> int:
-    """Give the bytes that are free where a folder lies."""
-    seen = os.statvfs(folder)
-    return seen.f_bavail * seen.f_frsize
 
 
 def end(child: subprocess.Popen[bytes]) -> int:
@@ -276,9 +253,11 @@ def run_shard(shard: Shard, folder: Path, key: str, terms: Terms) -> Outcome:
         before = attempts.told.ended
         attempt, ended = attempts.run(terms, shard.paths)
         if attempts.tolds[attempt.number].whole:
-            attempts.note_end(ended)
+            if ended.why or ended.code not in WHOLE:  # it did not end when its tests had
+                lost = ended.why or describe_code(ended.code)
+                attempts.notes.append(f"a process was lost behind its tests: {lost}")
             break
-        full = free(folder) < terms.reserve
+        full = shutil.disk_usage(folder).free < terms.reserve
         if not full:  # where it still is, it was not this test that filled the disk
             attempts.blame(attempt, ended)
         if full or attempts.told.ended == before:
@@ -328,25 +307,19 @@ class Attempts:
             write_json(attempt.file("blamed"), dict.fromkeys(guilty, why), indent=None)
             told.crashes.update(dict.fromkeys(guilty, why))
 
-    def note_end(self, ended: Ended) -> None:
-        """Say of a process that did not end when its tests had."""
-        if ended.why or ended.code not in WHOLE:
-            self.notes.append(f"a process was lost behind its tests: {ended.why or describe_code(ended.code)}")
-
     def outcome(self, shard: Shard, seconds: float, why: str) -> Outcome:
         told = self.told
         counts, notes = self.count()
-        crashed = told.crashes
         return Outcome(
-            shard.row,
-            shard.name,
-            {kind: counts[kind] for kind in KINDS},
-            round(seconds, 2),
-            list_outcomes(told),
-            crashed,
-            told.heard,
-            why,
-            [*self.notes, *notes],
+            row=shard.row,
+            name=shard.name,
+            counts={kind: counts[kind] for kind in KINDS},
+            seconds=round(seconds, 2),
+            outcomes=list_outcomes(told),
+            crashed=told.crashes,
+            heard=told.heard,
+            why=why,
+            notes=[*self.notes, *notes],
         )
 
     def count(self) -> tuple[Counter[str], list[str]]:
@@ -354,18 +327,13 @@ class Attempts:
         total: Counter[str] = Counter()
         notes = []
         for number, told in self.tolds.items():
-            counted, junit = count_told(told), self.junit(number)
+            path = Attempt(self.folder, number).file("xml")
+            written = path.read_text(encoding="utf-8", errors="replace") if told.whole and path.exists() else ""
+            counted, junit = count_told(told), count_junit(written)
             if junit is not None and +junit != +counted:
                 notes.append(f"process {number}: the journal counts {dict(+counted)}, its JUnit file {dict(+junit)}")
             total += counted if junit is None else junit
         return total, notes
-
-    def junit(self, number: int) -> Counter[str] | None:
-        attempt = Attempt(self.folder, number)
-        path = attempt.file("xml")
-        if not path.exists() or not self.tolds[number].whole:
-            return None
-        return count_junit(path.read_text(encoding="utf-8", errors="replace"))
 
 
 def describe_code(code: int) -> str:

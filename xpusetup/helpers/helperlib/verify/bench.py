@@ -164,14 +164,13 @@ def describe_error(error: BaseException) -> str:
     root = error
     while root.__cause__ is not None:
         root = root.__cause__
-    texts = [f"{type(one).__name__}: {first_words(str(one))[:300]}" for one in (error, root)]
+    texts = []
+    for one in (error, root):
+        lines = [line.strip() for line in str(one).splitlines() if line.strip()]
+        # The next line too where the first only announces it: torch.compile names the cause nowhere else.
+        words = " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
+        texts.append(f"{type(one).__name__}: {words[:300]}")
     return " because ".join(dict.fromkeys(texts))
-
-
-def first_words(text: str) -> str:
-    """Give the first line, and the next where it only announces that: torch.compile names the cause nowhere else."""
-    lines = [line.strip() for line in text.splitlines() if line.strip()]
-    return " ".join(lines[: 2 if lines and lines[0].endswith(":") else 1])
 
 
 # Many small cases in one check, each named: what the device gives, and what is right.
@@ -252,6 +251,11 @@ def run_cases(bench: Bench, cases: Iterable[Case]) -> Outcome:
     return Outcome("ok", f"{len(verdicts)} cases{describe_worst(verdicts)}", limit)
 
 
+def by_cases(cases: Callable[[Bench], Iterable[Case]]) -> Callable[[Bench], Outcome]:
+    """Make a check of what gives its cases; that may raise, as a check may."""
+    return lambda bench: run_cases(bench, cases(bench))
+
+
 def describe_worst(verdicts: list[Verdict]) -> str:
     worst = max(verdicts, key=lambda one: one.share)
     return f", the worst: {worst.name}, relative {worst.relative:.1e}" if worst.relative else ", all equal"
@@ -259,11 +263,9 @@ def describe_worst(verdicts: list[Verdict]) -> str:
 
 def describe_first(verdicts: list[Verdict], kind: str) -> str:
     first, *others = verdicts
-    text = f"{first.name}: {first.wrong or first.unsupported}"
-    if not others:
-        return f"{text}; {kind}: 1"
     names = ", ".join(one.name for one in others[:NAMED]) + (", ..." if len(others) > NAMED else "")
-    return f"{text}; also {names}; {kind}: {len(verdicts)}"
+    also = f"; also {names}" if others else ""
+    return f"{first.name}: {first.wrong or first.unsupported}{also}; {kind}: {len(verdicts)}"
 
 
 def judge_case(bench: Bench, case: Case) -> Verdict:
@@ -369,11 +371,6 @@ class Cost:
         return f"{first:.2f} s{again}, peak {render_size(self.peak)}{'' if self.of_device else ' of the process'}"
 
 
-def reset_host_peak() -> None:
-    with suppress(OSError):  # without the right to it the peak is that since the process began
-        (PROCESS / "clear_refs").write_text(RESET_PEAK, encoding="ascii")
-
-
 def find_host_peak() -> int:
     """Give the most bytes of memory that this process held at once."""
     with suppress(OSError, StopIteration, ValueError):
@@ -391,7 +388,8 @@ def run_measured(bench: Bench, run: Callable[[], Any], times: int = 1) -> tuple[
     results, seconds = [], []
     bench.synchronize()
     bench.reset_peak()
-    reset_host_peak()
+    with suppress(OSError):  # without the right to it the peak of the process is that since it began
+        (PROCESS / "clear_refs").write_text(RESET_PEAK, encoding="ascii")
     for _ in range(times):
         began = time.perf_counter()
         results.append(run())

@@ -112,15 +112,11 @@ def judge_result(result: Result, gaps: Mapping[str, str], torch: str) -> Result:
         return replace(result, level="info", seen=f"{result.seen}; no gap any more: {gap}")
     if gap and result.verdict in ("unsupported", "absent"):
         return replace(result, level="skip", seen=f"{result.seen}; expected: {gap}")
-    if result.verdict == "absent" and result.since and not is_older(torch, result.since):
-        return replace(result, level="fail", seen=f"{result.seen}; torch {torch} should have it")
+    if result.verdict == "absent" and result.since:
+        numbers = [tuple(map(int, re.findall(r"\d+", text.partition("+")[0])[:2])) for text in (torch, result.since)]
+        if not numbers[0] or numbers[0] >= numbers[1]:  # a version that has none counts as new
+            return replace(result, level="fail", seen=f"{result.seen}; torch {torch} should have it")
     return result
-
-
-def is_older(torch: str, since: str) -> bool:
-    """Compare the numbers of two releases; a version that has none counts as new."""
-    numbers = [tuple(map(int, re.findall(r"\d+", text.partition("+")[0])[:2])) for text in (torch, since)]
-    return bool(numbers[0]) and numbers[0] < numbers[1]
 
 
 def find_cause(result: Result, earlier: Sequence[Result]) -> str | None:
@@ -171,21 +167,17 @@ def render_junit(document: dict[str, Any]) -> str:
         skipped=str(levels.count("skip")),
         time=f"{sum(check['seconds'] or 0 for check in checks):.3f}",
     )
-    add_properties(suite, document)
+    names = [str(device.get("name")) for device in document["devices"][:1]]
+    known = {"device": document["device"], "name": "".join(names), "torch": document["versions"].get("torch")}
+    properties = ET.SubElement(suite, "properties")
+    for name, value in known.items():
+        ET.SubElement(properties, "property", name=name, value=clean(value or ""))
     for check in checks:
         add_case(suite, check)
     root = ET.Element("testsuites")
     root.append(suite)
     ET.indent(root)
     return '<?xml version="1.0" encoding="utf-8"?>\n' + ET.tostring(root, encoding="unicode") + "\n"
-
-
-def add_properties(suite: ET.Element, document: dict[str, Any]) -> None:
-    names = [str(device.get("name")) for device in document["devices"][:1]]
-    known = {"device": document["device"], "name": "".join(names), "torch": document["versions"].get("torch")}
-    properties = ET.SubElement(suite, "properties")
-    for name, value in known.items():
-        ET.SubElement(properties, "property", name=name, value=clean(value or ""))
 
 
 def add_case(suite: ET.Element, check: dict[str, Any]) -> None:

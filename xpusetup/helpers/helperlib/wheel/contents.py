@@ -20,7 +20,7 @@ from typing import IO, TYPE_CHECKING, NamedTuple
 from helperlib.elf.file import MAGIC, NEEDED, RPATH, RUNPATH, SONAME, Elf, NotElfError
 from helperlib.elf.loader import split_path
 from helperlib.env.pins import hash_file
-from helperlib.wheel.images import Targets, read_lists, read_targets
+from helperlib.wheel.images import Targets, numbers_of, read_lists, read_targets
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -65,30 +65,26 @@ def read_library(path: str, file: IO[bytes]) -> Library:
     """Read an ELF file. Raises NotElfError for one that cannot be read."""
     with mmap.mmap(file.fileno(), 0, prot=mmap.PROT_READ) as data:
         try:
-            return _describe(path, Elf(data), len(data))
+            elf = Elf(data)
+            names = elf.strings().split(b"\0")
+            images = tuple(section.name for section in elf.sections() if DEVICE_IMAGES.search(section.name))
+            return Library(
+                path=path,
+                soname=next(iter(elf.texts(SONAME)), None),
+                needed=elf.texts(NEEDED),
+                rpath=split_path(elf.texts(RPATH)),
+                runpath=split_path(elf.texts(RUNPATH)),
+                images=images,
+                registers=REGISTERS in names,
+                targets=read_targets(elf) if images else NO_TARGETS,
+                lists=read_lists(elf) if images or "xpu" in path else frozenset(),
+                floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
+                new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
+                old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
+                size=len(data),
+            )
         except struct.error as error:
             raise NotElfError(f"its tables point outside of it: {error}") from error
-
-
-def _describe(path: str, elf: Elf, size: int) -> Library:
-    names = elf.strings().split(b"\0")
-    sections = [section.name for section in elf.sections()]
-    images = tuple(name for name in sections if DEVICE_IMAGES.search(name))
-    return Library(
-        path=path,
-        soname=next(iter(elf.texts(SONAME)), None),
-        needed=elf.texts(NEEDED),
-        rpath=split_path(elf.texts(RPATH)),
-        runpath=split_path(elf.texts(RUNPATH)),
-        images=images,
-        registers=REGISTERS in names,
-        targets=read_targets(elf) if images else NO_TARGETS,
-        lists=read_lists(elf) if images or "xpu" in path else frozenset(),
-        floor=tuple(sorted(highest_versions([asked.version for _, asked in elf.asked_versions()]).items())),
-        new_strings=sum(bool(NEW_STRINGS.search(name)) for name in names),
-        old_strings=sum(bool(OLD_STRINGS.search(name)) for name in names),
-        size=size,
-    )
 
 
 def highest_versions(names: list[str]) -> dict[str, str]:
@@ -96,18 +92,13 @@ def highest_versions(names: list[str]) -> dict[str, str]:
     highest: dict[str, str] = {}
     for match in filter(None, map(SYMBOL_VERSION.fullmatch, names)):
         kind, version = match.groups()
-        highest[kind] = max(highest.get(kind, "0"), version, key=parse_version)
+        highest[kind] = max(highest.get(kind, "0"), version, key=numbers_of)
     return highest
-
-
-def parse_version(text: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in text.split("."))
 
 
 # The wheel, read in one pass without holding any of its files in memory: hashes, forbidden texts, ELF, metadata.
 
 
-CHUNK = 1 << 20
 IN_MEMORY = 8 << 20
 """An ELF file beyond this size is read from a temporary file."""
 LARGEST_TEXT = 64 << 20
@@ -235,7 +226,10 @@ def read_wheel(path: Path, texts: tuple[str, ...]) -> Wheel:
 
 
 def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) -> Wheel:
-    folder = _info_folder(path, archive)
+    folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
+    if len(folders) != 1:
+        raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
+    folder = folders.pop()
     metadata, about = _headers(archive, f"{folder}/METADATA"), _headers(archive, f"{folder}/WHEEL")
     record = csv.reader(_read_small(archive, f"{folder}/RECORD").decode().splitlines())
     return Wheel(
@@ -251,26 +245,15 @@ def _read_archive(path: Path, archive: zipfile.ZipFile, texts: tuple[str, ...]) 
     )
 
 
-def _info_folder(path: Path, archive: zipfile.ZipFile) -> str:
-    folders = {name.split("/")[0] for name in archive.namelist() if name.split("/")[0].endswith(".dist-info")}
-    if len(folders) != 1:
-        raise NotAWheelError(f"{path.name} has {len(folders)} .dist-info folders instead of one")
-    return folders.pop()
-
-
-def _there(archive: zipfile.ZipFile, name: str) -> str:
-    if name not in archive.namelist():
-        raise NotAWheelError(f"it has no {name}")
-    return name
-
-
 def _headers(archive: zipfile.ZipFile, name: str) -> Message:
     return BytesHeaderParser().parsebytes(_read_small(archive, name))
 
 
 def _read_small(archive: zipfile.ZipFile, name: str) -> bytes:
     """Read a file that is held in memory; what the archive says of its size may be wrong."""
-    with archive.open(_there(archive, name)) as stream:
+    if name not in archive.namelist():
+        raise NotAWheelError(f"it has no {name}")
+    with archive.open(name) as stream:
         data = stream.read(LARGEST_TEXT + 1)
     if len(data) > LARGEST_TEXT:
         raise NotAWheelError(f"its {name} is longer than {LARGEST_TEXT >> 20} MiB")
@@ -282,7 +265,7 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
     with tempfile.SpooledTemporaryFile(max_size=IN_MEMORY) as copy:
         try:
             with archive.open(info) as stream:
-                for chunk in iter(partial(stream.read, CHUNK), b""):
+                for chunk in iter(partial(stream.read, 1 << 20), b""):
                     digest.update(chunk)
                     scanner.feed(chunk)
                     if copy.tell() or chunk.startswith(MAGIC):
@@ -290,14 +273,11 @@ def read_member(archive: zipfile.ZipFile, info: zipfile.ZipInfo, texts: tuple[st
         except UNREADABLE as error:
             return Member(info.filename, trouble=f"cannot be read: {error}")
         scanner.feed(b"")
-        library, trouble = _try_library(info.filename, copy) if copy.tell() else (None, None)
+        library, trouble = None, None
+        try:
+            library = read_library(info.filename, copy) if copy.tell() else None
+        except NotElfError as error:
+            trouble = f"is no ELF file that can be read: {error}"
     sha256 = base64.urlsafe_b64encode(digest.digest()).rstrip(b"=").decode()
     found, mapped = frozenset(scanner.found), frozenset(scanner.mapped)
     return Member(info.filename, info.file_size, sha256, found, mapped, library, trouble)
-
-
-def _try_library(path: str, file: IO[bytes]) -> tuple[Library | None, str | None]:
-    try:
-        return read_library(path, file), None
-    except NotElfError as error:
-        return None, f"is no ELF file that can be read: {error}"

@@ -12,9 +12,10 @@ import shutil
 import struct
 import tempfile
 import zipfile
-from dataclasses import asdict, dataclass
+from contextlib import suppress
+from dataclasses import dataclass
 from posixpath import basename, join, normpath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.elf.conflicts import (
     OF_DRIVER,
@@ -160,8 +161,7 @@ class World:
         """Say whether a library has a name, in a version node where one is asked for and it has any."""
         part = self._part(library.path)
         if part is not None:
-            there = part.symbols
-            return f"{name}@{version}" in there.versioned if version and library.has else name in there.names
+            return part.symbols.has(name, version if library.has else "")
         index = self._index(library)
         return index is not None and index.has(name, version)
 
@@ -175,15 +175,10 @@ class World:
 
     def _index(self, library: Library) -> Index | None:
         if library.identity not in self._indexes:
-            self._indexes[library.identity] = _read_index(library.path)
+            self._indexes[library.identity] = None
+            with suppress(OSError, NotElfError, struct.error):
+                self._indexes[library.identity] = Index(open_elf(library.path))
         return self._indexes[library.identity]
-
-
-def _read_index(path: str) -> Index | None:
-    try:
-        return Index(open_elf(path))
-    except (OSError, NotElfError, struct.error):
-        return None
 
 
 # What cannot be loaded, and why.
@@ -226,10 +221,6 @@ class Judged:
     foreign: bool
     problems: tuple[Problem, ...]
 
-    def document(self) -> dict[str, Any]:
-        """Give it as JSON holds it."""
-        return asdict(self)
-
 
 @dataclass
 class Bench:
@@ -259,7 +250,7 @@ class Bench:
             group=group_of(part.library.path),
             torch=sum(bool(OF_TORCH.match(name)) for name in asked),
             stable=sum(bool(STABLE.match(name)) for name in asked),
-            foreign=any(one.kind in ("library", "major") and is_of_device(one.names[0]) for one in problems),
+            foreign=any(one.kind in ("library", "major") and bool(DEVICE.match(one.names[0])) for one in problems),
             problems=problems,
         )
 
@@ -275,7 +266,8 @@ class Bench:
         new = [one for one in process.order if one.library.identity not in there]
         lost = [each for each in process.missing[before:] if process.named(each[0]) is None]
         yield from self._missing(lost)
-        yield from self._versions(process, new)
+        for conflict in judge_versions(process, new):
+            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
         for conflict in judge_majors(process, new):
             if not any(conflict.names[0] == name for name, _ in lost):
                 yield Problem("major", conflict.library, conflict.names, 1, conflict.first)
@@ -297,25 +289,16 @@ class Bench:
                 scope += [one for one in opened if one not in scope]
 
     def _missing(self, lost: Iterable[tuple[str, Loaded]]) -> Iterator[Problem]:
+        offered = [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
         for name, one in lost:
             stem = stem_of(name)
-            rivals = [each for each in self._offered() if stem and stem_of(each) == stem and each != name]
+            rivals = [each for each in offered if stem and stem_of(each) == stem and each != name]
             if TORCH.match(name):
-                yield Problem("library", one.library.path, (name,), certain=self._torch_is_whole())
+                yield Problem("library", one.library.path, (name,), certain=bool(self._core()))
             elif rivals:
                 yield Problem("major", one.library.path, (name,), 1, rivals[0])
             elif name not in self.brought:
                 yield Problem("library", one.library.path, (name,), certain=self.closed and name not in OF_DRIVER)
-
-    def _offered(self) -> list[str]:
-        return [*(one.library.soname or basename(one.library.path) for one in self.base.order), *self.brings]
-
-    def _torch_is_whole(self) -> bool:
-        return bool(self._core())
-
-    def _versions(self, process: Process, new: Sequence[Loaded]) -> Iterator[Problem]:
-        for conflict in judge_versions(process, new):
-            yield Problem("version", conflict.library, conflict.names, 1, conflict.first)
 
     def _symbols(self, one: Loaded, scope: Sequence[Loaded], lost: bool, process: Process) -> Iterator[Problem]:
         missing: dict[str, list[str]] = {}
@@ -323,17 +306,19 @@ class Bench:
         for symbol in self.world.symbols(one.library).asked:
             if symbol.weak or (not self.closed and PYTHON.match(symbol.name)):
                 continue
-            if symbol.version and self._is_told(symbol.file, symbol.version, told, process):
-                continue
+            if symbol.version and symbol.version in told:
+                asked = process.named(symbol.file)  # where it is missing, or misses the node, that is told already
+                if asked is None or (asked.library.has and symbol.version not in asked.library.has):
+                    continue
             if not any(self.world.has(each.library, symbol.name, symbol.version) for each in scope):
                 missing.setdefault(self._kind(symbol.name), []).append(symbol.name)
         for kind, names in missing.items():
-            yield self._lacking(kind, one.library.path, names, lost)
-
-    def _is_told(self, file: str, version: str, told: set[str], process: Process) -> bool:
-        """Say whether a version node is of a library that is missing, or misses the node: that is told already."""
-        first = process.named(file)
-        return version in told and (first is None or bool(first.library.has and version not in first.library.has))
+            core, of_torch = self._core(), kind in ("torch", "abi")
+            certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
+            first = core if of_torch else ""
+            near = self._near(names[0]) if of_torch else ()
+            kept = tuple(sorted(names)[:KEPT])
+            yield Problem(kind, one.library.path, kept, len(names), first, near, certain)
 
     def _kind(self, name: str) -> str:
         if not OF_TORCH.match(name):
@@ -342,12 +327,6 @@ class Bench:
 
     def _core(self) -> str:
         return next((one.library.path for one in self.torch if "libtorch_cpu" in one.library.path), "")
-
-    def _lacking(self, kind: str, path: str, names: list[str], lost: bool) -> Problem:
-        core, of_torch = self._core(), kind in ("torch", "abi")
-        certain = bool(core) if of_torch else self.closed or not (lost or self.brought)
-        near = self._near(names[0]) if of_torch else ()
-        return Problem(kind, path, tuple(sorted(names)[:KEPT]), len(names), core if of_torch else "", near, certain)
 
     def _near(self, name: str) -> tuple[str, ...]:
         """Give what torch has by the same name with other arguments."""
@@ -376,6 +355,7 @@ DEVICE = re.compile(
     r"lib(?:torch_(?:cuda|xpu|hip)\w*|c10_(?:cuda|xpu|hip)|cud\w*|cu[a-z]+|nv\w+|nccl|sycl|ur_loader|ze_loader"
     r"|amdhip\w*|roc\w+|hip\w+|hsa\w*|intelocl|mkl_sycl\w*|ccl)\.so"
 )
+"""Libraries of an accelerator's runtime, and torch's part for it."""
 
 
 def group_of(path: str) -> str:
@@ -383,8 +363,3 @@ def group_of(path: str) -> str:
     folder, _, name = path.rpartition("/")
     stem = name.partition(".")[0]
     return f"{folder}/{VARIANT.sub('', stem + '.').rstrip('.')}"
-
-
-def is_of_device(name: str) -> bool:
-    """Say whether a library is one of an accelerator's runtime, or torch's part for it."""
-    return bool(DEVICE.match(name))

@@ -90,10 +90,10 @@ class Targets(NamedTuple):
 
 def names_of(versions: Iterable[str]) -> list[str]:
     """Give GPUs by their names, those without one by their version."""
-    return [VERSIONS.get(version, (version,))[0] for version in sorted(versions, key=_numbers)]
+    return [VERSIONS.get(version, (version,))[0] for version in sorted(versions, key=numbers_of)]
 
 
-def _numbers(version: str) -> tuple[int, ...]:
+def numbers_of(version: str) -> tuple[int, ...]:
     return tuple(map(int, version.split(".")))
 
 
@@ -103,20 +103,12 @@ def names_for(versions: Iterable[str]) -> list[str]:
     return sorted(name for each in versions for name in VERSIONS.get(each, ()) if counts[name] == 1)
 
 
-def _is_generic(section: str) -> bool:
-    return section.startswith(BUNDLE) and "spir64" in section and not section.endswith(AHEAD)
-
-
 def find_lacking(wanted: Iterable[str], versions: Iterable[str]) -> list[str]:
     """Give the wanted GPUs for which there is no image; a name without a known version cannot be judged."""
     there = {name for version in versions for name in (version, *VERSIONS.get(version, ()))}
-    plain = {name: _without_stepping(name) for name in wanted}
+    stepped = {name: EXACT.fullmatch(name) for name in wanted}
+    plain = {name: (found[1] or found[2]) if found else name for name, found in stepped.items()}
     return [name for name, found in plain.items() if found in {*NAMES, *VERSIONS} and found not in there]
-
-
-def _without_stepping(name: str) -> str:
-    found = EXACT.fullmatch(name)
-    return (found[1] or found[2]) if found else name
 
 
 def read_lists(elf: Elf) -> frozenset[str]:
@@ -130,8 +122,8 @@ def read_targets(elf: Elf) -> Targets:
     found: set[str] = set()
     count, trouble, generic = 0, "", False
     for section in elf.sections():
-        generic = generic or _is_generic(section.name)
         if not section.name.endswith((AHEAD, TOGETHER)):
+            generic = generic or (section.name.startswith(BUNDLE) and "spir64" in section.name)
             continue
         starts = _starts(elf, section.offset, section.offset + section.size)
         count += len(starts) - 1
@@ -151,16 +143,14 @@ def _starts(elf: Elf, start: int, end: int) -> list[int]:
     """
     kinds = (ARCHIVE, ELF, ZSTD)
     first = [each for each in kinds if elf.data[start : start + len(each)] == each]
-    found = (list(_places(elf, magic, start, end)) for magic in first or kinds)
-    return [*next(filter(None, found), []), end]
-
-
-def _places(elf: Elf, magic: bytes, start: int, end: int) -> Iterator[int]:
-    place = elf.data.find(magic, start, end)
-    while place >= 0:
-        if (place - start) % 8 == 0:
-            yield place
-        place = elf.data.find(magic, place + 1, end)
+    for magic in first or kinds:
+        places, place = [], elf.data.find(magic, start, end)
+        while place >= 0:
+            places.append(place)
+            place = elf.data.find(magic, place + 1, end)
+        if aligned := [each for each in places if (each - start) % 8 == 0]:
+            return [*aligned, end]
+    return [end]
 
 
 def _expand(image: bytes) -> tuple[bytes, str]:
@@ -168,8 +158,7 @@ def _expand(image: bytes) -> tuple[bytes, str]:
     if not image.startswith(ZSTD):
         return image, ""
     try:
-        unpacker = import_module("compression.zstd").ZstdDecompressor()
-        return unpacker.decompress(image, LARGEST), ""
+        return import_module("compression.zstd").ZstdDecompressor().decompress(image, LARGEST), ""
     except ImportError:
         return _expand_by_program(image)
     except ValueError as error:  # its own ZstdError among them

@@ -8,7 +8,7 @@ from posixpath import basename, dirname, join, normpath
 from typing import TYPE_CHECKING, NamedTuple
 
 from helperlib.wheel.contents import Finding, some
-from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of
+from helperlib.wheel.images import AHEAD, BUNDLE, NAMES, find_lacking, names_of, numbers_of
 from helperlib.wheel.runtime import opens, wrong_names
 
 if TYPE_CHECKING:
@@ -59,7 +59,9 @@ def find_lost(wheel: Wheel) -> Iterator[Lost]:
         folders = search_folders(one, wheel)
         for name in sorted(set(one.needed)):
             if name in places and not places[name] & folders:
-                yield Lost(one.path, name, _opener(name, wheel), _is_alone(one.path, needed, wheel))
+                named = [basename(each.path) for each in wheel.libraries if each.soname == name]
+                opener = next((each for each in wheel.opened if any(opens(each.name, file) for file in named)), None)
+                yield Lost(one.path, name, opener, _is_alone(one.path, needed, wheel))
 
 
 def _is_alone(path: str, needed: set[str], wheel: Wheel) -> bool:
@@ -69,18 +71,8 @@ def _is_alone(path: str, needed: set[str], wheel: Wheel) -> bool:
     return not file.startswith("lib") or file in needed or any(opens(one.name, file) for one in wheel.opened)
 
 
-def _opener(name: str, wheel: Wheel) -> Opened | None:
-    """Give where Python code of the wheel opens the library that answers to a name."""
-    named = [basename(one.path) for one in wheel.libraries if one.soname == name]
-    return next((one for one in wheel.opened if any(opens(one.name, file) for file in named)), None)
-
-
 def relative(folder: str) -> bool:
     return bool(ORIGIN.match(folder))
-
-
-def is_below(folder: str, prefix: str) -> bool:
-    return f"{normpath(folder)}/".startswith(f"{normpath(prefix)}/")
 
 
 def installed(path: str) -> str:
@@ -213,7 +205,8 @@ def check_rpath(wheel: Wheel, wanted: Wanted) -> Finding:
     absolute = {folder: path for path, folder in paths if not relative(folder)}
     lost = list(find_lost(wheel))
     stuck = any(one.alone and not one.opened for one in lost)
-    built = any(is_below(folder, prefix) for folder in absolute for prefix in wanted.folders)
+    of_build = tuple(f"{normpath(prefix)}/" for prefix in wanted.folders)
+    built = any(f"{normpath(folder)}/".startswith(of_build) for folder in absolute)
     kept = {wanted.interpreter}  # Python's own flags write it into every extension
     open_to_all = {folder for folder in absolute if OF_ANYONE.match(folder) and not OF_SYSTEM.match(folder)} - kept
     texts = [f"{path} looks in {folder or 'the current folder'}" for folder, path in absolute.items()]
@@ -229,7 +222,7 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
     highest: dict[str, tuple[tuple[int, ...], str]] = {}
     for one in wheel.libraries:
         for kind, text in one.floor:
-            found = (tuple(map(int, text.split("."))), f"{kind} {text} ({basename(one.path)})")
+            found = (numbers_of(text), f"{kind} {text} ({basename(one.path)})")
             highest[kind] = max(highest.get(kind, found), found)
     seen = ", ".join(text for _, text in highest.values()) or "needs no versions of system libraries"
     if foreign := [text for one in wheel.libraries for text in _of_other_family(one, wheel.tags)]:
@@ -238,9 +231,8 @@ def check_floor(wheel: Wheel, _: Wanted) -> Finding:
     if promised and "GLIBC" in highest and highest["GLIBC"][0][:2] > max(promised):
         return Finding("warn", f"more than the tag says: {seen}", "glibc {}.{}".format(*max(promised)))
     plain = "GLIBC" in highest and any("-linux_" in tag for tag in wheel.tags)
-    return Finding(
-        "info", f"{seen}; manylinux_{'_'.join(map(str, highest['GLIBC'][0][:2]))} at best" if plain else seen
-    )
+    best = f"; manylinux_{'_'.join(map(str, highest['GLIBC'][0][:2]))} at best" if plain else ""
+    return Finding("info", seen + best)
 
 
 def _of_other_family(one: Library, tags: Collection[str]) -> Iterator[str]:

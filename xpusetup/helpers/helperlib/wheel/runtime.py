@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from helperlib.wheel.contents import Wanted, Wheel
 
-    Function = ast.FunctionDef | ast.AsyncFunctionDef
-
 
 # Which libraries of a wheel its own Python code opens by name: torchaudio opens one before it imports another.
 #
@@ -78,13 +76,12 @@ def _parse(text: bytes) -> list[Scope]:
         tree = ast.parse(text)
     except (SyntaxError, ValueError, RecursionError):
         return []
-    inner = [node for node in ast.walk(tree) if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef))]
-    return [_scope("", frozenset(), tree), *(_scope(one.name, _parameters(one), one) for one in inner)]
-
-
-def _parameters(function: Function) -> frozenset[str]:
-    arguments = function.args
-    return frozenset(one.arg for one in (*arguments.posonlyargs, *arguments.args, *arguments.kwonlyargs)) - {"self"}
+    found = [_scope("", frozenset(), tree)]
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.FunctionDef, ast.AsyncFunctionDef)):
+            parameters = (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+            found.append(_scope(node.name, frozenset(one.arg for one in parameters) - {"self"}, node))
+    return found
 
 
 def _scope(name: str, parameters: frozenset[str], top: ast.AST) -> Scope:
@@ -92,8 +89,8 @@ def _scope(name: str, parameters: frozenset[str], top: ast.AST) -> Scope:
     values: dict[str, list[ast.expr]] = {}
     for node in _own(top):
         if isinstance(node, ast.Call):
-            given = (*node.args, *(word.value for word in node.keywords))
-            calls.append((_called(node.func), given))
+            called = node.func.attr if isinstance(node.func, ast.Attribute) else getattr(node.func, "id", "")
+            calls.append((called, (*node.args, *(word.value for word in node.keywords))))
         for target, value in _assigned(node):
             values.setdefault(target, []).append(value)
     return Scope(name, parameters, tuple(calls), values)
@@ -105,10 +102,6 @@ def _own(top: ast.AST) -> Iterator[ast.AST]:
         if not isinstance(child, (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)):
             yield child
             yield from _own(child)
-
-
-def _called(function: ast.expr) -> str:
-    return function.attr if isinstance(function, ast.Attribute) else getattr(function, "id", "")
 
 
 def _assigned(node: ast.AST) -> Iterator[tuple[str, ast.expr]]:
@@ -144,8 +137,10 @@ def _hands_on(scope: Scope, loaders: frozenset[str]) -> bool:
 
 
 def _texts(scope: Scope, loaders: frozenset[str]) -> set[str]:
-    found = {text for expression in _reaching(scope, loaders) for text in _spelled(expression)}
-    return {name for text in found if _telling(name := basename(text))}
+    """Give the names that tell of a library: of enough letters beside `lib` and the ending."""
+    names = {basename(text) for expression in _reaching(scope, loaders) for text in _spelled(expression)}
+    plain = {name: ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib") for name in names}
+    return {name for name, letters in plain.items() if sum(map(str.isalnum, letters)) >= TELLING}
 
 
 def _spelled(node: ast.AST) -> Iterator[str]:
@@ -165,11 +160,6 @@ def _whole(node: ast.AST) -> str:
     if isinstance(node, ast.BinOp) and isinstance(node.op, ast.Add):
         return (_whole(node.left) or ANYTHING) + (_whole(node.right) or ANYTHING)
     return ""
-
-
-def _telling(name: str) -> bool:
-    plain = ENDING.sub("", name.replace("*", "")).replace(ANYTHING, "").removeprefix("lib")
-    return sum(char.isalnum() for char in plain) >= TELLING
 
 
 def opens(pattern: str, library: str) -> bool:
@@ -239,11 +229,6 @@ def required(wheel: Wheel) -> set[str]:
     return direct | more | {each for name in more for each in BRINGS_ALL.get(name, ())}
 
 
-def owner_of(library: str) -> str:
-    """Give the distribution that brings a library; empty where none is known."""
-    return next((name for name, globs in BROUGHT.items() if any(fnmatch(library, glob) for glob in globs)), "")
-
-
 def from_outside(wheel: Wheel) -> dict[str, str]:
     """Give the libraries that are neither in the wheel nor any system's or driver's, and for each one who needs it."""
     inside = {basename(member.path) for member in wheel.members}
@@ -262,7 +247,7 @@ def check_requires(wheel: Wheel, _: Wanted) -> Finding:
     told = "; ".join(line for line in wheel.requires if "extra ==" not in line) or "requires nothing"
     lost, foreign, with_torch = [], [], False
     for name, by in sorted(from_outside(wheel).items()):
-        owner = owner_of(name)
+        owner = next((one for one, globs in BROUGHT.items() if any(fnmatch(name, glob) for glob in globs)), "")
         if owner == "torch":  # what is linked to torch is imported by torch or after it, whether it says so or not
             with_torch = True
         elif owner and owner not in there and owner != canonical(wheel.name):

@@ -11,6 +11,7 @@ import csv
 import hashlib
 import io
 import json
+import shutil
 import zipfile
 from copy import copy
 from typing import TYPE_CHECKING, Any
@@ -55,7 +56,12 @@ def render_sbom(name: str, version: str, sources: Sequence[Source]) -> bytes:
 
 def _component(source: Source) -> dict[str, Any]:
     ref = f"{source.path or '.'}@{source.rev or source.sha256}"
-    found: dict[str, Any] = {"type": "library", "bom-ref": ref, "name": source.name, "version": _version(source)}
+    found: dict[str, Any] = {
+        "type": "library",
+        "bom-ref": ref,
+        "name": source.name,
+        "version": source.tag or source.rev or source.sha256,
+    }
     if address := _package(source):
         found["purl"] = address
     if source.address:
@@ -73,10 +79,6 @@ def _component(source: Source) -> dict[str, Any]:
             for each in source.licences
         ]
     return found
-
-
-def _version(source: Source) -> str:
-    return source.tag or source.rev or source.sha256
 
 
 def _hash(sha256: str) -> dict[str, str]:
@@ -142,23 +144,16 @@ def _replace_last(wheel: Path, last: str, members: dict[str, bytes]) -> None:
         del archive.NameToInfo[last]
         archive.start_dir = old.header_offset
         for name, text in members.items():
-            archive.writestr(_info(name, old), text)
-
-
-def _info(name: str, like: zipfile.ZipInfo) -> zipfile.ZipInfo:
-    """Give what an archive says of a member, with date and mode of another one."""
-    info = zipfile.ZipInfo(name, like.date_time)
-    info.external_attr, info.compress_type = like.external_attr, zipfile.ZIP_DEFLATED
-    return info
+            info = zipfile.ZipInfo(name, old.date_time)
+            info.external_attr, info.compress_type = old.external_attr, zipfile.ZIP_DEFLATED
+            archive.writestr(info, text)
 
 
 def _move_to_end(wheel: Path, last: str) -> None:
     """Pack a wheel anew whose RECORD does not lie last, as PEP 427 asks for."""
     draft = wheel.with_name(f"{wheel.name}.anew")
     with zipfile.ZipFile(wheel) as old, zipfile.ZipFile(draft, "w") as new:
-        infos = sorted(old.infolist(), key=lambda info: (info.filename == last, info.header_offset))
-        for info in infos:
+        for info in sorted(old.infolist(), key=lambda info: (info.filename == last, info.header_offset)):
             with old.open(info) as source, new.open(copy(info), "w") as target:
-                while chunk := source.read(1 << 20):
-                    target.write(chunk)
+                shutil.copyfileobj(source, target, 1 << 20)
     draft.replace(wheel)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from helperlib.env.pins import hash_file
 from helperlib.git.process import without_credentials
-from helperlib.git.tree import GITLINK, KEPT
+from helperlib.git.tree import GITLINK, KEPT, MARK
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -29,8 +29,6 @@ CODE = re.compile(
     r"\.(?:py[ixc]?|c|cc|cpp|cxx|cu|h|hpp|hxx|inc|in|sh|js|ts|css|cmake|go|rs|java|rb|pl|json|ya?ml|toml|bazel|bzl|cfg|png|svg)",
     re.IGNORECASE,
 )
-MARK = "xpusetup-rev"
-"""The file in a fetched tree's git folder that holds the commit which was fetched."""
 STAMP = ".archive"
 """The file in an unpacked archive that holds its hash."""
 MADE = {"build", "dist", "node_modules", "__pycache__"}
@@ -79,26 +77,23 @@ def find_sources(git: Git, tree: Path, name: str, told: Mapping[str, Any], archi
     """Give the sources of a component, those in submodules included, in the order of their paths.
 
     `told` is what the profile says of the component, without a `repo` where the tree is the builder's own; `archived`
-    the file that identifies an unpacked archive.
+    the file that identifies an unpacked archive, by the hash of its files that its fetching step wrote down.
     """
     if not (tree / ".git").exists():
-        return [_unpacked(tree, name, archived)]
+        digest = str(json.loads(archived.read_text(encoding="utf-8"))["archive"])
+        return [Source(name, sha256=digest, licences=tuple(_licences(tree, _files(tree))))]
     named = {"": {**told, "name": name}, **{str(item["path"]): item for item in told.get("vendored", ())}}
     found: dict[str, Source] = {}
     for path, said in sorted(named.items()):
         if (tree / path / ".git").is_dir() or not path:
-            ours = _is_fetched(git, tree / path)
+            place, mark = tree / path, tree / path / ".git" / MARK
+            # As it was fetched: the profile's, not one of the builder's own, and at its commit.
+            fetched = mark.is_file() and not place.is_symlink()
+            ours = fetched and mark.read_text(encoding="utf-8").strip() == _head(git, place)
             listed = {each.path: each for each in _repositories(git, tree, path, str(said.get("repo", "")) * ours)}
             tag = str(said.get("tag", "")) * ours
             found |= {**listed, path: replace(listed[path], name=str(said["name"]), tag=tag)}
     return [found[path] for path in sorted(found)]
-
-
-def _is_fetched(git: Git, place: Path) -> bool:
-    """Say whether a tree is as it was fetched: the profile's, not one of the builder's own, and at its commit."""
-    mark = place / ".git" / MARK
-    own = place.is_symlink() or not mark.is_file()
-    return not own and mark.read_text(encoding="utf-8").strip() == _head(git, place)
 
 
 def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Source]:
@@ -107,13 +102,14 @@ def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Sou
     listed = [entry for entry in (_ask(git, place, "ls-files", "-s", "-z")).split("\0") if entry]
     rows = [(entry.partition(" ")[0], entry.partition("\t")[2]) for entry in listed]
     asked = ("status", "--porcelain", "--untracked-files=no", "--ignore-submodules=all")
+    patches = Path(_ask(git, place, "rev-parse", "--absolute-git-dir").strip(), KEPT)  # those that are on the tree
     yield Source(
         name=path,
         path=path,
         address=address,
         rev=_head(git, place),
         changed=bool(_ask(git, place, *asked)),
-        patches=tuple(hash_file(each) for each in _patches(git, place)),
+        patches=tuple(hash_file(each) for each in sorted(patches.glob("*.patch"))),
         licences=tuple(_licences(place, (name for mode, name in rows if mode != GITLINK))),
     )
     for mode, name in rows:
@@ -121,11 +117,6 @@ def _repositories(git: Git, tree: Path, path: str, address: str) -> Iterator[Sou
         if mode == GITLINK and (tree / inner / ".git").exists():
             origin = _ask(git, tree / inner, "config", "remote.origin.url").strip() if address else ""
             yield from _repositories(git, tree, inner, without_credentials(origin))
-
-
-def _patches(git: Git, place: Path) -> list[Path]:
-    """Give the patches that are on a tree."""
-    return sorted(Path(_ask(git, place, "rev-parse", "--absolute-git-dir").strip(), KEPT).glob("*.patch"))
 
 
 def _head(git: Git, place: Path) -> str:
@@ -146,12 +137,6 @@ def _licences(place: Path, names: Iterable[str]) -> Iterator[Licence]:
         file = place / name
         if is_licence(file.name) and file.is_file() and not file.is_symlink():
             yield Licence(name, hash_file(file))
-
-
-def _unpacked(tree: Path, name: str, identified: Path) -> Source:
-    """Give an unpacked archive of the builder's own, by the hash of its files that its fetching step wrote down."""
-    told = json.loads(identified.read_text(encoding="utf-8"))
-    return Source(name, sha256=str(told["archive"]), licences=tuple(_licences(tree, _files(tree))))
 
 
 def _files(folder: Path) -> Iterator[str]:

@@ -29,15 +29,12 @@ if TYPE_CHECKING:
     from helperlib.wheel.sources import Source
 
 
-STATEMENT = "https://in-toto.io/Statement/v1"
-PREDICATE = "https://slsa.dev/provenance/v1"
 BUILD_TYPE = "urn:xpusetup:step-scripts:1"
 """How to read what follows: docs/provenance.md."""
 BUILDER = "urn:xpusetup:whoever-ran-the-scripts"
 ENDING = ".provenance.json"
 SIGNED = ".intoto.jsonl"
 """What the names of a statement and of a signed one end with, behind the whole name of the wheel."""
-SBOM_TYPE = "application/vnd.cyclonedx+json"
 CODE = (".py", ".sh", ".cmake")
 AFTER = re.compile(r"^AFTER=(.*)$", re.MULTILINE)
 
@@ -60,11 +57,19 @@ class Built:
 
 def render_statement(built: Built) -> bytes:
     """Give the statement of a wheel."""
+    helpers = _file("helpers", digest_helpers(built.root / "helpers"))
+    version = {"xpusetup": str(built.about.get("xpusetup", ""))}
     document = {
-        "_type": STATEMENT,
+        "_type": "https://in-toto.io/Statement/v1",
         "subject": [_file(built.wheel.name, hash_file(built.wheel))],
-        "predicateType": PREDICATE,
-        "predicate": {"buildDefinition": _definition(built), "runDetails": _run(built)},
+        "predicateType": "https://slsa.dev/provenance/v1",
+        "predicate": {
+            "buildDefinition": _definition(built),
+            "runDetails": {
+                "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
+                "byproducts": [{**_file(SBOM, built.sbom), "mediaType": "application/vnd.cyclonedx+json"}],
+            },
+        },
     }
     return (json.dumps(document, indent=1, sort_keys=True, ensure_ascii=True) + "\n").encode()
 
@@ -72,6 +77,7 @@ def render_statement(built: Built) -> bytes:
 def _definition(built: Built) -> dict[str, Any]:
     profile = built.about.get("profile", {})
     before = list(steps_before(built.root, built.step))
+    scripts = [f"steps/{step}.sh" for step in (*before, built.step)]
     inner: dict[str, Any] = {"python": platform.python_version(), "machine": platform.machine()}
     inner["libc"] = " ".join(platform.libc_ver()).strip()
     if facts := built.about.get("facts"):
@@ -87,17 +93,8 @@ def _definition(built: Built) -> dict[str, Any]:
             *(_of_source(each) for each in built.sources),
             *_unique(row for step in before for row in _made_by(built.root, step)),
             *_unique(_tool(name, built.root) for name in built.tools),
-            *(_script(built.root, step) for step in (*before, built.step)),
+            *(_file(name, hash_file(built.root / name)) for name in scripts),
         ],
-    }
-
-
-def _run(built: Built) -> dict[str, Any]:
-    helpers = {"name": "helpers", "digest": {"sha256": digest_helpers(built.root / "helpers")}}
-    version = {"xpusetup": str(built.about.get("xpusetup", ""))}
-    return {
-        "builder": {"id": BUILDER, "version": version, "builderDependencies": [helpers]},
-        "byproducts": [{**_file(SBOM, built.sbom), "mediaType": SBOM_TYPE}],
     }
 
 
@@ -135,23 +132,15 @@ def steps_before(root: Path, step: str) -> Iterator[str]:
     return iter(sorted(found))
 
 
-def _script(root: Path, step: str) -> dict[str, Any]:
-    return _file(f"steps/{step}.sh", hash_file(root / f"steps/{step}.sh"))
-
-
 def _made_by(root: Path, step: str) -> Iterator[dict[str, Any]]:
-    for digest, path in read_stamp(root / f"stamps/{step}"):
+    stamp = root / f"stamps/{step}"  # sha256 and path of what a step made, as helpers/step.sh wrote it down
+    for line in stamp.read_text(encoding="utf-8").splitlines()[1:] if stamp.is_file() else ():
+        digest, _size, _written, rest = line.split(" ", 3)
+        path = Path(rest if rest.startswith("/") else rest.split(" ", 2)[2])
         if path.suffix == ".whl":
             yield _file(path.name, digest)
         elif path.name.endswith("requirements.json") and path.is_file():
             yield from map(_installed, json.loads(path.read_text(encoding="utf-8")))
-
-
-def read_stamp(stamp: Path) -> Iterator[tuple[str, Path]]:
-    """Give sha256 and path of what a step made, as helpers/step.sh wrote it down."""
-    for line in stamp.read_text(encoding="utf-8").splitlines()[1:] if stamp.is_file() else ():
-        digest, _size, _written, rest = line.split(" ", 3)
-        yield digest, Path(rest if rest.startswith("/") else rest.split(" ", 2)[2])
 
 
 def _installed(row: Mapping[str, str]) -> dict[str, Any]:
@@ -164,19 +153,13 @@ def _installed(row: Mapping[str, str]) -> dict[str, Any]:
 
 def _tool(name: str, root: Path) -> dict[str, Any]:
     """Identify a compiler: the one behind the launcher that a step may have put before it."""
-    path = find_tool(name, root)
+    places = (place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place) != root / "launcher")
+    path = shutil.which(name, path=os.pathsep.join(places))
     if path is None:
         return {"name": Path(name).name, "annotations": {"found": False}}
     said = subprocess.run((path, "--version"), check=False, capture_output=True, text=True, errors="replace")
     version = {"version": said.stdout.partition("\n")[0]}
-    return {**_file(Path(name).name, hash_file(path.resolve())), "annotations": version}
-
-
-def find_tool(name: str, root: Path) -> Path | None:
-    """Find a program as PATH does, but for the folder in which steps put their launchers."""
-    places = (place for place in os.environ.get("PATH", "").split(os.pathsep) if Path(place) != root / "launcher")
-    found = shutil.which(name, path=os.pathsep.join(places))
-    return Path(found) if found else None
+    return {**_file(Path(name).name, hash_file(Path(path).resolve())), "annotations": version}
 
 
 def digest_helpers(folder: Path) -> str:
