@@ -141,6 +141,8 @@ class PlaceReader:
         wanted: Place = next((each for each in inner if self._tells(each)), "")
         got = self.spots[wanted][0]
         got.inside = wanted
+        if wanted == "container":
+            got.hosts = [self.spots[each][0] for each in HOME if each in self.spots]
         others: tuple[Place, ...] = ("", "host", "container", "guest", "other")
         for place in others:
             if place != wanted and place in self.spots:
@@ -156,6 +158,8 @@ class PlaceReader:
         return any((*own, got.available is not None, heard.no_platform, got.told, *heard.shown_to.values(), got.errors))
 
 
+HOME: tuple[Place, ...] = ("", "host")
+"""The machine itself."""
 BOOKS = ("lines", "left", "listed")
 LISTS = ("unread", "prose")
 OF_THE_KERNEL = ("gpus", "messages", "blacklisted", "named", "chips", "onboard")
