@@ -152,8 +152,8 @@ LAST_WITH_THE_OLD = 31740
 OF_OLD = ("0", "1")
 OLD_PARTS = (
     "Install the compiler that belongs to it beside the new one: the packages of its release bring it (intel-igc-core"
-    " and intel-igc-opencl 1.0.17537 for 24.35.30872, which is the last for graphics before Gen12). A distribution that has"
-    " it no more leaves building it (github.com/intel/intel-graphics-compiler, tag igc-1.0.17537.24, into"
+    " and intel-igc-opencl 1.0.17537 for 24.35.30872, which is the last for graphics before Gen12). A distribution that"
+    " has it no more leaves building it (github.com/intel/intel-graphics-compiler, tag igc-1.0.17537.24, into"
     " /usr/local/lib, then sudo ldconfig), or a container of Ubuntu 22.04 or 24.04 with intel-opencl-icd-legacy1."
     " A newer driver is no way out for such graphics."
 )

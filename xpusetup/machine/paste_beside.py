@@ -6,6 +6,7 @@ import re
 from typing import TYPE_CHECKING
 
 from xpusetup.machine.facts import Shown
+from xpusetup.machine.paste_hardware import opens
 from xpusetup.machine.versions import BUILD, DRIVER_PACKAGES, is_stock
 from xpusetup.machine.works import is_gpu_line
 
@@ -110,7 +111,11 @@ def outdone(inner: Pasted, outer: Sequence[Pasted]) -> dict[str, Shown]:
         return {}
     for host in outer:
         other = _driver(host)
-        if other is None or other[1] <= there[1] or not _lists(host):
+        if not _lists(host) or (other is None and not _may_be_older(inner, there[1])):
+            continue
+        if other is None:
+            return _by_its_host(there[0])
+        if other[1] <= there[1]:
             continue
         line = f"the container has {there[0]}; the host has {other[0]}, and lists the GPU with it"
         means = (
@@ -124,6 +129,30 @@ def outdone(inner: Pasted, outer: Sequence[Pasted]) -> dict[str, Shown]:
         same = ["rt.neo_abort", "rt.neo_query", "ocl.no_platform", "ze.no_device", "ze.uninitialized", "ov.no_gpu"]
         return {"container.older_than_gpu": Shown(line=line, means=means, mend=mend, same=same)}
     return {}
+
+
+LAST_OF_ALL = 30872
+"""Up to this build a driver that is passed over is older than the GPU: later ones have dropped graphics."""
+
+
+def _may_be_older(inner: Pasted, build: int) -> bool:
+    """Say whether a container's driver is what is left as the cause: it has the node and may open it."""
+    render = [node for node in inner.nodes.values() if "renderD" in node.path]
+    return build < LAST_OF_ALL and bool(render) and all(opens(node, inner) for node in render)
+
+
+def _by_its_host(there: str) -> dict[str, Shown]:
+    """Say that the container's driver is at fault, where of the host's only that it works was told."""
+    means = (
+        "The driver in user space is the container's own. On the host, with the same kernel and GPU, a GPU is listed,"
+        " and the container has the node and may open it: what is left is its driver, which is older than the GPU"
+    )
+    mend = (
+        "Take a newer tag of the image, or install a newer driver in it with its graphics compiler."
+    )
+    same = ["ocl.no_platform", "ze.no_device", "ze.uninitialized", "ov.no_gpu"]
+    line = f"the container has {there}, and lists nothing; the host lists the GPU"
+    return {"container.older_than_gpu": Shown(line=line, means=means, mend=mend, same=same)}
 
 
 def _driver(got: Pasted) -> tuple[str, int] | None:
