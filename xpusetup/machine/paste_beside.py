@@ -147,9 +147,7 @@ def _by_its_host(there: str) -> dict[str, Shown]:
         "The driver in user space is the container's own. On the host, with the same kernel and GPU, a GPU is listed,"
         " and the container has the node and may open it: what is left is its driver, which is older than the GPU"
     )
-    mend = (
-        "Take a newer tag of the image, or install a newer driver in it with its graphics compiler."
-    )
+    mend = "Take a newer tag of the image, or install a newer driver in it with its graphics compiler."
     same = ["ocl.no_platform", "ze.no_device", "ze.uninitialized", "ov.no_gpu"]
     line = f"the container has {there}, and lists nothing; the host lists the GPU"
     return {"container.older_than_gpu": Shown(line=line, means=means, mend=mend, same=same)}
