@@ -167,4 +167,4 @@ def _is_blind(got: Pasted) -> bool:
 
 
 def _lists(got: Pasted) -> bool:
-    return any(is_gpu_line(line) for line in (*got.sycl, *got.clinfo))
+    return any(is_gpu_line(line) for line in (*(each for each in got.sycl if each.startswith("[")), *got.clinfo))

@@ -41,6 +41,8 @@ INTO = re.compile(
     r"|lxc(?:-attach| exec| shell)|distrobox enter|toolbox (?:run|enter))\b(?P<rest>.*)$"
 )
 SHELLS = re.compile(r"(?:^|[\s/])(?:ba|z|da)?sh$|^ *\d{3,4}$")
+OUTSIDE = re.compile(r"^(?:sudo )?(?:docker|podman|nerdctl|kubectl) (?:exec|run|logs|ps|inspect|compose)\b")
+"""Commands that nobody types inside of a container."""
 HOSTS = re.compile(r"(?i)^(?:pve\d*|proxmox\w*|unraid|tower|truenas|nas)$")
 
 
@@ -108,6 +110,8 @@ class PlaceReader:
             self.visited = None
         self._at_prompt(host)
         inner = inner_command(command)
+        if OUTSIDE.match(command) and self.place == "container" and not self.entering and not CONTAINER.fullmatch(host):
+            self.go("host")
         if command == "exit":
             self.entering = False
             self.go("host" if self.place in ("container", "guest") else self.place)
