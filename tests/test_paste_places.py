@@ -302,7 +302,7 @@ def test_graphics_of_inxi() -> None:
 def test_how_old_graphics_are_by_name(name: str, age: str) -> None:
     assert age_of("", name) == age
     line = f"00:02.0 VGA compatible controller: Intel Corporation {name} (rev 06)\n"
-    assert ("hw.legacy_gpu" in causes(line)) == bool(age)
+    assert ("hw.legacy_gpu" in causes(f"{line}>>> torch.xpu.is_available()\nFalse\n")) == bool(age)
 
 
 def test_a_processor_for_networks_is_no_gpu() -> None:

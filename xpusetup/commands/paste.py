@@ -16,11 +16,12 @@ from xpusetup.doctor.known import SAID, untold_parts
 from xpusetup.explain.explanation import explain as explain_chunks
 from xpusetup.machine.known_bad import concerns
 from xpusetup.machine.paste_advice import Habits, habits_of
-from xpusetup.machine.paste_expected import is_expected, is_of_another
+from xpusetup.machine.paste_expected import is_expected, is_of_another, is_settled, shows_use
 from xpusetup.machine.paste_lines import MOST_TEXT
 from xpusetup.machine.paste_prose import is_prose
+from xpusetup.machine.paste_shown import REFUSED
 from xpusetup.machine.pasted_facts import PARTS, PasteReport, facts_from_paste
-from xpusetup.machine.works import fails, torch_works
+from xpusetup.machine.works import fails, lists_gpu, torch_works
 from xpusetup.run.tables import gpu_table, sayings, showings
 from xpusetup.system.logs import CHUNK, STDIN, read_log, read_stdin
 
@@ -141,11 +142,22 @@ class Paste:
             unread_lines=list(report.examples),
             cut=self.cut,
             causes=meant,
-            symptoms=_symptoms([cause for cause in told if _is_symptom(cause, self.facts)], self.facts, findings),
+            symptoms=self._symptoms([cause for cause in told if _is_symptom(cause, self.facts)], findings),
             unknown=_unknown(self.facts, findings),
             surer=any(cause.level == "error" for cause in meant)
             and all(each.seen.startswith(SAID) or each.id in UNSURE for each in findings if each.id in causes),
         )
+
+    def _symptoms(self, causes: Iterable[Cause], findings: Iterable[Finding]) -> list[str]:
+        """Give the lines that say that it fails and not why; none where a check says why, or a named program fails."""
+        if any(each.level in ("fail", "crash") for each in findings):
+            return []
+        refused = self.facts.torch is not None and self.facts.torch.report is not None
+        used = (lists_gpu(self.facts) and not refused) or shows_use(self.lines)
+        spoken = self.facts.said.get("fails", "it finds no device")
+        said = [spoken] if fails(self.facts) and not (used and not REFUSED.search(spoken)) else []
+        lines = [*(cause.text.strip()[:160] for cause in causes), *(each[:160] for each in said)]
+        return list(dict.fromkeys(lines))[:3]
 
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
         """Say of a torch that does not import, or has no device, what its error means."""
@@ -198,6 +210,7 @@ def read_paste(names: Sequence[str]) -> Paste:
     causes = tuple(
         each for each in causes if not (works and (is_of_another(each.text) or is_expected(each.text, lines)))
     )
+    causes = () if is_settled(lines) else causes
     cut = any(len(each) >= MOST_TEXT for each in data)
     return Paste(facts, report, causes, cut, habits_of(texts, contained=contained), lines)
 
@@ -208,14 +221,6 @@ def _is_symptom(cause: Cause, facts: Facts) -> bool:
         return torch_works(facts)
     wanted = DECIDES.get(cause.id)
     return cause.id in AMBIGUOUS and not (wanted and facts.is_told(wanted))
-
-
-def _symptoms(causes: Iterable[Cause], facts: Facts, findings: Iterable[Finding]) -> list[str]:
-    """Give the lines that say that it fails and not why; none where a check says why."""
-    if any(each.level in ("fail", "crash") for each in findings):
-        return []
-    said = [facts.said.get("fails", "it finds no device")] if fails(facts) else []
-    return list(dict.fromkeys([*(cause.text.strip()[:160] for cause in causes), *(each[:160] for each in said)]))[:3]
 
 
 def _refuted(cause: Cause, findings: Sequence[Finding], facts: Facts) -> bool:

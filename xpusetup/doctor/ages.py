@@ -36,6 +36,8 @@ def _table(question: Question) -> FirstTable | None:
 def first_of(question: Question, gpu: Gpu, part: Part) -> First | None:
     """Give the first release of a part that serves a GPU; None where no source says it."""
     table, kind = _table(question), family(question, gpu)
+    if table and kind is None and part == "kernel":
+        return table.kernel_of(gpu.device)
     return table.of_family(kind.id, part) if table and kind else None
 
 
@@ -143,6 +145,36 @@ def check_torch_for_gpu(question: Question) -> Answer | None:
     seen = tell(question, f"{name} {version}", late)
     seen += ": without code for it all kernels are compiled at the first use, which looks like a hang" if hangs else ""
     return Answer("fail" if sure or hangs else "warn", seen, {"python": torch.python})
+
+
+LAST_WITH_THE_OLD = 31740
+"""Drivers before this build load the graphics compiler of release 1 (libigc.so.1), and those since then that of 2."""
+OF_OLD = ("0", "1")
+OLD_PARTS = (
+    "Install the compiler that belongs to it beside the new one: the packages of its release bring it (intel-igc-core"
+    " and intel-igc-opencl 1.0.17537 for 24.35.30872, which is the last for graphics before Gen12). A distribution that"
+    " has it no more leaves building it (github.com/intel/intel-graphics-compiler, tag igc-1.0.17537.24, into"
+    " /usr/local/lib, then sudo ldconfig), or a container of Ubuntu 22.04 or 24.04 with intel-opencl-icd-legacy1."
+    " A newer driver is no way out for such graphics."
+)
+
+
+def other_compiler(question: Question) -> Answer | None:
+    """Look for a driver that loads the compiler of release 1, where only that of release 2 is installed."""
+    build, userland = level_zero_build(question.facts), question.facts.userland
+    packages = (userland.packages or {}) if userland else {}
+    there = {name: packages[name] for name in COMPILERS if name in packages}
+    if build is None or build >= LAST_WITH_THE_OLD or not there or lists_gpu(question.facts):
+        return None
+    if any(version.startswith(OF_OLD) for version in there.values()):
+        return None
+    name, version = next(iter(there.items()))
+    means = (
+        f"The driver of build {build} loads libigc.so.1, the graphics compiler of release 1; installed is release"
+        f" {version} ({name}), which has libigc.so.2 alone: the driver gives up without it"
+    )
+    words = {"means": means, "mend": OLD_PARTS, "commands": "ldconfig -p | grep -E 'libigc|libigdfcl'"}
+    return Answer("fail" if fails(question.facts) else "warn", f"build {build} beside {name} {version}", words)
 
 
 def older_compiler(question: Question) -> str:

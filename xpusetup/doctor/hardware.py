@@ -106,7 +106,14 @@ def check_legacy(question: Question) -> Answer | None:
     alone = len(old) == len(intel_gpus(question))
     oldest = all(_age(question, gpu) == "oldest" for gpu in old)
     words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
-    return Answer("fail" if alone else "info", named(question, old), words)
+    matters = question.facts.is_told("torch") or fails(question.facts)
+    return Answer("fail" if alone and matters else "info", named(question, old), words)
+
+
+def _all_old(question: Question) -> bool:
+    """Say whether all graphics are before Xe, which no newer driver serves."""
+    found = intel_gpus(question)
+    return bool(found) and all(_age(question, gpu) for gpu in found)
 
 
 def _age(question: Question, gpu: Gpu) -> str:
@@ -138,7 +145,8 @@ def check_release(question: Question) -> Answer | None:
     seen = f"{question.profile.name} holds no code for {named(question, left_out)}"
     if arch.spirv:
         seen = f"{question.profile.name} compiles its kernels for {named(question, left_out)} when they are first used"
-    worst: Level = "warn" if arch.spirv else "fail"
+    asked: Level = "warn" if question.facts.is_told("torch") else "info"
+    worst: Level = asked if arch.spirv else "fail"
     return Answer(worst if len(left_out) == len(listed) else "info", seen, words)
 
 
@@ -227,6 +235,10 @@ def _words(question: Question, kernel: Kernel, lost: list[Gpu]) -> dict[str, str
     if package(question, "intel-i915-dkms") or "i915" in kernel.dkms:
         newer += ". Intel's i915 of DKMS keeps this kernel and does not know newer cards: remove it (intel-i915-dkms)"
     address = lost[0].address if lost else ""
+    if first and lost and _age(question, lost[0]):
+        means = f"This kernel ({kernel.release}) does not know the GPU ({device}): i915 is loaded and takes none"
+        mend = f"Boot Linux {first.first} or newer: a newer release of the distribution, or its backports."
+        return {"kernel": kernel.release, "device": device, "address": address, "means": means, "mend": mend}
     return {"kernel": kernel.release, "device": device, "address": address, "newer": newer}
 
 
@@ -434,7 +446,8 @@ def check_bound(question: Question) -> Answer | None:
     if not lost:
         return Answer("ok", seen)
     words = {"address": lost[0].address, "mend": _mend_binding(lost[0])}
-    return Answer("fail" if len(lost) == len(found) else "warn", seen, words)
+    some: Level = "info" if all(gpu.driver == "vfio-pci" for gpu in lost) else "warn"  # given away on purpose
+    return Answer("fail" if len(lost) == len(found) else some, seen, words)
 
 
 def _mend_binding(gpu: Gpu) -> str:
@@ -463,7 +476,7 @@ def check_xe_on_alchemist(question: Question) -> Answer | None:
 def check_driver_age(question: Question) -> Answer | None:
     """Hold the age of the user-mode driver against that of the kernel, and of the GPU."""
     kernel, build = _kernel(question), driver_build(question.facts)
-    if build is None or question.facts.in_wsl:
+    if build is None or question.facts.in_wsl or _all_old(question):
         return None
     said = package(question, *DRIVER_PACKAGES) or f"build {build}"
     seen = f"{said} on Linux {kernel.release}" if kernel else said

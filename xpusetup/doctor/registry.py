@@ -152,6 +152,7 @@ CHECKS: tuple[Check, ...] = (
     Check("hpu.modules", extensions.check_gaudi_modules, ("hardware", "kernel", "gaudi"), RUN),
     Check("hpu.release", extensions.check_gaudi_release, ("hardware", "gaudi", "torch"), RUN),
     _by_lines("hpu.container_runtime"),
+    _by_lines("hpu.busy"),
     Check("hpu.acquire", extensions.check_gaudi_free, ("hardware", "torch"), RUN),
     Check("hpu.lazy_mode", extensions.check_lazy_mode, ("hardware", "environment", "torch"), RUN),
     Check("hpu.torch_fork", extensions.check_gaudi_torch, ("torch",), RUN),
@@ -190,6 +191,8 @@ CHECKS: tuple[Check, ...] = (
 )
 SYMPTOMS = ("umd.ze_init", "umd.only_opencl_gpu", "torch.import", "torch.available")
 """What only says that nothing works: whatever else fails comes before it."""
+OF_AN_AGE = ("hw.legacy_gpu",)
+"""What is true of a GPU whatever else fails: with a driver of its time it works, so that another cause comes before."""
 DECIDED = tuple(check.id for check in CHECKS if isinstance(check.ask, partial))
 """What a line that a program wrote proves: it comes before what follows from versions, or from what is not there."""
 BAD = ("fail", "crash")
@@ -286,4 +289,4 @@ def about_machine() -> tuple[str, ...]:
 def root_causes(findings: Iterable[Finding]) -> tuple[str, ...]:
     """Give the ids of what fails by itself: first what a line proves, last what may follow from anything."""
     causes = [finding.id for finding in findings if finding.level in BAD and not finding.caused_by]
-    return tuple(sorted(causes, key=lambda name: (name in SYMPTOMS, name not in DECIDED)))
+    return tuple(sorted(causes, key=lambda name: (name in SYMPTOMS, name in OF_AN_AGE, name not in DECIDED)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from xpusetup.doctor.ages import newer_than, older_compiler, tell
+from xpusetup.doctor.ages import newer_than, older_compiler, other_compiler, tell
 from xpusetup.doctor.question import (
     Answer,
     Question,
@@ -131,6 +131,10 @@ def check_mixed(question: Question) -> Answer | None:
 
 def check_graphics_compiler(question: Question) -> Answer | None:
     """Look for the graphics compiler that the driver loads."""
+    return other_compiler(question) or _check_compiler(question)
+
+
+def _check_compiler(question: Question) -> Answer | None:
     userland, ladder = _userland(question), _ladder(question)
     ended = [line for line in _aborts(question) if COMPILER_LOST.search(line)]
     if ended and not lists_gpu(question.facts):

@@ -56,6 +56,13 @@ class FirstReleases(Strict):
         return found
 
 
+class OlderGraphics(Strict):
+    """Graphics that the table of GPUs leaves out, by how their ids begin, and the first kernel that drives them."""
+
+    ids: list[Annotated[str, Field(pattern=r"^[0-9a-f]{2,4}$")]] = Field(min_length=1)
+    kernel: First
+
+
 class SystemParts(Sourced):
     """A release of a distribution: its first and newest kernel, and the driver of its archive."""
 
@@ -86,6 +93,7 @@ class FirstTable(Strict):
 
     collected: dt.date
     family: list[FirstReleases] = Field(min_length=1)
+    older: list[OlderGraphics] = []
     system: list[SystemParts] = []
     image: list[ImageDriver] = []
     pair: list[Pair] = []
@@ -94,6 +102,10 @@ class FirstTable(Strict):
         """Give the first release of a part that serves a family of GPUs."""
         found = next((each for each in self.family if family in each.families), None)
         return found.part(part) if found else None
+
+    def kernel_of(self, device: str) -> First | None:
+        """Give the first kernel that drives older graphics, by their id."""
+        return next((each.kernel for each in self.older if device and device.startswith(tuple(each.ids))), None)
 
     def of_system(self, families: Iterable[str], version: str) -> SystemParts | None:
         """Give what a release of a distribution has, by os-release's ID and version."""

@@ -20,6 +20,25 @@ DENIED = re.compile(
     r"(?i)\b(?:not|isn['\u2019]t|wasn['\u2019]t|un|than|what|why|if|whether)\W?(?:is |was |as )?expected\b"
     r"|\bexpected\b[^.]{0,40}\?"
 )
+USED = re.compile(
+    r"inference compute\W[^\n]*library=(?:Vulkan|oneapi|sycl)|va_openDriver\(\) returns 0\b|Driver version: Intel iHD"
+    r"|generation throughput: [1-9]|^\|.*\|\s*(?:SYCL|Vulkan|XPU)\S*\s*\|.*\u00b1"
+    r"|Device #\d+: .*\b(?:Arc|Iris|U?HD|Graphics)\b"
+    r"|^Device: xpu:\d|\binference speed\W{1,3}\d|\[level_zero:gpu\]|^\(?True\b|xpu\.is_available\(\)\W{0,6}True"
+)
+"""What programs show that use the GPU."""
+SETTLED = re.compile(
+    r"(?i)\[solved\]|^\W*solved\b|\b(?:fixed|solved|resolved) (?:it|this|that|the (?:issue|problem))\b"
+    r"|\b(?:it|this|that|which|everything|all)(?: else)? (?:now )?(?:works?|runs?) (?:just )?"
+    r"(?:fine|ok|well|great|perfectly)\b"
+    r"|\bnow (?:it |everything |all )?(?:works|runs)\b|\b(?:can|may) be (?:omitted|left out)\b|\bnot a bug\b"
+    r"|\b(?:and|then) \w+ (?:runs|works) (?:fine|ok|well)\b"
+)
+COMPARED = re.compile(
+    r"(?i)\b(?:kernel|host|windows|ubuntu|debian|version|release|other|previous\w*|before|as root|sudo|downgrad\w*"
+    r"|until|but|except|older|outside|was|were|used to|not|n't)\b"
+)
+"""Words by which a sentence tells of another machine, time or way."""
 AFTER, BEFORE = 3, 2
 """As many lines after an error, and before it, are about it; empty ones do not count."""
 OWN_PART = re.compile(r"No module named [`'\"](?P<package>\w+)(?:\.\w+)*\._\w+[`'\"]")
@@ -38,6 +57,18 @@ def is_expected(error: str, lines: Sequence[str]) -> bool:
     told = [line for line in lines if line.strip()]
     places = [place for place, line in enumerate(told) if seen and seen in line]
     return bool(places) and all(_calls(told[max(0, each - BEFORE) : each + AFTER + 1]) for each in places)
+
+
+def shows_use(lines: Sequence[str]) -> bool:
+    """Say whether programs show that they use the GPU."""
+    return any(USED.search(line) for line in lines)
+
+
+def is_settled(lines: Sequence[str]) -> bool:
+    """Say whether who posts says that all is well now, and programs show that they use the GPU."""
+    said = any(SETTLED.search(line) and not COMPARED.search(line) for line in lines)
+    titled = any(re.match(r"(?i)\W*solved\b", line) for line in lines)
+    return (said or titled) and shows_use(lines)
 
 
 def _calls(lines: Sequence[str]) -> bool:

@@ -31,7 +31,7 @@ PYTHON = ">>> "
 TYPED = re.compile(
     r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:"
     r"\[?(?P<user>[\w.+-]{1,40})@(?P<host>[\w.-]{1,64})(?:[: ][^\n$#%>]{0,160})?[$#%>]"
-    r"|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
+    r"|\[?nix-shell:[^\]\n]{0,120}\]?[$#]|[$\u276f\u279c]|[~/][\w./~-]{0,80}[$#])\s{1,3}(?P<command>\S.*)$"
 )
 OF_WINDOWS = re.compile(
     r"^\s{0,8}(?:\([^()\n]{1,60}\)\s{0,3}){0,2}(?:PS )?[A-Z]:\\[^>\n]{0,160}>(?P<command>.{0,300})$"
@@ -205,6 +205,8 @@ ABSENT = re.compile(
 POLICY = re.compile(r"^([a-z0-9][\w.+-]{1,60}):$")
 INSTALLED = re.compile(r"^\s+Install\w{1,6}\s?: ?(\(\S+\)|\d\S*)$")
 """What `apt policy` says of a package: its version, or none, in whatever language."""
+STORED = re.compile(r"/(?:nix|gnu)/store/[0-9a-z]{32}-([a-z][\w-]*?)-(\d[\w.]*)(?=[/\s'\"]|$)")
+"""A package in the store of Nix or Guix."""
 RPM = re.compile(
     r"^[\s*-]{0,4}([A-Za-z][\w.+-]{1,60}?)-(\d[\w.+~^]{0,40}(?:-\w[\w.~+^]{0,40})?)(?:\.(?:x86_64|noarch))?$"
 )
@@ -372,6 +374,7 @@ class Pasted:
     starts a container ("docker", "podman"), `image`: what it is made from, `inside`: "container" or "guest" where it is
     about one, `lost`: files that are not there, `fakes`: what has the name of a node and is none, `everything`: all
     lines, `windows`: prompts of Windows stand in it, `described`: torch itself has told of a device,
+    `hosts`: what the machine around a container has,
     `aside`: the GPU was asked for at a user's prompt, and the command that starts a container stands without one.
     """
 
@@ -415,6 +418,7 @@ class Pasted:
     starts: str = ""
     image: str = ""
     inside: str = ""
+    hosts: list[Pasted] = field(default_factory=list)
     by_lxc: bool = False
     lost: list[str] = field(default_factory=list)
     fakes: list[str] = field(default_factory=list)

@@ -41,6 +41,8 @@ INTO = re.compile(
     r"|lxc(?:-attach| exec| shell)|distrobox enter|toolbox (?:run|enter))\b(?P<rest>.*)$"
 )
 SHELLS = re.compile(r"(?:^|[\s/])(?:ba|z|da)?sh$|^ *\d{3,4}$")
+OUTSIDE = re.compile(r"^(?:sudo )?(?:docker|podman|nerdctl|kubectl) (?:exec|run|logs|ps|inspect|compose)\b")
+"""Commands that nobody types inside of a container."""
 HOSTS = re.compile(r"(?i)^(?:pve\d*|proxmox\w*|unraid|tower|truenas|nas)$")
 
 
@@ -108,6 +110,8 @@ class PlaceReader:
             self.visited = None
         self._at_prompt(host)
         inner = inner_command(command)
+        if OUTSIDE.match(command) and self.place == "container" and not self.entering and not CONTAINER.fullmatch(host):
+            self.go("host")
         if command == "exit":
             self.entering = False
             self.go("host" if self.place in ("container", "guest") else self.place)
@@ -141,6 +145,8 @@ class PlaceReader:
         wanted: Place = next((each for each in inner if self._tells(each)), "")
         got = self.spots[wanted][0]
         got.inside = wanted
+        if wanted == "container":
+            got.hosts = [self.spots[each][0] for each in HOME if each in self.spots]
         others: tuple[Place, ...] = ("", "host", "container", "guest", "other")
         for place in others:
             if place != wanted and place in self.spots:
@@ -156,6 +162,8 @@ class PlaceReader:
         return any((*own, got.available is not None, heard.no_platform, got.told, *heard.shown_to.values(), got.errors))
 
 
+HOME: tuple[Place, ...] = ("", "host")
+"""The machine itself."""
 BOOKS = ("lines", "left", "listed")
 LISTS = ("unread", "prose")
 OF_THE_KERNEL = ("gpus", "messages", "blacklisted", "named", "chips", "onboard")

@@ -228,7 +228,7 @@ def built_elsewhere(text: Sequence[str], running: str) -> dict[str, Shown]:
     built = [(found[1], line.strip()) for line in text if (found := BUILT.match(line.strip()))]
     if not running or not built or any(TAKEN.search(line) for line in text):
         return {}
-    if any(kernel == running or kernel.startswith(f"{running}.") for kernel, _ in built):
+    if any(kernel == running or kernel.startswith((f"{running}.", f"{running}-")) for kernel, _ in built):
         return {}
     means = (
         f"The driver that DKMS built is for Linux {built[0][0]}, and Linux {running} runs: an update brought a new"

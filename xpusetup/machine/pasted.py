@@ -412,6 +412,8 @@ class Reader(TorchReader):
             self.got.told.add("torch.distributions")
         text = line.strip()
         self.in_list = line.startswith("[") or len(text.split()) <= 2 or "list" in self.command  # noqa: PLR2004 - both
+        if (stored := lines.STORED.search(line)) and self._take(stored[1], stored[2], ""):
+            return "packages"
         if found := lines.BUILT.match(line):
             self.got.collected.setdefault("conda", found[1])
         found = lines.NEWEST.match(text) or lines.PINNED.match(line)

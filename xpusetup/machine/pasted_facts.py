@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.machine.facts import NOT_HANDED, NOT_TOLD, SEEN_ELSEWHERE, VGA_ALONE, Facts
 from xpusetup.machine.parsers import parse_blacklist
+from xpusetup.machine.paste_beside import cards_in_use, outdone
+from xpusetup.machine.paste_expected import is_settled
 from xpusetup.machine.paste_hardware import UNKNOWN_GROUP, hardware_of, of_sycl
 from xpusetup.machine.paste_lines import CONTAINER, DISTRIBUTION, FAMILIES
 from xpusetup.machine.paste_others import gaudi_of, of_ubuntu
@@ -114,11 +116,15 @@ def facts_from_paste(
     got = read_pasted(texts, watched)
     _read_collected(got)
     take_words(got, what_is_said(got.prose, sayings))
+    if is_settled(got.everything):
+        got.said.pop("fails", None)
     shown = {
         **found_elsewhere(got.everything),
         **compare_runs(got.everything),
         **built_elsewhere(got.everything, got.kernel),
         **hidden_cards(got.everything),
+        **cards_in_use(got.everything),
+        **outdone(got, got.hosts),
         **what_is_shown(got.everything, showings),
     }
     take_failure(got)
