@@ -30,8 +30,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     return found
 
 
-# The values that data files hold, each checked as strictly as what is made of it needs; and what every table
-# is.
+# The values, and what every table is.
 
 
 Confidence = Literal["confirmed", "likely", "unconfirmed"]
