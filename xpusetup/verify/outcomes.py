@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from xpusetup.base.document import fields_of, read_as
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.run.manifest import describe_machine
@@ -71,17 +71,10 @@ class Verification:
     not_checked: list[str] = field(default_factory=list)
 
 
-def read_verification(document: object) -> Verification:
-    """Read what the helper wrote. Raises ValueError for anything else."""
-    return read_as(Verification, document)
-
-
-# Results of verifications side by side: read from saved documents, compared check by check, as a Markdown
-# table.
+# Results of verifications side by side: read from saved documents, compared check by check, as a Markdown table.
 #
 # Words: a *proof* is what one verification found on one device; a *mark* is what a check came to there: ok,
-# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not
-# run.
+# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not run.
 
 
 Mark = Literal["ok", "wrong", "unsupported", "absent", "not run"]
@@ -197,16 +190,11 @@ def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
     return [row for row in rows if any(row[1])]
 
 
-def check_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[Check | None]]]:
-    """Give every check that any result has, in the order of the first that has it, with what each came to."""
-    ids = dict.fromkeys(name for proof in proofs for name in proof.checks)
-    return [(name, [proof.checks.get(name) for proof in proofs]) for name in ids]
-
-
 def compare(proofs: Sequence[Proof]) -> list[ComparedCheck]:
-    """Give a row for each check."""
+    """Give a row for each check that any result has, in the order of the first that has it."""
     rows = []
-    for name, found in check_rows(proofs):
+    for name in dict.fromkeys(name for proof in proofs for name in proof.checks):
+        found = [proof.checks.get(name) for proof in proofs]
         marks = [check.mark if check else None for check in found]
         title = next((check.title for check in found if check and check.title), "")
         seen = [check.seen if check else "" for check in found]
@@ -230,8 +218,7 @@ def _line(cells: Sequence[str]) -> str:
 
 # The table of devices: what each check of verify came to on each device, as data, as Markdown, and in a page.
 #
-# Words: a *state* is the mark of a check on a device (outcomes.py); a check that a result does not have was not
-# run.
+# Words: a *state* is the mark of a check on a device (outcomes.py); a check that a result does not have was not run.
 
 
 BEGIN = "<!-- devices: xpusetup devices table writes what follows -->"
@@ -286,14 +273,12 @@ def make_table(proofs: Sequence[Proof]) -> CheckTable:
 def render_page(proofs: Sequence[Proof]) -> str:
     """Give the table as Markdown, with the counts of each device and what was wrong there."""
     table = make_table(proofs)
-    counts = [_count_line(number, device) for number, device in enumerate(table.devices)]
+    counts = []
+    for number, device in enumerate(table.devices, 1):
+        states = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
+        counts.append(f"{number}. {_name(device)}: {states or 'no checks'}")
     wrong = [line for number, device in enumerate(table.devices) for line in _wrong_lines(table, number, device)]
     return "\n".join([render_table(proofs), *counts, *([""] if wrong else []), *wrong, ""])
-
-
-def _count_line(number: int, device: CountedDevice) -> str:
-    counts = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
-    return f"{number + 1}. {_name(device)}: {counts or 'no checks'}"
 
 
 def _name(device: ProvenDevice) -> str:

@@ -1,22 +1,14 @@
-"""Records of verifications that owners of hardware send in, and the page that says what was seen by whom."""
+"""Records of verifications that owners of hardware send in."""
 
 from __future__ import annotations
 
-import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 
-from xpusetup.base.document import read_as
-from xpusetup.base.errors import UsageError
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Sequence
 
     from xpusetup.verify.outcomes import Verification
-
-SCHEMA = 1
-NONE = ""
-"""What the page has where nobody sent a record: an empty cell, and no tick."""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,7 +59,7 @@ class Record:
     """
 
     record: Literal["verification"] = "verification"
-    schema: int = SCHEMA
+    schema: Literal[1] = 1
     taken: str
     program: str
     profile: str
@@ -80,11 +72,6 @@ class Record:
     level: str
     verified: bool | None
     checks: list[RecordedCheck]
-
-    @property
-    def release(self) -> str:
-        """The release of PyTorch, as 2.14."""
-        return ".".join(self.torch.split("+")[0].split(".")[:2])
 
 
 def make_record(
@@ -112,39 +99,3 @@ def make_record(
         verified=seen.verified,
         checks=rows,
     )
-
-
-def parse_record(text: str, name: str) -> Record:
-    """Read a record. Raises UsageError for what is none."""
-    try:
-        found = read_as(Record, json.loads(text))
-    except (ValueError, RecursionError) as error:
-        raise UsageError(
-            f"{name} is no record of a verification", fix="write one: xpusetup verify --save FILE"
-        ) from error
-    if found.schema != SCHEMA:
-        raise UsageError(f"{name} has schema {found.schema}, this program reads {SCHEMA}", fix="update xpusetup")
-    return found
-
-
-def render_table(records: Mapping[str, Record], platforms: Iterable[str], releases: Sequence[str]) -> str:
-    """Give the table of platforms as Markdown: of each the releases that somebody saw, made of records alone."""
-    rows = (f"| {platform} | {_cell(records, releases, platform)} |" for platform in platforms)
-    return "\n".join(("| GPU | release and what was seen |", "|---|---|", *rows)) + "\n"
-
-
-def _cell(records: Mapping[str, Record], releases: Sequence[str], platform: str) -> str:
-    there = [
-        f"{release}: [{_verdict(one)}](records/{name})"
-        for release in releases
-        for name, one in sorted(records.items())
-        if one.release == release and any(gpu.platform == platform for gpu in one.machine.gpus)
-    ]
-    return ", ".join(there) or NONE
-
-
-def _verdict(record: Record) -> str:
-    wrong = [check.id for check in record.checks if check.level == "fail"]
-    if record.verified:
-        return f"verified ({record.level})"
-    return f"{wrong[0]} failed" if wrong else "not verified"
