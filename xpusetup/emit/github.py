@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from xpusetup.emit.matrix import Cell
 
 
-# A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes
-# up.
+# A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes up.
 
 
 CHECK_PYTHON = f"{ROOT}/check/bin/python"

@@ -92,8 +92,7 @@ def _contents(image: Image) -> Iterator[tuple[str, str]]:
     yield "environment", f"{PREFIX}/venv, Python {image.order.python}"
 
 
-# Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each
-# other.
+# Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each other.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -147,8 +146,7 @@ def _folders(part: SourceComponent) -> Iterator[str]:
         yield PATCHES.rpartition("/")[2]
 
 
-# What lies beside an image's recipe: the scripts for root, the entry point, and what git and docker need to
-# know.
+# What lies beside an image's recipe: the scripts for root, the entry point, and what git and docker need to know.
 
 
 USER = 1001

@@ -180,7 +180,6 @@ def render_driver(
 
 
 MIB_PER_GIB = 1024
-WHEELHOUSE = "wheelhouse"
 
 
 def render_parts(cell: Cell) -> dict[str, str]:
@@ -250,15 +249,6 @@ def _download(cell: Cell) -> tuple[int, tuple[str, ...]]:
 # A plan as a person reads a recipe: what each step sources, exports and types, without the care of a script.
 
 
-def render_recipe(plan: Plan) -> str:
-    """Give the whole plan as text; `$ROOT` stands for the root."""
-    parts = [_render_target(plan.profile, plan.target)]
-    for step in plan.steps:
-        parts.append(f"\n{step.id}: {step.title}\n")
-        parts += [f"    {line}\n" for line in recipe_of(step, plan.target)]
-    return "".join(parts).replace(ROOT, "$ROOT")
-
-
 def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     """Give the lines of one step in the order in which they take effect."""
     kit = target.toolkit if "toolkit" in step.needs else None
@@ -268,11 +258,6 @@ def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     exports = (f"export {name}={_quote(value)}" for name, value in step.env)
     folder = () if step.cwd == ROOT else (f"cd {_quote(step.cwd)}",)
     return (*sourced, *exports, *folder, *(line for argv in step.run for line in _broken(argv)))
-
-
-def _render_target(profile: str, target: Target) -> str:
-    kit = target.toolkit.title if target.toolkit else "no toolkit"
-    return f"{profile}: Python {target.python_version}, {target.cc} and {target.cxx}, {kit}\n"
 
 
 def _quote(word: str) -> str:
