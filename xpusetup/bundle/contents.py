@@ -20,7 +20,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator
 
     from packaging.tags import Tag
 
@@ -248,8 +248,3 @@ def make_offline(bundle: Bundle, folder: str) -> dict[str, str]:
     alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     places |= {"XPUSETUP_ARCHIVES": f"{folder}/{ARCHIVES}"}
     return {**nothing, **places, "PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", **alone, **number_git([*mirrors, *only])}
-
-
-def find_lacking(asked: Sequence[str], bundle: Bundle) -> list[str]:
-    """Name the components that are asked for and that the bundle has nothing of."""
-    return [name for name in asked if name not in bundle.parts]
