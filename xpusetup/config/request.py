@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
 
 
-# What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request,
-# commit.
+# What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request, commit.
 
 
 COMMIT = re.compile(r"[0-9a-f]{40}")

@@ -195,8 +195,7 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
     return _system_helper(context, "fetch_source.py", *named, *place)
 
 
-# Steps for trees of the user's own that are not built as the profile says: a ready wheel's source, an editable
-# one.
+# Steps for trees of the user's own that are not built as the profile says: a ready wheel's source, an editable one.
 
 
 def as_source(part: WheelComponent) -> SourceComponent:

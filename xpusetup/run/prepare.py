@@ -114,8 +114,7 @@ def _refuse(
 # From a workspace to a plan: first without looking at the machine, then with it.
 #
 # A build in which no step will run probes nothing but keys and stamps: the target of the last build is taken
-# from the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed
-# at anew.
+# from the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed at anew.
 
 
 @dataclass(frozen=True, kw_only=True)
