@@ -90,21 +90,18 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
         if name in advertised:
             return FoundRef(advertised.get(f"{name}^{{}}", advertised[name]), name)
     if ABBREVIATED.fullmatch(ref):
-        return _complete(ref, repo, advertised)
+        whole = {rev for rev in advertised.values() if rev.startswith(ref)}
+        if len(whole) == 1:
+            return FoundRef(whole.pop())
+        raise UsageError(
+            f"{ref!r} is part of a commit's name,"
+            " and a server tells only the tips of its branches and tags by their part",
+            fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
+        )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
     close = difflib.get_close_matches(ref, [name for name in short if not name.endswith("^{}")], n=1, cutoff=0.4)
     hint = f"; did you mean {close[0]}?" if close else ""
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
-
-
-def _complete(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
-    whole = {rev for rev in advertised.values() if rev.startswith(ref)}
-    if len(whole) == 1:
-        return FoundRef(whole.pop())
-    raise UsageError(
-        f"{ref!r} is part of a commit's name, and a server tells only the tips of its branches and tags by their part",
-        fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
-    )
 
 
 def release_of(ref: str) -> str:
@@ -140,13 +137,15 @@ def make_request(
     """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
     if verify not in get_args(VerifyMode):
         raise UsageError(f"--verify cannot be {verify!r}", fix=f"use one of: {', '.join(get_args(VerifyMode))}")
+    if target.startswith("-") or not target.isprintable() or ROOT in target or any(char.isspace() for char in target):
+        raise UsageError(f"--target {target!r} is no target of ninja", fix="as in: --target c10")
     return Request(
         only=tuple(only),
         until=until,
         arch=() if arch in ("", "auto") else _parse_targets(arch),
         set=tuple(_parse_set(text) for text in set_),
         verify=verify,  # type: ignore[arg-type]  # checked above
-        target=_parse_target(target),
+        target=target,
     )
 
 
@@ -192,12 +191,6 @@ def _parse_set(text: str) -> tuple[str, str, str]:
         fix = "leave them out: git has a credential helper, pip and uv read ~/.netrc"
         raise UsageError("--set holds a user, a password or a token, which would stand in scripts and logs", fix=fix)
     return found[1], found[2], found[3]
-
-
-def _parse_target(text: str) -> str:
-    if text.startswith("-") or not text.isprintable() or ROOT in text or any(char.isspace() for char in text):
-        raise UsageError(f"--target {text!r} is no target of ninja", fix="as in: --target c10")
-    return text
 
 
 # Source trees and patches of the user's own, as the command line names them.
