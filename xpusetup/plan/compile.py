@@ -87,6 +87,7 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
+    setup = (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
     return Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
@@ -95,7 +96,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             *_fresh(context, part),
             *definitions(context, part),
             *refresh(context, part),
-            _wheel(context, part, out),
+            setup if part.frontend == "setup.py" else _pep517(context, part, out),
             collect(context, part, out),
             *record_interface(context, part, compile_folder(context, part)),
         ),
@@ -193,12 +194,6 @@ def _defines_file(context: Context, part: SourceComponent) -> str:
     return f"{context.beside(part)}.cmake"
 
 
-def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
-    if part.frontend == "setup.py":
-        return (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
-    return _pep517(context, part, out)
-
-
 def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
     settings = pep517_settings(context, part)
     return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *settings)
@@ -231,7 +226,8 @@ def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
 def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
     """Give the variables of a compiling step, in the order of their names."""
     asked = {key: value for name, key, value in context.request.set if name == part.name}
-    given = {**context.profile.environment, **part.environment, **_toolkit(context, part), **asked}
+    kit = context.profile.toolkit if "toolkit" in compile_needs(context, part) else None
+    given = {**context.profile.environment, **part.environment, **(kit.environment if kit else {}), **asked}
     ours = {
         "CC": context.target.cc,
         "CXX": context.target.cxx,
@@ -249,12 +245,6 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **{each.variable: folder for folder, each in context.archives(part).items()},
     }
     return tuple(sorted({**ours, **given, **_beside(ours, given)}.items()))
-
-
-def _toolkit(context: Context, part: SourceComponent) -> dict[str, str]:
-    """Give what a build is told where it compiles with the profile's toolkit."""
-    kit = context.profile.toolkit
-    return dict(kit.environment) if kit and "toolkit" in compile_needs(context, part) else {}
 
 
 def _beside(ours: dict[str, str], given: dict[str, str]) -> dict[str, str]:
@@ -359,14 +349,10 @@ def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
         found[profile.runtime_requirements.variable] = " | ".join(
             (*profile.runtime_requirements.pins, *_triton(profile))
         )
-        found["LDFLAGS"] = _run_path(context, part)
+        own = f" -Wl,-rpath,{context.layout.venv}/lib" if part.name in context.request.editable else ""
+        # to the run-time libraries; in a tree that is installed as it lies, by their whole path
+        found["LDFLAGS"] = f"{TO_ENVIRONMENT}{own}"
     return found
-
-
-def _run_path(context: Context, part: SourceComponent) -> str:
-    """Lead what is linked to the run-time libraries; from a tree that is installed as it lies, by their whole path."""
-    own = f" -Wl,-rpath,{context.layout.venv}/lib" if part.name in context.request.editable else ""
-    return f"{TO_ENVIRONMENT}{own}"
 
 
 def _triton(profile: Profile) -> tuple[str, ...]:

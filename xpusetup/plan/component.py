@@ -73,9 +73,11 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
     commands += _unpack(context, part)
     fetched = [item for item in part.vendored if not context.own(item.name)]
     places = [tree, *(f"{tree}/{item.path}" for item in fetched)]
+    named = " ".join(word for word in (part.name, part.tag, (part.rev or "")[:9]) if word)
+    count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
     return Step(
         id=f"{part.name}.fetch",
-        title=_title(context, part),
+        title=f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named,
         run=tuple(commands),
         needs=("network",),
         makes=(*(f"{place}/.git/HEAD" for place in places), *_unpacked(context, part)),
@@ -124,12 +126,6 @@ def _held_to(context: Context, part: SourceComponent, archive: Archive) -> tuple
     if archive.pin_file is None:
         return ()
     return ("--pin-file", f"{context.tree(part)}/{archive.pin_file}", "--setting", f"{part.name}.{archive.variable}")
-
-
-def _title(context: Context, part: SourceComponent) -> str:
-    named = " ".join(word for word in (part.name, part.tag, (part.rev or "")[:9]) if word)
-    count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
-    return f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named
 
 
 def _make_own(context: Context, part: SourceComponent) -> Step:
@@ -319,7 +315,18 @@ def _installed(
     """Give the step that installs a wheel; a member's is held against torch before that, and proved after it."""
     yield from make_fits(context, part, tuple(dict.fromkeys((made_by, *ready))))
     made_by = fits_step(part.name) if part.member is not None else made_by
-    yield _make_install(context, part, made_by=made_by, venv_last=venv_last)
+    conflicts = conflicts_of(part.distribution, context.target.accelerator)
+    room = (context.helper("remove_conflicts.py", *removal_options(conflicts)),) if conflicts else ()
+    yield Step(
+        id=f"{part.name}.install",
+        title=f"install {part.distribution} {part.version}",
+        run=(*room, context.helper("install_wheel.py", *context.choice(part))),
+        env=UNBOUND,
+        after=tuple(dict.fromkeys((made_by, venv_last))),
+        locks=("venv",),
+        makes=(context.installed(part),),
+        component=part.name,
+    )
     yield from make_proof(context, part, (f"{part.name}.install", *ready))
 
 
@@ -344,24 +351,5 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
         run=(context.helper("inspect_wheel.py", *wheel, *wanted, *foreign, "--out", result),),
         after=(f"{part.name}.build",),
         makes=(result,),
-        component=part.name,
-    )
-
-
-def _make_room(context: Context, part: SourceComponent | WheelComponent) -> Iterator[tuple[str, ...]]:
-    conflicts = conflicts_of(part.distribution, context.target.accelerator)
-    if conflicts:
-        yield context.helper("remove_conflicts.py", *removal_options(conflicts))
-
-
-def _make_install(context: Context, part: SourceComponent | WheelComponent, *, made_by: str, venv_last: str) -> Step:
-    return Step(
-        id=f"{part.name}.install",
-        title=f"install {part.distribution} {part.version}",
-        run=(*_make_room(context, part), context.helper("install_wheel.py", *context.choice(part))),
-        env=UNBOUND,
-        after=tuple(dict.fromkeys((made_by, venv_last))),
-        locks=("venv",),
-        makes=(context.installed(part),),
         component=part.name,
     )

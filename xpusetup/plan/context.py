@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -58,9 +57,6 @@ def _of_profile(profile: Profile, own: Iterable[str]) -> Iterator[Patch]:
 
 def _of(source: str, patches: Iterable[PatchFile]) -> Iterator[Patch]:
     return (Patch(source=source, file=patch.file, text=patch.text) for patch in patches)
-
-
-# What every recipe looks at, and the names that follow from it.
 
 
 OWN = "own"
@@ -138,22 +134,13 @@ class Context:
 
     def patch_files(self, name: str) -> tuple[str, ...]:
         """Give the patches of a source, in their order."""
-        return self._patches.get(name, ())
-
-    @cached_property
-    def _patches(self) -> dict[str, tuple[str, ...]]:
-        found: dict[str, tuple[str, ...]] = {}
-        for patch in patches_of(self.profile, self.request):
-            found[patch.source] = (*found.get(patch.source, ()), f"{ROOT}/{FOLDER}/{patch.name}")
-        return found
-
-    @cached_property
-    def _published(self) -> frozenset[str]:
-        return frozenset(part.name for part in self.profile.components if part.kind == "wheel")
+        patches = patches_of(self.profile, self.request)
+        return tuple(f"{ROOT}/{FOLDER}/{patch.name}" for patch in patches if patch.source == name)
 
     def version(self, part: SourceComponent | WheelComponent) -> str:
         """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
-        decides = part.name in self._published or names_commit(part.version)
+        ready = (each.name for each in self.profile.components if each.kind == "wheel")
+        decides = part.name in ready or names_commit(part.version)
         return "" if decides and self.own(part.name) else part.version
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:

@@ -95,7 +95,14 @@ def _steps(context: Context, published: Published) -> Iterator[Step]:
     members = {part.name: wheels[part.name] for part in wheel_members(context.profile)}
     ground = {name: pin for name, pin in wheels.items() if name not in members}
     yield make_venv(context, published.wheels)
-    yield _make_survey(context, ground)
+    result = f"{context.layout.results}/survey.json"
+    yield Step(
+        id="survey",
+        title="what stands in the environment",
+        run=(_helper(context, ground, "--look", "--out", result),),
+        after=("venv",),
+        makes=(result,),
+    )
     for name, pin in wheels.items():
         yield _make_download(context, published, name, pin, f"{name}.wheel" if name in members else "published")
     yield _make_install(context, published, ground)
@@ -119,17 +126,6 @@ def _helper(context: Context, wheels: Wheels, *options: str) -> tuple[str, ...]:
 def _pins(option: str, wheels: Wheels) -> Iterator[str]:
     for distribution, version in wheels.values():
         yield from (option, f"{distribution}=={version}")
-
-
-def _make_survey(context: Context, wheels: Wheels) -> Step:
-    result = f"{context.layout.results}/survey.json"
-    return Step(
-        id="survey",
-        title="what stands in the environment",
-        run=(_helper(context, wheels, "--look", "--out", result),),
-        after=("venv",),
-        makes=(result,),
-    )
 
 
 def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str], purpose: str) -> Step:

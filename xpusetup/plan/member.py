@@ -20,11 +20,6 @@ def fits_step(name: str) -> str:
     return f"{name}.fits"
 
 
-def proof_step(name: str) -> str:
-    """Give the id of the step that proves a member."""
-    return f"{name}.proof"
-
-
 def interface_step(name: str) -> str:
     """Give the id of the step that looks at what a member sees of torch. Keys know the ending (run/keys.py)."""
     return f"{name}.interface"
@@ -118,7 +113,7 @@ def make_proof(context: Context, part: SourceComponent | WheelComponent, after: 
         *("--device", context.target.accelerator, "--out", result),
     )
     yield Step(
-        id=proof_step(part.name),
+        id=f"{part.name}.proof",
         title=f"{part.distribution} imports and gives the known answer",
         run=(context.helper("prove_member.py", "works", *options),),
         after=tuple(dict.fromkeys(after)),

@@ -11,7 +11,7 @@ from xpusetup.config.profile import find_needed, make_order
 from xpusetup.plan.compile import find_target_part, step_of
 from xpusetup.plan.component import make_component
 from xpusetup.plan.context import Context, file_name
-from xpusetup.plan.environment import UNBOUND, make_guard, make_requirements, make_venv, pins_of_python
+from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_venv, pins_of_python
 from xpusetup.plan.requirements import RECORD
 from xpusetup.plan.verify import make_verify
 
@@ -72,7 +72,8 @@ def lasting(profile: Profile, installer: Installer) -> tuple[str, ...]:
 def make_pairing(context: Context, installer: Installer, last: str) -> Step:
     """Give the step that looks whether driver packages, extension and torch belong together, and have one C++ ABI."""
     result = f"{context.layout.results}/pairing.json"
-    versions = {**installer.brings, **_versions(context.profile)}
+    parts = {part.distribution: part.version for part in context.profile.components if part.kind != "skip"}
+    versions = {**installer.brings, **parts}
     options = (
         *(word for name, version in versions.items() for word in ("--wants", f"{name}={version}")),
         *("--pytorch", context.profile.pytorch, "--out", result),
@@ -84,10 +85,6 @@ def make_pairing(context: Context, installer: Installer, last: str) -> Step:
         after=(last,),
         makes=(result,),
     )
-
-
-def _versions(profile: Profile) -> dict[str, str]:
-    return {part.distribution: part.version for part in profile.components if part.kind != "skip"}
 
 
 # What a component is built on where that is in the environment already, and is not of this build.
@@ -224,8 +221,9 @@ def _check_own(request: Request, given: list[str], vendored: list[str]) -> None:
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_venv(context, context.profile.build_requirements.pins)
     last, installer = "venv", context.profile.installer
-    if context.profile.build_requirements.pins:
-        yield make_requirements(context)
+    if pins := context.profile.build_requirements.pins:
+        title = f"{len(pins)} pinned build requirements"
+        yield make_pinned(context, "requirements", "build", title=title, after=last)
         last = "requirements"
     if installer is not None:
         yield make_installer(context, installer, last)
@@ -241,7 +239,8 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         last = installed[part.name] = f"{part.name}.install"
         runtime = context.profile.runtime_requirements
         if runtime is not None and runtime.component == part.name:
-            yield _make_runtime(context, last, part.name, runtime.pins)
+            title = f"{len(runtime.pins)} pinned run-time requirements"
+            yield make_pinned(context, "runtime", "runtime", title=title, after=last, component=part.name)
             last = installed[part.name] = "runtime"
     if installer is not None:
         yield make_pairing(context, installer, last)
@@ -263,26 +262,6 @@ def _distributions(profile: Profile) -> list[str]:
     brought = profile.installer.brings if profile.installer else {}
     parts = (part.distribution for part in profile.components if part.kind != "skip")
     return list(dict.fromkeys((*brought, *parts)))
-
-
-def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
-    report = f"{context.reports}/runtime-requirements.json"
-    return Step(
-        id="runtime",
-        title=f"{len(pins)} pinned run-time requirements",
-        run=(
-            context.helper("forget_cut_off.py"),
-            context.helper("pinned_wheels.py", "install", *context.pinned("runtime"), "--report", report),
-            context.helper("keep_report.py", report),
-            *context.movable(),
-        ),
-        env=UNBOUND,
-        needs=("network",),
-        after=(last,),
-        locks=("venv",),
-        makes=(report,),
-        component=component,
-    )
 
 
 def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:
