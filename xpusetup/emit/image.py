@@ -126,8 +126,6 @@ def _what_works(profile: Profile, order: ImageOrder, about: Described) -> str:
     return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
 
 
-# An image of a plan: for which system, from which base, with what of it inside. Decided before a line is written.
-#
 # Words: the *build side* of an image compiles, its *run side* is what is kept in the end.
 
 

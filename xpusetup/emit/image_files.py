@@ -16,7 +16,7 @@ from xpusetup.plan.verify import describe_proof, verify_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from xpusetup.base.model import Step, Toolkit
+    from xpusetup.base.model import Step
     from xpusetup.config.profile import SourceComponent
     from xpusetup.emit.image import Image
     from xpusetup.emit.image_system import Dialect
@@ -129,14 +129,10 @@ def split_stages(image: Image) -> Built:
     return Built(
         environment=tuple(left[:first]),
         sources=sources,
-        packaged=_packaged(image),
+        packaged={part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"},
         components={name: tuple(step for step in left if step.component == name) for name in named},
         rest=tuple(left[last + 1 :]),
     )
-
-
-def _packaged(image: Image) -> dict[str, tuple[str, ...]]:
-    return {part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"}
 
 
 def _folders(part: SourceComponent) -> Iterator[str]:
@@ -162,8 +158,11 @@ CACHES: dict[Manager, tuple[str, ...]] = {
 def render_around(image: Image) -> dict[str, str]:
     """Give all that an image's recipe copies, but for the helpers and the resolved profile."""
     found = {**render_scripts(image.plan), **_system(image), "entry.sh": render_entry(image)}
-    kit = image.plan.target.toolkit
-    return {**found, "toolkit.sh": _activation(image, kit)} if kit else found
+    target = image.plan.target
+    if target.toolkit:
+        toolkit = render_activation(target.toolkit)
+        found["toolkit.sh"] = render_template("image/toolkit.sh", toolkit=toolkit, cc=target.cc, cxx=target.cxx)
+    return found
 
 
 def _system(image: Image) -> dict[str, str]:
@@ -185,11 +184,6 @@ def _system(image: Image) -> dict[str, str]:
     if kit and kit.at_run_time:
         found["system/libraries.sh"] = render_template("image/libraries.sh", prefix=PREFIX)
     return found
-
-
-def _activation(image: Image, kit: Toolkit) -> str:
-    target = image.plan.target
-    return render_template("image/toolkit.sh", toolkit=render_activation(kit), cc=target.cc, cxx=target.cxx)
 
 
 def render_entry(image: Image) -> str:

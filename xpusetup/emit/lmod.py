@@ -28,8 +28,16 @@ SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} {has}: begi
 
 
 def render_modules(cells: Sequence[Cell], settings: ModuleSettings) -> dict[str, str]:
-    """Give a modulefile for each build, by file name; the builds lie in `software/`."""
-    names = _names(cells)
+    """Give a modulefile for each build, by file name; the builds lie in `software/`.
+
+    What does not tell builds apart by itself gets the name of its cell. Raises UsageError for a profile that has
+    nothing to name a module after.
+    """
+    found = [(_module(cell), _main(cell)[1]) for cell in cells]
+    names = [
+        (name, version if found.count((name, version)) == 1 else f"{version}-{cell.name}")
+        for cell, (name, version) in zip(cells, found, strict=True)
+    ]
     files: dict[str, str] = {}
     for cell, (name, version) in zip(cells, names, strict=True):
         files[f"modulefiles/{name}/{version}.lua"] = _modulefile(cell, name, version, settings)
@@ -39,18 +47,6 @@ def render_modules(cells: Sequence[Cell], settings: ModuleSettings) -> dict[str,
         for cell, name in zip(cells, names, strict=True)
     ]
     return {**files, "README.md": render_template("module/README.md", builds=rows)}
-
-
-def _names(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    """Name each module and its version; what does not tell builds apart by itself gets the name of its cell.
-
-    Raises UsageError for a profile that has nothing to name a module after.
-    """
-    found = [(_module(cell), _version(cell)) for cell in cells]
-    return [
-        (name, version if found.count((name, version)) == 1 else f"{version}-{cell.name}")
-        for cell, (name, version) in zip(cells, found, strict=True)
-    ]
 
 
 def _module(cell: Cell) -> str:
@@ -64,10 +60,6 @@ def _members(cell: Cell) -> str:
     there = {step.component for step in cell.plan.steps}
     parts = [part for part in cell.profile.components if part.member and part.kind != "skip"]
     return ", ".join(f"{part.distribution} {part.version}" for part in parts if part.name in there)
-
-
-def _version(cell: Cell) -> str:
-    return _main(cell)[1]
 
 
 def _main(cell: Cell) -> tuple[str, str]:

@@ -45,7 +45,8 @@ def render_script(step: Step, plan: Plan) -> str:
         _header(step, plan),
         *_activated(step, plan.target),
         *_environment(step, plan),
-        *_commands(step),
+        f"cd {render_word(step.cwd)}",
+        *(f"run {render_long_command(argv)}" for argv in step.run),
         "finish",
     ]
     return "\n".join(parts) + "\n"
@@ -69,6 +70,7 @@ def sees_build_path(step: Step, layout: Layout) -> bool:
 
 def _header(step: Step, plan: Plan) -> str:
     target = plan.target
+    needs = [need for need in step.needs if need != "toolkit" or target.toolkit]
     lines = [
         "#!/usr/bin/env bash",
         "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034",
@@ -77,7 +79,7 @@ def _header(step: Step, plan: Plan) -> str:
         "set -eu",
         f"STEP={render_word(step.id)}",
         f"AFTER={render_word(' '.join(step.after))}",
-        f"NEEDS={render_word(' '.join(_needs(step, target)))}",
+        f"NEEDS={render_word(' '.join(needs))}",
         f"KEEP={render_word(kept_patterns(step, target))}",
         *_identified(step, target),
         *(("ALWAYS=1",) if step.always else ()),
@@ -94,10 +96,6 @@ def _identified(step: Step, target: Target) -> Iterator[str]:
         yield f"CXX={render_word(target.cxx)}"
     if _uses_toolkit(step, target) and target.toolkit:
         yield f"TOOLKIT={render_word(target.toolkit.compiler)}"
-
-
-def _needs(step: Step, target: Target) -> list[str]:
-    return [need for need in step.needs if need != "toolkit" or target.toolkit]
 
 
 def _uses_toolkit(step: Step, target: Target) -> bool:
@@ -128,11 +126,6 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
         yield "launch_compilers"
     if step.protected_trees:
         yield f"hold_git {render_command(step.protected_trees)}"
-
-
-def _commands(step: Step) -> Iterator[str]:
-    yield f"cd {render_word(step.cwd)}"
-    yield from (f"run {render_long_command(argv)}" for argv in step.run)
 
 
 # The shell form: the step scripts and one build.sh that calls them in order; bash alone runs it.
@@ -215,9 +208,9 @@ def memory_per_job(cell: Cell) -> int:
 
 def fetching(steps: Sequence[Step]) -> set[str]:
     """Give the steps that fetch and those before them, but none that has to wait for a compiler or a device."""
-    late: set[str] = set()
+    heavy, late = {"compiler", "toolkit", "device"}, set[str]()
     for step in steps:
-        if _is_heavy(step) or not late.isdisjoint(step.after):
+        if not heavy.isdisjoint(step.needs) or not late.isdisjoint(step.after):
             late.add(step.id)
     found = {step.id for step in steps if "network" in step.needs} - late
     for step in reversed(steps):
@@ -229,10 +222,6 @@ def fetching(steps: Sequence[Step]) -> set[str]:
 def fetched_late(steps: Sequence[Step]) -> set[str]:
     """Give the steps that ask for the network after something was compiled."""
     return {step.id for step in steps if "network" in step.needs} - fetching(steps)
-
-
-def _is_heavy(step: Step) -> bool:
-    return bool({"compiler", "toolkit", "device"} & {*step.needs})
 
 
 def _download(cell: Cell) -> tuple[int, tuple[str, ...]]:
