@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from xpusetup.base.model import Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
-from xpusetup.config.take import NAMED_BY
-from xpusetup.machine.gpus import NONE
 from xpusetup.plan.compile import (
     collect,
     compile_environment,
@@ -196,6 +194,8 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
 
 def as_source(part: WheelComponent) -> SourceComponent:
     """Give a component that is taken as a ready wheel as one that is built from source, in a tree of its own."""
+    from xpusetup.config.take import NAMED_BY  # noqa: PLC0415 - most builds take a part as its profile has it
+
     environment = {NAMED_BY[part.name]: part.distribution} if part.name in NAMED_BY else {}
     return SourceComponent(
         kind="source",
@@ -335,8 +335,11 @@ def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ..
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
     alone = () if part.inspect.device_code else ("--host-alone",)
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
-    gpus = ("--arch", ",".join(arch)) if part.inspect.xpu and arch and tuple(arch) != (NONE,) else ()
-    return (*xpu, *alone, *abi, *gpus)
+    if not part.inspect.xpu or not arch:
+        return (*xpu, *alone, *abi)
+    from xpusetup.machine.gpus import NONE  # noqa: PLC0415 - builds for no GPU need no table of them
+
+    return (*xpu, *alone, *abi, *(("--arch", ",".join(arch)) if tuple(arch) != (NONE,) else ()))
 
 
 def _make_inspect(context: Context, part: SourceComponent) -> Step:

@@ -17,7 +17,6 @@ from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_script
-from xpusetup.machine.gpus import check_targets, foreign_targets
 from xpusetup.plan.about import ABOUT, digest
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
@@ -201,7 +200,8 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
 
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
     """
-    from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.machine.gpus import foreign_targets  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - same
     from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
     from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
 
@@ -272,9 +272,10 @@ def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tupl
 
 
 def _check(workspace: Workspace, request: Request) -> None:
-    from xpusetup.run.tables import target_table  # noqa: PLC0415 - most builds name no target
-
     if request.arch or workspace.settings.arch:
+        from xpusetup.machine.gpus import check_targets  # noqa: PLC0415 - most builds name no target
+        from xpusetup.run.tables import target_table  # noqa: PLC0415 - same
+
         check_targets(workspace.profile, request.arch, workspace.settings, target_table())
 
 
@@ -426,15 +427,11 @@ def parse_target(values: dict[str, object]) -> Target | None:
         kit = values.get("toolkit")
         toolkit = Toolkit(**_tuples(kit)) if isinstance(kit, dict) else None  # type: ignore[arg-type]
         found = values.get("modes")
-        modes = tuple(_mode(each) for each in found) if isinstance(found, list) else ()
+        modes = tuple(Mode(**_tuples(each)) for each in found) if isinstance(found, list) else ()  # type: ignore[arg-type]
         target = Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
         return TypeAdapter(Target).validate_python(asdict(target))
     except (TypeError, AttributeError, ValidationError):
         return None
-
-
-def _mode(values: dict[str, object]) -> Mode:
-    return Mode(**_tuples(values))  # type: ignore[arg-type]
 
 
 def _tuples(values: dict[str, object]) -> dict[str, object]:
