@@ -8,12 +8,11 @@ from urllib.parse import urlsplit
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.doctor.question import Question, parse_check_texts
+from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Section
 from xpusetup.plan.install import BUILD
-from xpusetup.run.tables import gpu_table
-from xpusetup.system import files
+from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
@@ -93,8 +92,8 @@ def _places(workspace: Workspace) -> dict[Path, list[Held]]:
 
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
     """Ask all checks of the machine for one profile; what lies in someone's environment stops nothing."""
-    texts = parse_check_texts(files.package_text("data/checks.toml"))
-    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts, only=about_machine())
+    question = Question(facts, workspace.profile, workspace.device, goal, gpu_table())
+    return examine(question, check_texts(), only=about_machine())
 
 
 def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
@@ -102,8 +101,15 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
     found = failing(workspace, facts, purpose, verify)
     if found:
         families = facts.system.places if facts.system else ()
-        message, follows = _gate_message(workspace, found, purpose), f"xpusetup setup --for {purpose.goal}"
-        raise NotReadyError(message, fix=_gate_fix(found, families), follows=follows)
+        lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
+        lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
+        fixes: list[str] = []
+        for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
+            fixes += [f"# {finding.id}"] if len(found) > 1 else []
+            fixes += finding.fix.commands_for(families)
+            fixes += [f"# {finding.fix.say}"] if finding.fix.say else []
+        follows = f"xpusetup setup --for {purpose.goal}"
+        raise NotReadyError("\n".join(lines), fix="\n  ".join(fixes), follows=follows)
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
@@ -113,18 +119,3 @@ def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify
     """
     found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
     return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]
-
-
-def _gate_message(workspace: Workspace, found: Sequence[Finding], purpose: Purpose) -> str:
-    lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
-    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
-    return "\n".join(lines)
-
-
-def _gate_fix(found: Sequence[Finding], families: tuple[str, ...]) -> str:
-    lines: list[str] = []
-    for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
-        lines += [f"# {finding.id}"] if len(found) > 1 else []
-        lines += finding.fix.commands_for(families)
-        lines += [f"# {finding.fix.say}"] if finding.fix.say else []
-    return "\n  ".join(lines)

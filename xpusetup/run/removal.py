@@ -127,13 +127,9 @@ def forget_constraint(settings: Path, ours: str) -> None:
         found.remove_option("install", "constraint")
     if not found.options("install"):
         found.remove_section("install")
-    _write_settings(settings, found)
-
-
-def _write_settings(path: Path, found: configparser.RawConfigParser) -> None:
     stream = StringIO()
     found.write(stream)
     if stream.getvalue().strip():
-        files.write_text(path, stream.getvalue())
+        files.write_text(settings, stream.getvalue())
     else:
-        files.remove(path)
+        files.remove(settings)

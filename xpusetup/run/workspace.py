@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout
-from xpusetup.config.devices import Device, UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
@@ -195,8 +195,11 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
 
 def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
     """Give where the profile is named, and from where its name came: a root that is named knows its own."""
+    if where.stack and where.profile:
+        fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
+        raise UsageError("--stack and --profile exclude each other", fix=fix)
     if where.stack:
-        return replace(where, profile=_check_stack(where), stack=""), "--stack"
+        return replace(where, profile=check_stack(where.stack), stack=""), "--stack"
     if where.profile:
         return where, "--profile"
     lock = _lock_of(where, settings)
@@ -212,14 +215,6 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
-
-
-def _check_stack(where: Where) -> str:
-    """Give the name of a stack as that of the profile that it is. Raises UsageError for what is none."""
-    if where.profile:
-        fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
-        raise UsageError("--stack and --profile exclude each other", fix=fix)
-    return check_stack(where.stack)
 
 
 def check_stack(name: str) -> str:
@@ -363,13 +358,13 @@ def _data_home() -> str:
     return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
 
 
-def describe_device(name: str, settings: Settings | None = None) -> Device:
+def describe_device(name: str) -> Device:
     """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
-    if is_device_file(name):
+    if is_path(name):
         return read_trusted_device(name)
-    known = settings or load_settings()
+    settings = load_settings()
     try:
-        return find_device(name, "", known)
+        return find_device(name, "", settings)
     except UnknownDeviceError:
         return Device(name=name, title=f"{name} device")
 
