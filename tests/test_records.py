@@ -16,7 +16,7 @@ from xpusetup.base.document import read_as, to_json
 from xpusetup.commands.verify import record_machine
 from xpusetup.machine.facts import Facts
 from xpusetup.run.tables import known, shipped
-from xpusetup.verify.record import Record, RecordedWheel, make_record
+from xpusetup.verify.outcomes import Record, RecordedWheel, make_record
 
 HERE = Path(__file__).parents[1] / "docs/records"
 HEAD = """\

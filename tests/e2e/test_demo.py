@@ -10,7 +10,7 @@ import pytest
 
 from e2e.support import xpusetup
 from xpusetup.base.document import read_as
-from xpusetup.verify.record import Record
+from xpusetup.verify.outcomes import Record
 
 if TYPE_CHECKING:
     from pathlib import Path

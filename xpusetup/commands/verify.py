@@ -32,8 +32,7 @@ from xpusetup.verify.fallbacks import (
     run_tables,
     scan,
 )
-from xpusetup.verify.outcomes import Verification
-from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
+from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, Subject
 
 if TYPE_CHECKING:

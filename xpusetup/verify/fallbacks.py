@@ -215,12 +215,9 @@ def _overlapping(chunks: Iterable[bytes]) -> Iterator[tuple[str, int]]:
 
 def _message(kind: str, match: re.Match[str]) -> Message:
     groups = match.groupdict()
-    return Message(kind, whole_name(groups.get("operator") or ""), (groups.get("backend") or "").lower())
-
-
-def whole_name(operator: str) -> str:
-    """Give an operator's name with its name space."""
-    return operator if "::" in operator or not operator else SPACE + operator
+    name = groups.get("operator") or ""
+    whole = name if "::" in name or not name else SPACE + name
+    return Message(kind, whole, (groups.get("backend") or "").lower())
 
 
 # Tables of operators that run on the CPU, all in the form of the published ones.
