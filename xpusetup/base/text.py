@@ -159,15 +159,20 @@ def render_command(argv: Iterable[str]) -> str:
     return " ".join(render_word(word) for word in argv)
 
 
-def render_long_command(argv: Iterable[str], *, width: int = 110) -> str:
+def render_long_command(argv: Iterable[str]) -> str:
     """Quote a command for bash, broken into lines that can be read."""
+    return "\n".join(break_command(map(render_word, argv)))
+
+
+def break_command(words: Iterable[str], *, width: int = 110) -> list[str]:
+    """Give the lines of a command between whose words it is broken where it is too long."""
     lines, line = [], ""
-    for word in (render_word(part) for part in argv):
+    for word in words:
         if line and len(line) + len(word) > width:
-            lines.append(line)
+            lines.append(f"{line} \\")
             line = "  "
         line += word if not line.strip() else f" {word}"
-    return " \\\n".join([*lines, line])
+    return [*lines, line]
 
 
 def bash_on_one_line(text: str) -> str:

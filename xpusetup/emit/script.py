@@ -8,13 +8,13 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.model import BUILD_PATH, ROOT
-from xpusetup.base.text import comment, render_command, render_long_command, render_word
+from xpusetup.base.text import break_command, comment, render_command, render_long_command, render_word
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
 from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Layout, Need, Plan, Step, Target
     from xpusetup.emit.matrix import Cell
@@ -246,7 +246,7 @@ def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     sourced = (*sourced, *(f"source {_quote(script)}" for script in scripts))
     exports = (f"export {name}={_quote(value)}" for name, value in step.env)
     folder = () if step.cwd == ROOT else (f"cd {_quote(step.cwd)}",)
-    return (*sourced, *exports, *folder, *(line for argv in step.run for line in _broken(argv)))
+    return (*sourced, *exports, *folder, *(line for argv in step.run for line in break_command(map(_quote, argv))))
 
 
 def _quote(word: str) -> str:
@@ -254,17 +254,6 @@ def _quote(word: str) -> str:
     if shlex.quote(word) == word or not ("'" in word or ROOT in word):
         return shlex.quote(word)
     return '"' + re.sub(r'(["$`\\])', r"\\\1", word) + '"'
-
-
-def _broken(argv: Iterable[str], width: int = 110) -> Iterator[str]:
-    """Break a long command between its words."""
-    line = ""
-    for word in map(_quote, argv):
-        if line and len(line) + len(word) > width:
-            yield f"{line} \\"
-            line = "  "
-        line += word if not line.strip() else f" {word}"
-    yield line
 
 
 # Steps of system setup as one script for root: for a container's recipe, a machine's first boot, or to read.

@@ -22,6 +22,7 @@ from xpusetup.plan.compile import (
 from xpusetup.plan.context import OWN
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
 from xpusetup.plan.member import (
+    OF_TORCH,
     fits_step,
     interface_step,
     looks,
@@ -29,7 +30,6 @@ from xpusetup.plan.member import (
     make_fits,
     make_interface,
     make_proof,
-    split_ready,
 )
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
@@ -286,9 +286,8 @@ def make_component(
         return
     stands: tuple[str, ...] = ready
     if part.member is not None and looks(part):
-        of_torch, others = split_ready(ready)
-        yield make_interface(context, part, part.member, of_torch)
-        stands = (interface_step(part.name), *others)
+        yield make_interface(context, part, part.member, [name for name in ready if name in OF_TORCH])
+        stands = (interface_step(part.name), *(name for name in ready if name not in OF_TORCH))
     before = tuple(dict.fromkeys((context.prepared, *stands, f"{part.name}.fetch")))
     yield make_fetch(context, part)
     if part.configure:

@@ -30,13 +30,8 @@ def looks(part: SourceComponent) -> bool:
     return part.member is not None and part.member.binds != "torch-exact" and "torch" in part.after
 
 
-def split_ready(ready: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tell the step that has torch ready from those of other components."""
-    of_torch = tuple(name for name in ready if name in OF_TORCH)
-    return of_torch, tuple(name for name in ready if name not in of_torch)
-
-
 OF_TORCH = ("torch.install", "torch.ready", "runtime")
+"""The steps that have torch ready."""
 
 
 def make_interface(context: Context, part: SourceComponent, about: Membership, after: Sequence[str]) -> Step:

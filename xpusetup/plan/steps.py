@@ -58,15 +58,11 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
 
 
 def _records(context: Context, installer: Installer) -> tuple[str, ...]:
-    """Give the lists of files of what the installer brings and nothing else takes the place of."""
+    """Give the lists of files of what the installer brings and no component takes the place of."""
     packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
-    return tuple(f"{packages}/{file_name(name)}-*.dist-info/RECORD" for name in lasting(context.profile, installer))
-
-
-def lasting(profile: Profile, installer: Installer) -> tuple[str, ...]:
-    """Give the distributions that the installer brings and that no component replaces."""
-    replaced = {part.distribution for part in profile.components if part.kind != "skip"}
-    return tuple(name for name in installer.brings if name not in replaced)
+    replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
+    lasting = (name for name in installer.brings if name not in replaced)
+    return tuple(f"{packages}/{file_name(name)}-*.dist-info/RECORD" for name in lasting)
 
 
 def make_pairing(context: Context, installer: Installer, last: str) -> Step:
@@ -245,7 +241,9 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     if installer is not None:
         yield make_pairing(context, installer, last)
         last = PAIRING
-    yield make_guard(context, _distributions(context.profile), last)
+    brought = context.profile.installer.brings if context.profile.installer else {}
+    parts = (part.distribution for part in context.profile.components if part.kind != "skip")
+    yield make_guard(context, list(dict.fromkeys((*brought, *parts))), last)
     if request.verify != "off":
         yield from make_verify(context, "guard")
 
@@ -255,13 +253,6 @@ def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:
     parts, only = context.profile.components, context.request.only
     wanted = {*only, *find_needed(parts, only)}
     return [part for part in make_order(parts) if not only or part.name in wanted]
-
-
-def _distributions(profile: Profile) -> list[str]:
-    """Give what is installed by name: what the maker's installer brings, and the components."""
-    brought = profile.installer.brings if profile.installer else {}
-    parts = (part.distribution for part in profile.components if part.kind != "skip")
-    return list(dict.fromkeys((*brought, *parts)))
 
 
 def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.base.model import Finding, Goal, VerifyMode
-    from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Held
     from xpusetup.plan.install import Purpose
     from xpusetup.run.workspace import Workspace
@@ -44,8 +43,9 @@ def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
 def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
     """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
     sections = {*sections_for(goals, only), *SHOWN}
-    hosts = hosts_of(workspace.profile) if "net.git_reach" in only else ()
-    return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
+    parts = workspace.profile.components if "net.git_reach" in only else []
+    hosts = dict.fromkeys(urlsplit(part.repo).hostname or "" for part in parts if part.kind == "source")
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections], tuple(filter(None, hosts)))
 
 
 def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
@@ -53,8 +53,14 @@ def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, ho
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
     from xpusetup.machine.probe_tools import with_toolkit_of_shell  # noqa: PLC0415 - same
 
+    # what a build writes to, and what each folder holds; of a root without folders elsewhere all of it
+    places: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
+    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
+    for held, place in parts:
+        inside = place.startswith(ROOT)
+        places.setdefault(workspace.root if inside else Path(place), []).append(held)
     about = Ask(
-        places=_places(workspace),
+        places=places,
         python=workspace.python,
         toolkit=workspace.settings.toolkit.root,
         adopted=workspace.layout.adopted,
@@ -71,23 +77,6 @@ def _environments(workspace: Workspace) -> tuple[str, ...]:
         return (str(Path(workspace.python).parent.parent),)
     active = [path for name in ("VIRTUAL_ENV", "CONDA_PREFIX") if (path := variable(name))]
     return (*active, workspace.layout.venv.replace(ROOT, str(workspace.root)))
-
-
-def hosts_of(profile: Profile) -> tuple[str, ...]:
-    """Give the hosts that a build of a profile fetches from."""
-    repos = [part.repo for part in profile.components if part.kind == "source"]
-    names = [urlsplit(repo).hostname for repo in repos]
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _places(workspace: Workspace) -> dict[Path, list[Held]]:
-    """Give the folders that a build writes to, and what each holds; of a root without folders elsewhere all of it."""
-    found: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
-    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
-    for held, place in parts:
-        inside = place.startswith(ROOT)
-        found.setdefault(workspace.root if inside else Path(place), []).append(held)
-    return found
 
 
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:

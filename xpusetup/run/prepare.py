@@ -17,10 +17,10 @@ from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_script
-from xpusetup.plan.about import ABOUT, digest
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
+from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
 from xpusetup.run.keys import Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest

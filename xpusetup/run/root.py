@@ -16,9 +16,8 @@ from xpusetup.base.model import Layout, Request
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
-from xpusetup.plan.about import ABOUT, render_about
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
-from xpusetup.plan.requirements import requirement_texts
+from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
 from xpusetup.system.process import run_process

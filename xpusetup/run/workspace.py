@@ -59,7 +59,10 @@ def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     if where.into:
         path = check_folder(Path(where.into).expanduser().absolute())
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
-        prefix = _find_environment(where, path) if adopted else _new_environment(where, path)
+        if where.prefix and not adopted:
+            fix = "leave --prefix out: both name the environment"
+            raise UsageError("--into and --prefix exclude each other", fix=fix)
+        prefix = _find_environment(where, path) if adopted else str(path)
     return Layout(
         src=_folder(where.build_dir, settings.build_dir, root.name) or default.src,
         venv=prefix or default.venv,
@@ -76,12 +79,6 @@ def _is_ours(path: Path, root: Path) -> bool:
     """Say whether the root made the environment that is named, or began to."""
     layout = (read_lock(Root(root)) or {}).get("layout", {})
     return layout.get("venv") == str(path) and not layout.get("adopted")
-
-
-def _new_environment(where: Where, path: Path) -> str:
-    if where.prefix:
-        raise UsageError("--into and --prefix exclude each other", fix="leave --prefix out: both name the environment")
-    return str(path)
 
 
 def _find_environment(where: Where, path: Path) -> str:
@@ -351,11 +348,8 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
 
 def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
-    return Path(variable("XPUSETUP_ROOT") or settings.root or _data_home()).expanduser().absolute()
-
-
-def _data_home() -> str:
-    return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+    usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+    return Path(variable("XPUSETUP_ROOT") or settings.root or usual).expanduser().absolute()
 
 
 def describe_device(name: str) -> Device:
