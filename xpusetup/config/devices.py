@@ -243,12 +243,7 @@ def device_modes(device: Device) -> tuple[Mode, ...]:
 
 
 def _make_mode(mode: ModeKnown) -> Mode:
-    return Mode(
-        name=mode.name,
-        variables=_pairs(mode.environment),
-        models=_pairs(mode.models),
-        skips=tuple(mode.skips),
-    )
+    return Mode(name=mode.name, variables=_pairs(mode.environment), models=_pairs(mode.models), skips=tuple(mode.skips))
 
 
 def _pairs(variables: Mapping[str, str]) -> tuple[str, ...]:

@@ -12,7 +12,6 @@ from xpusetup.base.values import Confidence, Name, Strict, Text, parse_toml
 from xpusetup.config.profile import SourceComponent
 
 if TYPE_CHECKING:
-
     from xpusetup.config.profile import Profile
 
 

@@ -77,7 +77,9 @@ def parse_profile(text: str, origin: str) -> Profile:
         data = parse_toml(text)
         profile = Profile.model_validate(data)
     except TomlError as error:
-        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
+        raise UsageError(
+            f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
+        ) from error
     except ValidationError as error:
         raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
     if lines := list(_find_between(data)):
@@ -107,13 +109,9 @@ def parse_data(text: str, model: type[Data], origin: str) -> Data:
         raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
 
 
-def _check(origin: str) -> str:
-    return f"xpusetup profiles check {origin}"
-
-
 def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
     text = "\n".join(f"{origin}: {line}" for line in lines)
-    return UsageError(text, fix=f"mend the file, then: {_check(origin)}")
+    return UsageError(text, fix=f"mend the file, then: xpusetup profiles check {origin}")
 
 
 def _find_between(data: dict[str, Any]) -> Iterator[str]:

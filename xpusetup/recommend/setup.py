@@ -164,7 +164,6 @@ class Place:
     cards: tuple[Card, ...]
     distribution: Distribution | None
     manager: Manager | None
-    root: bool = True
 
     @property
     def name(self) -> str:
@@ -180,7 +179,7 @@ def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root
     manager = distribution.manager if distribution else usual
     ours = profile.accelerator == "xpu"
     cards = choose_cards(find_cards(facts, known)) if ours else ()
-    place = Place(facts, profile, known, goal, cards, distribution, manager, root)
+    place = Place(facts, profile, known, goal, cards, distribution, manager)
     found: list[Task | Note] = []
     if root and ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]

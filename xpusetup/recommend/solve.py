@@ -269,6 +269,8 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     wheel = profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
     options = f" --profile {profile.name}" if asked else ""
     kept = _kept(facts, ordered, cards, refusals, asked)
+    newer = ordered[0].name
+    newest = [f"not {newer}: {refusals[newer].why}"] if newer != profile.name and newer in refusals else []
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
@@ -279,12 +281,7 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     return Way(
         route="wheel" if wheel else "build",
         profile=profile.name,
-        why="; ".join(
-            [
-                *_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel),
-                *_newer(ordered, profile, refusals),
-            ]
-        ),
+        why="; ".join([*_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel), *newest]),
         source=profile.published.source if wheel and profile.published else "",
         gpus=gpus or ("a GPU of Windows (WSL2)",),
         steps=steps,
@@ -345,13 +342,6 @@ def say_collectives(profile: Profile, cards: Sequence[Card]) -> str:
     if told.built:
         return f"its wheels let {len(cards)} GPUs compute together (XCCL, {told.confidence})"
     return f"its wheels have no XCCL ({told.confidence}): {len(cards)} GPUs do not compute together with them"
-
-
-def _newer(ordered: Sequence[Profile], profile: Profile, refusals: dict[str, Refusal]) -> Iterator[str]:
-    """Say why the newest release is not taken."""
-    newest = ordered[0].name
-    if newest != profile.name and newest in refusals:
-        yield f"not {newest}: {refusals[newest].why}"
 
 
 def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:
