@@ -66,7 +66,12 @@ ENGINES: dict[Dialect, tuple[str, ...]] = {
 
 def render_readme(image: Image, *, apptainer: str = "") -> str:
     """Give the README of a Dockerfile's folder, or of the one of an Apptainer definition, by its file's name."""
-    kit = image.plan.target.toolkit
+    kit, arch = image.plan.target.toolkit, image.plan.target.arch
+    contents = [*image.pins.items()]
+    if kit is not None:
+        contents.append((kit.product, f"{kit.version}{'' if image.toolkit_stays else ', on the build side alone'}"))
+    contents += [("device targets", ", ".join(arch))] if arch else []
+    contents.append(("environment", f"{PREFIX}/venv, Python {image.order.python}"))
     return render_template(
         "image/README.md",
         name=image.profile.name,
@@ -75,21 +80,11 @@ def render_readme(image: Image, *, apptainer: str = "") -> str:
         apptainer=apptainer,
         engine=ENGINES[image.order.dialect],
         device=image.profile.accelerator == "xpu",
-        contents=list(_contents(image)),
+        contents=contents,
         commands=image.order.target == "devel" and kit is not None,
         compiled=image.order.origin == "source",
         notes=notes_of(image),
     )
-
-
-def _contents(image: Image) -> Iterator[tuple[str, str]]:
-    yield from image.pins.items()
-    kit = image.plan.target.toolkit
-    if kit is not None:
-        yield kit.product, f"{kit.version}{'' if image.toolkit_stays else ', on the build side alone'}"
-    if image.plan.target.arch:
-        yield "device targets", ", ".join(image.plan.target.arch)
-    yield "environment", f"{PREFIX}/venv, Python {image.order.python}"
 
 
 # Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each other.

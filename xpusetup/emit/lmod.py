@@ -12,9 +12,8 @@ from xpusetup.config.toolkit import PRODUCTS, SYSTEM_ROOT
 from xpusetup.emit.template import render_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from xpusetup.base.model import Toolkit
     from xpusetup.config.settings import ModuleSettings
     from xpusetup.emit.matrix import Cell
 
@@ -75,6 +74,7 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
     kit = target.toolkit if target.toolkit and target.toolkit.at_run_time else None
     brings = cell.profile.toolkit is not None and (kit is None or kit.product != PRODUCTS["oneapi"].title)
     has = f"needs the runtime of {kit.title}" if kit else "brings a runtime of its own"
+    loads = (line.partition("module load ") for line in (kit.prelude if kit else ()))
     own = kit is not None and kit.product == PRODUCTS["dpclang"].title and kit.root != SYSTEM_ROOT
     return render_template(
         "module/modulefile.lua",
@@ -88,17 +88,9 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
         requires=settings.requires,
         alone=SOURCED.format(name=name, has=has) if brings else "",
         kit=kit,
-        modules=list(_modules(kit)) if kit else [],
+        modules=[name for before, _, names in loads if not before for name in names.split()],
         libraries=f"{kit.root}/lib" if kit and own else "",
     )
-
-
-def _modules(kit: Toolkit) -> Iterator[str]:
-    """Name the modules that switch a toolkit on."""
-    for line in kit.prelude:
-        verb, _, name = line.partition("module load ")
-        if not verb and name:
-            yield from name.split()
 
 
 def _layer(cell: Cell) -> str:

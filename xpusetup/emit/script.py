@@ -70,6 +70,7 @@ def sees_build_path(step: Step, layout: Layout) -> bool:
 
 def _header(step: Step, plan: Plan) -> str:
     target = plan.target
+    kit = target.toolkit if _uses_toolkit(step, target) else None
     needs = [need for need in step.needs if need != "toolkit" or target.toolkit]
     lines = [
         "#!/usr/bin/env bash",
@@ -81,7 +82,8 @@ def _header(step: Step, plan: Plan) -> str:
         f"AFTER={render_word(' '.join(step.after))}",
         f"NEEDS={render_word(' '.join(needs))}",
         f"KEEP={render_word(kept_patterns(step, target))}",
-        *_identified(step, target),
+        *((f"CXX={render_word(target.cxx)}",) if "compiler" in step.needs else ()),
+        *((f"TOOLKIT={render_word(kit.compiler)}",) if kit else ()),
         *(("ALWAYS=1",) if step.always else ()),
         *((f"BUILD_PATH={BUILD_PATH}",) if sees_build_path(step, plan.layout) else ()),
         '. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"',
@@ -89,13 +91,6 @@ def _header(step: Step, plan: Plan) -> str:
         "begin",
     ]
     return "\n".join(lines)
-
-
-def _identified(step: Step, target: Target) -> Iterator[str]:
-    if "compiler" in step.needs:
-        yield f"CXX={render_word(target.cxx)}"
-    if _uses_toolkit(step, target) and target.toolkit:
-        yield f"TOOLKIT={render_word(target.toolkit.compiler)}"
 
 
 def _uses_toolkit(step: Step, target: Target) -> bool:
