@@ -239,12 +239,8 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
     running = kernel_version(place.facts)
     title = f"a newer kernel: {running} does not know this GPU"
     if in_container(place.facts):
-        return Note(
-            id="setup.kernel",
-            title=title,
-            say=f"The kernel is the host's: {first} or newer, then start again.",
-            source=source,
-        )
+        say = f"The kernel is the host's: {first} or newer, then start again."
+        return Note(id="setup.kernel", title=title, say=say, source=source)
     packages = place.distribution.kernel if place.distribution else None
     if packages is None or place.manager is None or Version(packages.version) < first:
         known = place.known.distributions.distribution
@@ -288,18 +284,12 @@ def _has_release(place: Place, packages: DriverPackages) -> bool:
 
 
 def _not_packaged(place: Place, title: str) -> Note:
-    if place.distribution and place.distribution.drivers_say:
-        return Note(
-            id="setup.driver", title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source
-        )
     known = ", ".join(each.name for each in place.known.distributions.distribution)
-    page = "https://github.com/intel/compute-runtime/releases"
-    return Note(
-        id="setup.driver",
-        title=title,
-        say=f"Nothing is known of {place.name}; commands are known for {known}.",
-        source=page,
-    )
+    say = f"Nothing is known of {place.name}; commands are known for {known}."
+    source = "https://github.com/intel/compute-runtime/releases"
+    if place.distribution and place.distribution.drivers_say:
+        say, source = f"{place.distribution.drivers_say}.", place.distribution.source
+    return Note(id="setup.driver", title=title, say=say, source=source)
 
 
 def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:

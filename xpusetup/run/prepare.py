@@ -325,7 +325,10 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
 
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
-    helpers = {**helper_files(workspace.profile, _seen(prepared)), **patch_texts(request.patches)}
+    seen = str(read_document(prepared.root / ABOUT).get("facts", ""))  # what the last build saw of this machine
+    if prepared.facts is not None:
+        seen = digest(prepared.facts.model_dump(by_alias=True, mode="json"))
+    helpers = {**helper_files(workspace.profile, seen), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
     for name in other_forms(workspace.profile, request):
@@ -339,13 +342,6 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     asked = _asked(workspace, request, prepared.purpose)
     document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
-
-
-def _seen(prepared: Prepared) -> str:
-    """Hash what was seen of this machine; where nothing was looked at, what the last build saw."""
-    if prepared.facts is None:
-        return str(read_document(prepared.root / ABOUT).get("facts", ""))
-    return digest(prepared.facts.model_dump(by_alias=True, mode="json"))
 
 
 def asking_words(workspace: Workspace) -> tuple[str, ...]:
