@@ -14,7 +14,7 @@ from xpusetup import __version__
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.base.values import PACKAGED
-from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels
+from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, missing_wheels
 from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
@@ -195,7 +195,7 @@ def _describe(
             "machine": machine,
             "toolkit": workspace.known.get("toolkit", ""),
             "repositories": described,
-            "members": [Member.model_validate(row).model_dump() for row in hash_members(found)],
+            "members": hash_members(found),
         }
     )
 

@@ -213,11 +213,6 @@ def find_editable(words: Sequence[str]) -> tuple[str, ...]:
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
 
 
-def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
-    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
-
-
 def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
     """Read each patch. Raises UsageError where there is none."""
     return tuple(_find_patch(*_split(word, "--patch", "FILE")) for word in words)
@@ -278,7 +273,9 @@ def read_request(  # noqa: PLR0913 - one for each option
     if not (source or patch):
         return asked
     asked = replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
-    return replace(asked, editable=find_editable(source or ()), archives=find_archives(asked.sources))
+    # unpacked archives are those of which git knows nothing
+    archives = tuple(name for name, folder in asked.sources if not (Path(folder) / ".git").exists())
+    return replace(asked, editable=find_editable(source or ()), archives=archives)
 
 
 def read_words(words: Sequence[str]) -> Request:
