@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -69,15 +70,23 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     tree, result = context.tree(part), f"{context.layout.results}/{part.name}.configure.json"
     xpu = ("--xpu",) if part.inspect.xpu else ()
     check = context.helper("check_configure.py", "--build", f"{tree}/build", *xpu, "--out", result)
-    return Step(
+    step = Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
         run=(*_fresh(context, part), *definitions(context, part), *_configure(context, part), check),
+        after=before,
+        makes=(result,),
+    )
+    return compiling(context, part, step)
+
+
+def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
+    """Give a step with what every step has that compiles this component: where, by which variables, with what."""
+    return replace(
+        step,
         cwd=compile_folder(context, part),
         env=compile_environment(context, part),
         needs=compile_needs(context, part),
-        after=before,
-        makes=(result,),
         source_date_from=context.source_date_from(part),
         component=part.name,
         protected_trees=context.protected_trees(part),
@@ -88,7 +97,7 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
     """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
     setup = (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
-    return Step(
+    step = Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
         run=(
@@ -100,17 +109,12 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             collect(context, part, out),
             *record_interface(context, part, compile_folder(context, part)),
         ),
-        cwd=compile_folder(context, part),
-        env=compile_environment(context, part),
-        needs=compile_needs(context, part),
         after=before,
         makes=(context.wheel(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=not part.cmake,
         always=bool(context.protected_trees(part)),
-        protected_trees=context.protected_trees(part),
     )
+    return compiling(context, part, step)
 
 
 def collect(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
@@ -133,20 +137,15 @@ def make_target_step(context: Context, part: SourceComponent) -> Step:
     """Give the step that lets ninja build one target in the configured folder, and makes no wheel."""
     result = f"{context.layout.results}/{part.name}.target.json"
     words = ("--build", f"{compile_folder(context, part)}/build", "--target", context.request.target, "--out", result)
-    return Step(
+    step = Step(
         id=step_of(part.name),
         title=f"{context.request.target} of {part.name}, and no wheel",
         run=(*refresh(context, part), context.helper("build_target.py", *words)),
-        cwd=compile_folder(context, part),
-        env=compile_environment(context, part),
-        needs=compile_needs(context, part),
         after=(f"{part.name}.configure",),
         makes=(result,),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    return compiling(context, part, step)
 
 
 def _configure(context: Context, part: SourceComponent) -> Commands:

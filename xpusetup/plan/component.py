@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.model import Step
@@ -9,9 +10,8 @@ from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
 from xpusetup.plan.compile import (
     collect,
-    compile_environment,
     compile_folder,
-    compile_needs,
+    compiling,
     definitions,
     make_build,
     make_configure,
@@ -216,7 +216,7 @@ def as_source(part: WheelComponent) -> SourceComponent:
 def make_wheel_build(context: Context, part: SourceComponent) -> Step:
     """Give the step that builds what the profile takes as a ready wheel. It may download: Triton's fetches LLVM."""
     tree, out = context.tree(part), f"{context.beside(part)}.wheel"
-    return Step(
+    step = Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} from a source tree of your own",
         run=(
@@ -224,24 +224,20 @@ def make_wheel_build(context: Context, part: SourceComponent) -> Step:
             context.helper("build_tree.py", "--tree", tree, "--outdir", out),
             collect(context, part, out),
         ),
-        cwd=tree,
-        env=compile_environment(context, part),
-        needs=("network", *compile_needs(context, part)),
         after=("requirements", f"{part.name}.fetch"),
         makes=(context.wheel(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=True,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    step = compiling(context, part, step)
+    return replace(step, cwd=tree, needs=("network", *step.needs))
 
 
 def make_editable(context: Context, part: SourceComponent, before: Sequence[str], venv_last: str) -> Step:
     """Give the step that installs a tree as it lies: what is edited there is what runs, and no wheel is made."""
     settings = pep517_settings(context, part)
     named = ("--distribution", part.distribution, "--tree", compile_folder(context, part))
-    return Step(
+    step = Step(
         id=f"{part.name}.install",
         title=f"{part.distribution}, editable, from a source tree of your own",
         run=(
@@ -249,18 +245,14 @@ def make_editable(context: Context, part: SourceComponent, before: Sequence[str]
             *refresh(context, part),
             context.helper("install_editable.py", *named, "--", *settings),
         ),
-        cwd=compile_folder(context, part),
-        env=tuple(sorted((*compile_environment(context, part), *UNBOUND))),
-        needs=compile_needs(context, part),
         after=tuple(dict.fromkeys((*before, venv_last))),
         locks=("venv",),
         makes=(context.installed(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=not part.cmake,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    step = compiling(context, part, step)
+    return replace(step, env=tuple(sorted((*step.env, *UNBOUND))))
 
 
 def other_forms(profile: Profile, request: Request) -> Iterator[str]:
