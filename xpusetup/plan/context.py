@@ -154,8 +154,12 @@ class Context:
 
     def installed(self, part: SourceComponent | WheelComponent) -> str:
         """Give the file that lists what the installed component holds."""
+        return self.record(part.distribution, self.version(part) or "*")
+
+    def record(self, distribution: str, version: str = "*") -> str:
+        """Give the file that lists what an installed distribution holds."""
         packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
-        return f"{packages}/{file_name(part.distribution)}-{self.version(part) or '*'}.dist-info/RECORD"
+        return f"{packages}/{file_name(distribution)}-{version}.dist-info/RECORD"
 
 
 def file_name(distribution: str) -> str:

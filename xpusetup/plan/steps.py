@@ -10,7 +10,7 @@ from xpusetup.config.hashes import key_of
 from xpusetup.config.profile import find_needed, make_order
 from xpusetup.plan.compile import find_target_part, step_of
 from xpusetup.plan.component import make_component
-from xpusetup.plan.context import Context, file_name
+from xpusetup.plan.context import Context
 from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_venv, pins_of_python
 from xpusetup.plan.requirements import RECORD
 from xpusetup.plan.verify import make_verify
@@ -59,10 +59,8 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
 
 def _records(context: Context, installer: Installer) -> tuple[str, ...]:
     """Give the lists of files of what the installer brings and no component takes the place of."""
-    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
     replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
-    lasting = (name for name in installer.brings if name not in replaced)
-    return tuple(f"{packages}/{file_name(name)}-*.dist-info/RECORD" for name in lasting)
+    return tuple(context.record(name) for name in installer.brings if name not in replaced)
 
 
 def make_pairing(context: Context, installer: Installer, last: str) -> Step:
