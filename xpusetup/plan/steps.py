@@ -36,6 +36,7 @@ def installer_step(installer: Installer) -> str:
 def make_installer(context: Context, installer: Installer, last: str) -> Step:
     """Give the step that lets the maker's program fill the environment."""
     result = f"{context.layout.results}/{installer.name}.json"
+    replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
     asked = (f"--ask={word}" for word in installer.ask)
     options = (
         *("--program", installer.program, "--url", installer.url, "--into", PROGRAMS, "--record", RECORD),
@@ -52,15 +53,9 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
         needs=("network",),
         after=(last,),
         locks=("venv",),
-        makes=(*_records(context, installer), result),
+        makes=(*(context.record(name) for name in installer.brings if name not in replaced), result),
         component=installer.name,
     )
-
-
-def _records(context: Context, installer: Installer) -> tuple[str, ...]:
-    """Give the lists of files of what the installer brings and no component takes the place of."""
-    replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
-    return tuple(context.record(name) for name in installer.brings if name not in replaced)
 
 
 def make_pairing(context: Context, installer: Installer, last: str) -> Step:
