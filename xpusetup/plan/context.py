@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from packaging.utils import canonicalize_name
@@ -134,13 +135,22 @@ class Context:
 
     def patch_files(self, name: str) -> tuple[str, ...]:
         """Give the patches of a source, in their order."""
-        patches = patches_of(self.profile, self.request)
-        return tuple(f"{ROOT}/{FOLDER}/{patch.name}" for patch in patches if patch.source == name)
+        return self._patches.get(name, ())
+
+    @cached_property
+    def _patches(self) -> dict[str, tuple[str, ...]]:
+        found: dict[str, tuple[str, ...]] = {}
+        for patch in patches_of(self.profile, self.request):
+            found[patch.source] = (*found.get(patch.source, ()), f"{ROOT}/{FOLDER}/{patch.name}")
+        return found
+
+    @cached_property
+    def _published(self) -> frozenset[str]:
+        return frozenset(part.name for part in self.profile.components if part.kind == "wheel")
 
     def version(self, part: SourceComponent | WheelComponent) -> str:
         """Give the version that a component's wheel has to have; empty where a tree that no profile pins decides."""
-        ready = (each.name for each in self.profile.components if each.kind == "wheel")
-        decides = part.name in ready or names_commit(part.version)
+        decides = part.name in self._published or names_commit(part.version)
         return "" if decides and self.own(part.name) else part.version
 
     def wheel(self, part: SourceComponent | WheelComponent) -> str:
