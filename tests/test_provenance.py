@@ -30,7 +30,7 @@ from securesystemslib.signer._key import SSlibKey
 from data.tampering import ALONE, BILLS, ENVELOPES, STATEMENTS, Tampering, put
 from test_inspect_wheel import INFO, inspect_wheel, make_wheel
 from xpusetup.base.errors import UsageError
-from xpusetup.plan.about import render_about
+from xpusetup.plan.requirements import render_about
 from xpusetup.verify.provenance import SBOM, Evidence, Key, judge
 from xpusetup.verify.signing import read_public, sign
 

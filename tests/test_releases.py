@@ -13,10 +13,12 @@ from data.plans import locked, plan_of
 from data.profiles import SHIPPED, shipped
 from data.releases import FACTS, Fact
 from golden import hold
+from xpusetup.base.model import ROOT
 from xpusetup.config.profile import SkippedComponent, SourceComponent, WheelComponent
-from xpusetup.emit.script import render_recipe
+from xpusetup.emit.script import recipe_of
 
 if TYPE_CHECKING:
+    from xpusetup.base.model import Plan
     from xpusetup.config.profile import Component, Vendored
 
 
@@ -177,6 +179,17 @@ def test_the_cpu_profile_needs_no_toolkit() -> None:
     )
     assert source("vision", "cpu-2.13").rev == source("vision", "torch-2.13").rev
     assert source("audio", "cpu-2.13").rev == source("audio", "torch-2.13").rev
+
+
+def render_recipe(plan: Plan) -> str:
+    """Give the whole plan as text; `$ROOT` stands for the root."""
+    target = plan.target
+    kit = target.toolkit.title if target.toolkit else "no toolkit"
+    parts = [f"{plan.profile}: Python {target.python_version}, {target.cc} and {target.cxx}, {kit}\n"]
+    for step in plan.steps:
+        parts.append(f"\n{step.id}: {step.title}\n")
+        parts += [f"    {line}\n" for line in recipe_of(step, target)]
+    return "".join(parts).replace(ROOT, "$ROOT")
 
 
 def test_openreg_is_of_the_release_that_it_is_built_against() -> None:

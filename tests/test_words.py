@@ -6,7 +6,7 @@ import shlex
 
 import pytest
 
-from xpusetup.base.text import render_command, render_long_command, render_word
+from xpusetup.base.text import break_command, render_command, render_long_command, render_word
 
 NASTY = [
     "$(touch /tmp/x)",
@@ -66,7 +66,7 @@ def test_words(text: str, word: str) -> None:
 
 def test_a_long_command_is_broken_between_words() -> None:
     argv = ["pip", *(f"package-number-{number}==1.0" for number in range(20)), "@ROOT@/x y", "$(id)"]
-    text = render_long_command(argv, width=60)
+    text = "\n".join(break_command(map(render_word, argv), width=60))
     assert max(map(len, text.splitlines())) <= 60 + len("  \\")
     assert all(line.endswith(" \\") for line in text.splitlines()[:-1])
     assert shlex.split(text.replace("\\\n", "")) == [*argv[:-2], "$ROOT/x y", "$(id)"]

@@ -52,10 +52,10 @@ def test_a_sparse_tree(upstream: Super, wanted: dict[str, tuple[int, str]], tmp_
         one = {path: what for path, what in wanted.items() if path.startswith("third_party/one/")}
         assert snapshot(tree) == one
         assert run_git(tree, "status", "--porcelain") == ""
-        assert [found.rev for found in list_trees(tree, HOST, ["third_party/one"])] == [
+        assert [found.rev for found in list_trees(tree, (HOST,), ["third_party/one"])] == [
             upstream.revs[name] for name in ("super", "one", "deep")
         ]
-        assert [found.rev for found in list_trees(tree, HOST, ["d0"])] == [upstream.revs["super"]]
+        assert [found.rev for found in list_trees(tree, (HOST,), ["d0"])] == [upstream.revs["super"]]
         gone = upstream.fetch(tree, env, "--sparse", "d0", "--sparse", "nowhere")
         assert (gone.returncode, "has no folder nowhere at" in gone.stderr) == (1, True)
         assert {*snapshot(tree)} == {*one, *(path for path in wanted if path.startswith("d0/"))}

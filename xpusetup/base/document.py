@@ -27,9 +27,9 @@ class Document(Protocol):
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
 
-def map_texts(value: T, change: Change, names: tuple[str, ...] = ()) -> T:
+def map_texts(value: T, change: Change) -> T:
     """Give a value in which each text went through a function, those that are keys too. The value stays as it is."""
-    return cast("T", _map(value, change, names))
+    return cast("T", _map(value, change, ()))
 
 
 def _map(value: Any, change: Change, names: tuple[str, ...]) -> Any:

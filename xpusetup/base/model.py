@@ -69,8 +69,6 @@ class FoundRef:
         return self.ref.removeprefix("refs/tags/") if self.ref.startswith("refs/tags/") else ""
 
 
-# The nouns that the layers hand to each other: frozen, plain, without inheritance.
-#
 # Vocabulary: a *Profile* (config/profile.py) says what to build, a *Target* what for, a *Layout* where things go, a
 # *Request* what was asked on the command line; a *Plan* is the Steps that follow from these four. Strings in a
 # Layout or a Step may hold `ROOT`, which the scripts replace by the folder they lie in.

@@ -86,14 +86,15 @@ class Redactor:
         if self.home not in ("", "/", "/root"):
             text = re.sub(rf"{re.escape(self.home)}(?![\w.-])", "~", text)
         text = HOME.sub("/home/<user>", text)
-        text = _without_addresses(text) if addresses else text
-        for name, stands in ((self._user(), "<user>"), (self.host, "<host>")):
+        if addresses:
+            text = MAC.sub("<mac>", text)
+            text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
+            text = IPV4.sub(lambda found: found[0] if found[0] in LOCAL else "<address>", text)
+        user = "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
+        for name, stands in ((user, "<user>"), (self.host, "<host>")):
             if name:
                 text = re.sub(rf"(?<![\w-]){re.escape(name)}(?![\w-])", stands, text)
         return text
-
-    def _user(self) -> str:
-        return "" if self.user in SYSTEM_USERS or self.user.isdigit() else self.user
 
     def document(self, value: T, *, addresses: bool = True) -> T:
         """Give a result or a JSON value in which every text is redacted, those that are keys too."""
@@ -102,12 +103,6 @@ class Redactor:
             return self.text(text, addresses=addresses and VERSIONS.isdisjoint(names))
 
         return map_texts(value, redact)
-
-
-def _without_addresses(text: str) -> str:
-    text = MAC.sub("<mac>", text)
-    text = IPV6.sub(lambda found: "<address>" if _is_ipv6(found[0]) else found[0], text)
-    return IPV4.sub(lambda found: found[0] if found[0] in LOCAL else "<address>", text)
 
 
 def _is_ipv6(text: str) -> bool:
@@ -164,15 +159,20 @@ def render_command(argv: Iterable[str]) -> str:
     return " ".join(render_word(word) for word in argv)
 
 
-def render_long_command(argv: Iterable[str], *, width: int = 110) -> str:
+def render_long_command(argv: Iterable[str]) -> str:
     """Quote a command for bash, broken into lines that can be read."""
+    return "\n".join(break_command(map(render_word, argv)))
+
+
+def break_command(words: Iterable[str], *, width: int = 110) -> list[str]:
+    """Give the lines of a command between whose words it is broken where it is too long."""
     lines, line = [], ""
-    for word in (render_word(part) for part in argv):
+    for word in words:
         if line and len(line) + len(word) > width:
-            lines.append(line)
+            lines.append(f"{line} \\")
             line = "  "
         line += word if not line.strip() else f" {word}"
-    return " \\\n".join([*lines, line])
+    return [*lines, line]
 
 
 def bash_on_one_line(text: str) -> str:

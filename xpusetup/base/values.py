@@ -10,7 +10,15 @@ from packaging.requirements import Requirement
 from packaging.specifiers import SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import Version
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, WithJsonSchema
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    SerializerFunctionWrapHandler,
+    WithJsonSchema,
+    model_serializer,
+)
 
 # TOML, read by tomli: the standard library's reader, compiled, in a third of the time.
 
@@ -30,8 +38,7 @@ def parse_toml(text: str) -> dict[str, Any]:
     return found
 
 
-# The values that data files hold, each checked as strictly as what is made of it needs; and what every table
-# is.
+# The values, and what every table is.
 
 
 Confidence = Literal["confirmed", "likely", "unconfirmed"]
@@ -183,6 +190,18 @@ class Strict(BaseModel):
     """No unknown key, no coercion, no change."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, defer_build=True, allow_inf_nan=False)
+
+
+def silent_of(*names: str) -> Any:
+    """Give a model the serializer that says nothing of these fields where they are empty.
+
+    So what follows from a file, hashes too, stays what it was before there was such a field.
+    """
+
+    def say(self: Strict, whole: SerializerFunctionWrapHandler) -> dict[str, object]:
+        return {name: value for name, value in whole(self).items() if name not in names or value}
+
+    return model_serializer(mode="wrap")(say)
 
 
 class Sourced(Strict):

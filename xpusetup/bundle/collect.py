@@ -14,7 +14,7 @@ from xpusetup import __version__
 from xpusetup.base.errors import WorkFailedError
 from xpusetup.base.model import ROOT, Step
 from xpusetup.base.values import PACKAGED
-from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, Member, missing_wheels
+from xpusetup.bundle.contents import ARCHIVES, PROGRAM, TOOLKIT, WHEELS, Bundle, missing_wheels
 from xpusetup.bundle.io import hash_members, list_trees, tags_at, write_pack
 from xpusetup.config.new_profile import render_profile
 from xpusetup.plan.context import Context
@@ -25,7 +25,7 @@ from xpusetup.run.manifest import list_wheels
 from xpusetup.system import files
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Sequence
 
     from xpusetup.base.model import Plan, Request
     from xpusetup.bundle.io import Tree
@@ -134,7 +134,11 @@ def collect(workspace: Workspace, prepared: Prepared, say: Callable[[str], None]
     install = prepared.purpose is INSTALL
     parts = bundled_parts(prepared.plan)
     pins = _gathered_pins(place) if install else bundled_pins(workspace.profile, prepared.plan)
-    sources = [] if install else [part for part in _sources(workspace) if part.name in parts]
+    sources = [
+        part
+        for part in workspace.profile.components
+        if not install and part.kind == "source" and part.name in parts and not part.repo.startswith(PACKAGED)
+    ]
     repositories = _repositories(prepared, sources, place, say)
     file = f"profile/{workspace.base.name}.toml"
     files.write_text(place / file, render_profile(workspace.base, "The profile that this bundle was made for."))
@@ -191,20 +195,9 @@ def _describe(
             "machine": machine,
             "toolkit": workspace.known.get("toolkit", ""),
             "repositories": described,
-            "members": [Member.model_validate(row).model_dump() for row in hash_members(found)],
+            "members": hash_members(found),
         }
     )
-
-
-def _sources(workspace: Workspace) -> Iterator[SourceComponent]:
-    """Give the components whose source is fetched; what travels with this program is not."""
-    for part in workspace.profile.components:
-        if part.kind == "source" and not part.repo.startswith(PACKAGED):
-            yield part
-
-
-def _tree(prepared: Prepared, part: SourceComponent) -> Path:
-    return Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path))) / part.name
 
 
 def _repositories(
@@ -213,12 +206,12 @@ def _repositories(
     """Pack every commit of every tree, submodule and vendored source."""
     found: dict[str, _Gathered] = {}
     for part in (each for each in sources if each.from_git):
-        tree = _tree(prepared, part)
+        tree = Path(prepared.plan.layout.src.replace(ROOT, str(prepared.root.path))) / part.name
         own = {f"refs/tags/{part.tag}" if part.tag else "", part.ref} - {""}
-        for one in list_trees(tree, part.repo, part.sparse):
+        for one in list_trees(tree, (part.repo,), part.sparse):
             _add(found, one, own if one.path == tree else set(), place, say)
         for item in part.vendored:
-            for one in list_trees(tree / item.path, item.repo):
+            for one in list_trees(tree / item.path, (item.repo,)):
                 top = one.path == tree / item.path
                 tags = tags_at(one.path) if item.clones else [item.tag] if item.tag else []
                 _add(found, one, {f"refs/tags/{tag}" for tag in tags if top}, place, say)

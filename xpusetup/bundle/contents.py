@@ -20,7 +20,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.settings import number_git
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterable
 
     from packaging.tags import Tag
 
@@ -81,18 +81,12 @@ def resolve_address(base: str, address: str) -> str:
 # Which wheels a set of pins takes on one Python and machine, and which of them a folder lacks.
 
 
-def pins_here(pins: Iterable[str], python: str) -> Iterator[tuple[str, str]]:
-    """Give name and version of the pins whose markers hold for a whole version of Python."""
-    place = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
-    for pin in map(Requirement, pins):
-        if pin.marker is None or pin.marker.evaluate(place):
-            yield canonicalize_name(pin.name), next(iter(pin.specifier)).version
-
-
 def missing_wheels(pins: Iterable[str], python: str, machine: str, names: Iterable[str]) -> list[str]:
     """Name the pins, as name==version, for which no file is a wheel that this Python on this machine takes."""
     there = {pair for name in names if (pair := _fitting(name, python, machine)) is not None}
-    wanted = ((name, str(Version(version))) for name, version in pins_here(pins, python))
+    place = {"python_version": ".".join(python.split(".")[:2]), "python_full_version": python}
+    held = (pin for pin in map(Requirement, pins) if pin.marker is None or pin.marker.evaluate(place))
+    wanted = ((canonicalize_name(pin.name), str(Version(next(iter(pin.specifier)).version))) for pin in held)
     return [f"{name}=={version}" for name, version in wanted if (name, version) not in there]
 
 
@@ -248,8 +242,3 @@ def make_offline(bundle: Bundle, folder: str) -> dict[str, str]:
     alone = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull}
     places |= {"XPUSETUP_ARCHIVES": f"{folder}/{ARCHIVES}"}
     return {**nothing, **places, "PIP_NO_INDEX": "1", "UV_NO_INDEX": "1", **alone, **number_git([*mirrors, *only])}
-
-
-def find_lacking(asked: Sequence[str], bundle: Bundle) -> list[str]:
-    """Name the components that are asked for and that the bundle has nothing of."""
-    return [name for name in asked if name not in bundle.parts]

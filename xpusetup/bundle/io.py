@@ -33,8 +33,7 @@ if TYPE_CHECKING:
     from xpusetup.bundle.contents import Bundle, Member, Repository
 
 
-# Git repositories for bundles: the commits that a fetched tree is made of, a pack for each, repositories of
-# them.
+# Git repositories for bundles: the commits that a fetched tree is made of, a pack for each, repositories of them.
 
 
 PLAIN = {"GIT_CONFIG_NOSYSTEM": "1", "GIT_CONFIG_GLOBAL": os.devnull, "GIT_TERMINAL_PROMPT": "0", "LC_ALL": "C"}
@@ -50,15 +49,11 @@ class Tree:
     addresses: tuple[str, ...]
 
 
-def list_trees(path: Path, address: str, sparse: Sequence[str] = ()) -> Iterator[Tree]:
+def list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = ()) -> Iterator[Tree]:
     """Give a fetched tree and its submodules, however deep; of a sparse one those in its folders.
 
     Raises WorkFailedError where one is not there.
     """
-    yield from _list_trees(path, (address,), sparse)
-
-
-def _list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = ()) -> Iterator[Tree]:
     rev = _git(path, "rev-parse", "HEAD^{commit}").strip()
     yield Tree(path, rev, addresses)
     for module in submodules_of(path, rev, sparse):
@@ -67,7 +62,7 @@ def _list_trees(path: Path, addresses: tuple[str, ...], sparse: Sequence[str] = 
             raise WorkFailedError(f"{folder} was not fetched", fix="the same command again fetches it")
         told = _git(path, "config", "--default", "", "--get", f"submodule.{module.name}.url").strip()
         known = dict.fromkeys(each for each in (resolve_address(addresses[0], module.address), told) if each)
-        yield from _list_trees(folder, tuple(known))
+        yield from list_trees(folder, tuple(known))
 
 
 def tags_at(path: Path) -> list[str]:
@@ -158,8 +153,7 @@ def _last(words: bytes) -> str:
     return next((line.removeprefix("fatal: ") for line in lines if line.startswith("fatal: ")), lines[-1])
 
 
-# A bundle as a file: a tar whose first member says what all others are; written whole, and believed by hash
-# alone.
+# A bundle as a file: a tar whose first member says what all others are; written whole, and believed by hash alone.
 
 
 BLOCK = 1 << 20
@@ -279,7 +273,11 @@ def unpack(path: Path, bundle: Bundle, to: Path, finish: Callable[[Path], None],
             _write(folder / name, blocks, keep=name.startswith(only))
         finish(folder)
         folder.chmod(0o755)
-        _appear(folder, to)
+        try:
+            folder.rename(to)
+        except OSError:  # another process unpacked the same bundle meanwhile
+            if not to.is_dir():
+                raise
     except OSError as error:
         raise cannot_write(to, error) from error
     finally:
@@ -294,11 +292,3 @@ def _write(path: Path, blocks: Iterator[bytes], *, keep: bool) -> None:
     path.parent.mkdir(parents=True, exist_ok=True)
     with path.open("wb") as stream:
         stream.writelines(blocks)
-
-
-def _appear(folder: Path, to: Path) -> None:
-    try:
-        folder.rename(to)
-    except OSError:  # another process unpacked the same bundle meanwhile
-        if not to.is_dir():
-            raise

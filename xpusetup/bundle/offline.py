@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Literal
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT
 from xpusetup.bundle import without_network
-from xpusetup.bundle.contents import find_lacking, make_offline
+from xpusetup.bundle.contents import make_offline
 from xpusetup.bundle.io import hash_head, make_repository, read_head, unpack
 from xpusetup.config.take import choose_toolkit, take_parts
 from xpusetup.machine.probe_system import read_machine
@@ -115,10 +115,6 @@ def describe_attempts(root: Root, plan: Plan, outcome: Outcome, bundle: Bundle |
     return told
 
 
-# build --bundle: a bundle in place of the network, and a word on each step that asked for the network all the
-# same.
-
-
 TIMEOUT_S = 30
 SHORT = 16
 
@@ -185,7 +181,7 @@ def _refuse_other(bundle: Bundle, request: Request, file: str, command: str) -> 
             f"{file} was made for {bundle.machine}, and this is {here}", fix="create one on such a machine"
         )
     parts = [part.name for part in bundle.profile.components if part.kind != "skip"]
-    lacking = find_lacking(request.only or parts, bundle) if command == "build" else ()
+    lacking = [name for name in request.only or parts if name not in bundle.parts] if command == "build" else []
     if lacking:
         only = " ".join(f"--only {name}" for name in bundle.parts)
         raise UsageError(f"{file} holds nothing of {', '.join(lacking)}", fix=f"build what it holds: {only}")

@@ -21,8 +21,7 @@ from xpusetup.run.workspace import Where, describe_device, open_built, read_trus
 from xpusetup.system.environment import variables
 from xpusetup.system.files import check_folder, package_file, package_text, write_text
 from xpusetup.verify import fallbacks, runner
-from xpusetup.verify.outcomes import Verification
-from xpusetup.verify.record import RecordedGpu, RecordedMachine, RecordedWheel, make_record
+from xpusetup.verify.outcomes import RecordedGpu, RecordedMachine, RecordedWheel, Verification, make_record
 from xpusetup.verify.runner import ChosenDevice, DeviceCheck, Subject
 
 if TYPE_CHECKING:

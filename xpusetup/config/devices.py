@@ -243,12 +243,7 @@ def device_modes(device: Device) -> tuple[Mode, ...]:
 
 
 def _make_mode(mode: ModeKnown) -> Mode:
-    return Mode(
-        name=mode.name,
-        variables=_pairs(mode.environment),
-        models=_pairs(mode.models),
-        skips=tuple(mode.skips),
-    )
+    return Mode(name=mode.name, variables=_pairs(mode.environment), models=_pairs(mode.models), skips=tuple(mode.skips))
 
 
 def _pairs(variables: Mapping[str, str]) -> tuple[str, ...]:
@@ -327,16 +322,13 @@ def find_device(name: str, file: str, settings: Settings) -> Device:
     Raises UsageError for a file that is wrong, is about another device, or is not there.
     """
     if file:
-        return _must_be(name, read_device(file), file)
+        device = read_device(file)
+        if device.name != name:
+            message = f"{file} is about {device.name!r}, and the profile is for {name!r}"
+            raise UsageError(message, fix=f'write accelerator = "{device.name}" into the profile, or name another file')
+        return device
     ours = next((each for path in settings.devices if (each := read_device(path)).name == name), None)
     return ours or shipped_device(name)
-
-
-def _must_be(name: str, device: Device, file: str) -> Device:
-    if device.name != name:
-        message = f"{file} is about {device.name!r}, and the profile is for {name!r}"
-        raise UsageError(message, fix=f'write accelerator = "{device.name}" into the profile, or name another file')
-    return device
 
 
 def read_device(file: str) -> Device:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from packaging.utils import canonicalize_name
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
+    from collections.abc import Collection, Iterable, Mapping
 
     from xpusetup.config.profile import Profile
 
@@ -66,10 +66,5 @@ def with_known(profile: Profile, text: str) -> Profile:
 
 def render_requirements(hashes: Mapping[str, Iterable[str]], pins: Iterable[str]) -> str:
     """Give a file of requirements for pip and uv; a pin without a hash has none there either."""
-    return "".join(f"{line}\n" for pin in pins for line in _lines(pin, sorted(hashes.get(key_of(pin), ()))))
-
-
-def _lines(pin: str, hashes: list[str]) -> Iterator[str]:
-    yield pin + (" \\" if hashes else "")
-    yield from (f"    --hash=sha256:{each} \\" for each in hashes[:-1])
-    yield from (f"    --hash=sha256:{each}" for each in hashes[-1:])
+    blocks = ([pin, *(f"    --hash=sha256:{each}" for each in sorted(hashes.get(key_of(pin), ())))] for pin in pins)
+    return "".join(" \\\n".join(block) + "\n" for block in blocks)

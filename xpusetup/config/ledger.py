@@ -12,8 +12,6 @@ from xpusetup.base.values import Confidence, Name, Strict, Text, parse_toml
 from xpusetup.config.profile import SourceComponent
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from xpusetup.config.profile import Profile
 
 
@@ -161,14 +159,12 @@ def _row(file: _File, of: str, rule: Rule, release: str) -> LedgerRow:
 
 def rows_of(ledger: list[LedgerRow], profile: Profile) -> list[LedgerRow]:
     """Give the rows of what a profile builds from source; those of torch are rules of builds for Intel GPUs."""
-    releases = dict(_releases(profile))
+    releases = {
+        part.name: release_of(part)
+        for part in profile.components
+        if isinstance(part, SourceComponent) and (part.name != "torch" or part.inspect.xpu)
+    }
     return [row for row in ledger if releases.get(row.of) == row.release]
-
-
-def _releases(profile: Profile) -> Iterator[tuple[str, str]]:
-    for part in profile.components:
-        if isinstance(part, SourceComponent) and (part.name != "torch" or part.inspect.xpu):
-            yield part.name, release_of(part)
 
 
 def release_of(part: SourceComponent) -> str:

@@ -64,16 +64,11 @@ def _with_text(patch: PatchFile, folder: Path) -> PatchFile:
 
 Item = TypeVar("Item")
 Data = TypeVar("Data", bound=BaseModel)
-KINDS = ("source", "wheel", "skip")
 SHOWN = 200
 """Characters of a wrong value that are shown."""
 MOST = 10**30
 """A longer number takes Python long to write, or is refused."""
-CLASSES: dict[str, type[BaseModel]] = {
-    "source": SourceComponent,
-    "wheel": WheelComponent,
-    "skip": SkippedComponent,
-}
+CLASSES: dict[str, type[BaseModel]] = {"source": SourceComponent, "wheel": WheelComponent, "skip": SkippedComponent}
 
 
 def parse_profile(text: str, origin: str) -> Profile:
@@ -82,7 +77,9 @@ def parse_profile(text: str, origin: str) -> Profile:
         data = parse_toml(text)
         profile = Profile.model_validate(data)
     except TomlError as error:
-        raise UsageError(f"{origin} is not TOML: {error}", fix=f"mend the line, then: {_check(origin)}") from error
+        raise UsageError(
+            f"{origin} is not TOML: {error}", fix=f"mend the line, then: xpusetup profiles check {origin}"
+        ) from error
     except ValidationError as error:
         raise _refuse(origin, [*describe(error, Profile, data), *_find_between(data)]) from error
     if lines := list(_find_between(data)):
@@ -112,13 +109,9 @@ def parse_data(text: str, model: type[Data], origin: str) -> Data:
         raise UsageError("\n".join(lines), fix=f"mend {origin}") from error
 
 
-def _check(origin: str) -> str:
-    return f"xpusetup profiles check {origin}"
-
-
 def _refuse(origin: str, lines: Iterable[str]) -> UsageError:
     text = "\n".join(f"{origin}: {line}" for line in lines)
-    return UsageError(text, fix=f"mend the file, then: {_check(origin)}")
+    return UsageError(text, fix=f"mend the file, then: xpusetup profiles check {origin}")
 
 
 def _find_between(data: dict[str, Any]) -> Iterator[str]:
@@ -176,7 +169,7 @@ def _say(details: ErrorDetails, model: type[BaseModel], data: Any) -> str:
         known = _fields_at(details["loc"], model)
         return f"{path}: unknown key{_nearest_word(where[-1], known)}"
     if details["type"] in {"union_tag_not_found", "union_tag_invalid"}:
-        return f"{path}: needs a kind, one of {', '.join(KINDS)}"
+        return f"{path}: needs a kind, one of {', '.join(CLASSES)}"
     message = details["msg"].removeprefix("Value error, ")
     if details["type"] == "missing":
         return f"{path}: is missing"
@@ -185,7 +178,7 @@ def _say(details: ErrorDetails, model: type[BaseModel], data: Any) -> str:
 
 def _where(loc: tuple[int | str, ...], data: Any) -> Iterator[str]:
     """Give a place as people name it: a component by its name, and without the kind that pydantic puts behind it."""
-    tagged = loc[:1] == ("components",) and loc[2:3] and loc[2] in KINDS
+    tagged = loc[:1] == ("components",) and loc[2:3] and loc[2] in CLASSES
     for part in (*loc[:2], *loc[3:]) if tagged else loc:
         try:
             data = data[part]
@@ -213,14 +206,9 @@ def _fields_at(loc: tuple[int | str, ...], model: type[BaseModel]) -> list[str]:
     for part in loc[:-1]:
         if isinstance(part, str) and part in CLASSES:
             model = CLASSES[part]
-        elif isinstance(part, str) and (inner := _model_of(model, part)) is not None:
-            model = inner
+        elif isinstance(part, str) and (field := model.model_fields.get(part)) is not None:
+            model = _first_model(field.annotation) or model
     return [info.alias or name for name, info in model.model_fields.items()]
-
-
-def _model_of(model: type[BaseModel], key: str) -> type[BaseModel] | None:
-    info = model.model_fields.get(key)
-    return None if info is None else _first_model(info.annotation)
 
 
 def _first_model(annotation: Any) -> type[BaseModel] | None:

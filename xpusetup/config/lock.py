@@ -206,7 +206,9 @@ def _changes(old: Component, new: Component) -> Iterator[PinChange]:
     if isinstance(old, WheelComponent) and isinstance(new, WheelComponent):
         yield PinChange(new.name, old.version, new.version, new.version, new.source)
     if isinstance(old, SourceComponent) and isinstance(new, SourceComponent):
-        yield _change(old, new)
+        was = " ".join(word for word in (old.tag or old.ref, (old.rev or "")[:SHOWN]) if word)
+        now = " ".join(word for word in (new.tag or new.ref.split("/", 2)[-1], (new.rev or "")[:SHOWN]) if word)
+        yield PinChange(new.name, was, now, new.version, new.source)
         yield from (_vendored_change(*pair) for pair in zip(old.vendored, new.vendored, strict=True))
 
 
@@ -309,12 +311,6 @@ def _lock_wheel(part: WheelComponent, torch: Tree) -> WheelComponent:
     return part.model_copy(update=update)
 
 
-def _change(old: SourceComponent, new: SourceComponent) -> PinChange:
-    was = " ".join(word for word in (old.tag or old.ref, (old.rev or "")[:SHOWN]) if word)
-    now = " ".join(word for word in (new.tag or new.ref.split("/", 2)[-1], (new.rev or "")[:SHOWN]) if word)
-    return PinChange(new.name, was, now, new.version, new.source)
-
-
 def _vendored_change(old: Vendored, new: Vendored) -> PinChange:
     was, now = ((item.rev or "")[:SHOWN] or item.tag or "as the file says" for item in (old, new))
     return PinChange(new.name, was, now, "", new.source)
@@ -328,19 +324,15 @@ def _stays(part: Component, torch: Tree | None) -> Iterator[str]:
         yield f"{part.name} stays at {part.version}: the tree has no {lacking}"
 
 
-def _unclear(part: SourceComponent, torch: Tree) -> Iterator[str]:
-    """Say of what the build clones by itself, and the tree does not name, that it stays as it is."""
-    for item in part.vendored:
-        if item.clones and not _cloned_at(item, torch.files):
-            stays = item.tag or (item.rev or "")[:SHOWN]
-            yield f"{item.name} stays at {stays}: {item.pin_file} of the tree names no commit or tag of it"
-
-
 def _warnings(profile: Profile, torch: Tree | None) -> Iterator[str]:
     if torch is None:
         return
     old = next(part for part in _sources(profile) if part.name == "torch")
-    yield from _unclear(old, torch)
+    # of what the build clones by itself, and the tree does not name
+    for item in old.vendored:
+        if item.clones and not _cloned_at(item, torch.files):
+            stays = item.tag or (item.rev or "")[:SHOWN]
+            yield f"{item.name} stays at {stays}: {item.pin_file} of the tree names no commit or tag of it"
     new = Version(_version(old, torch))
     if new.release[:2] != Version(old.version).release[:2]:
         told = ".".join(map(str, new.release[:2]))

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal, get_args
 
-from pydantic import AfterValidator, Field, SerializerFunctionWrapHandler, model_serializer, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
-from xpusetup.base.values import LONGEST, Inside, Name, Sha256, Sourced, Strict, Text, Variable, VersionText
+from xpusetup.base.values import LONGEST, Inside, Name, Sha256, Sourced, Strict, Text, Variable, VersionText, silent_of
 
 Binds = Literal["none", "torch-stable", "triton", "sycl-major", "torch-minor", "torch-exact"]
 """What has to be as it was for a member to go on working, the loosest first.
@@ -133,6 +133,4 @@ class Membership(Strict):
     version_lines: VersionLines = {}
     undecided: Undecided | None = None
 
-    @model_serializer(mode="wrap")
-    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "undecided" or value}
+    _say = silent_of("undecided")

@@ -19,7 +19,7 @@ from xpusetup.config.profile import Profile
 from xpusetup.config.upstream import NEEDED, VERSION_FILE, places_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from xpusetup.base.values import Confidence
     from xpusetup.config.upstream import Reading
@@ -106,13 +106,9 @@ def weigh(readings: Sequence[Reading]) -> tuple[dict[str, Reading], list[str]]:
         chosen[pin] = first
         if other is not None:
             notes.append(f"{pin}: {first.source} says {first.value}, {other.source} says {other.value}")
-            chosen[pin] = _unsure(first, other)
+            source = f"{first.source}; but {other.source} says {other.value}"
+            chosen[pin] = type(first)(pin=first.pin, value=first.value, source=source, confidence="unconfirmed")
     return chosen, notes
-
-
-def _unsure(first: Reading, other: Reading) -> Reading:
-    source = f"{first.source}; but {other.source} says {other.value}"
-    return type(first)(pin=first.pin, value=first.value, source=source, confidence="unconfirmed")
 
 
 # From readings to a profile.
@@ -307,19 +303,12 @@ def put_machine(draft: Draft, _version: str) -> None:
     """Put the oldest CMake and GCC, and the Pythons: from, before, and those that torchvision refuses."""
     for key in ("cmake", "gcc"):
         draft.data[key] = draft.take(key, draft.data[key]).now
-    was = _split_python(draft.base.python)
-    parts = [draft.take(f"python.{key}", was[key]).now for key in ("from", "before", "not")]
+    was = [part.strip() for part in draft.base.python.split(",")]
+    parts = [
+        draft.take(f"python.{key}", ",".join(part for part in was if part.startswith(sign))).now
+        for key, sign in (("from", ">="), ("before", "<"), ("not", "!="))
+    ]
     draft.data["python"] = ",".join(part for part in parts if part)
-
-
-def _split_python(text: str) -> dict[str, str]:
-    parts = [part.strip() for part in text.split(",")]
-    starts: dict[str, Callable[[str], bool]] = {
-        "from": lambda part: part.startswith(">="),
-        "before": lambda part: part.startswith("<"),
-        "not": lambda part: part.startswith("!="),
-    }
-    return {key: ",".join(part for part in parts if fits(part)) for key, fits in starts.items()}
 
 
 def put_head(draft: Draft, name: str, version: str, today: str) -> None:
@@ -336,13 +325,8 @@ def put_head(draft: Draft, name: str, version: str, today: str) -> None:
     if published := draft.data["published"]:
         torch, triton = draft.told.get("torch.version"), draft.part("triton")
         seen = torch is not None and "+xpu" in torch.source.replace("%2B", "+")
-        wheels = [
-            f"{part['distribution']}=={part['version']}" for part in map(draft.part, ("torch", "vision", "audio"))
-        ]
-        published["wheels"] = [
-            *wheels,
-            *([] if triton["reason"] else [f"{triton['distribution']}=={triton['version']}"]),
-        ]
+        told = [*map(draft.part, ("torch", "vision", "audio")), *([] if triton["reason"] else [triton])]
+        published["wheels"] = [f"{part['distribution']}=={part['version']}" for part in told]
         published |= {"source": torch.source if torch and seen else "as for the release before; not seen in the index"}
         published |= {"confidence": "likely" if seen else "unconfirmed", "note": ""}
         published |= {"collectives": _collectives(draft)}

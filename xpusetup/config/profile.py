@@ -31,6 +31,7 @@ from xpusetup.base.values import (
     Text,
     Variable,
     VersionText,
+    silent_of,
 )
 from xpusetup.config.member import Loosened, Membership
 from xpusetup.config.toolkit import ToolkitWanted, check_toolkits, spread_toolkits
@@ -161,21 +162,12 @@ class PatchFile(Sourced):
     text: str = ""
 
 
-UNSAID = {"patches", "clones", "archives", "sha256", "loosen", "member"}
-"""Where these are empty nothing is said of them, so that the hash of a source stays what it was."""
-
-
-UNSAID_OF_WHEEL = {"reason", "from_source", "member"}
-
-
 class Patched(Sourced):
     """A source with its patches."""
 
     patches: list[PatchFile] = []
 
-    @model_serializer(mode="wrap")
-    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name not in UNSAID or value}
+    _say = silent_of("patches", "clones", "archives", "sha256", "loosen", "member")
 
 
 class Vendored(Patched):
@@ -198,13 +190,9 @@ class Vendored(Patched):
     reason: Text = ""
 
     @model_validator(mode="after")
-    def _cloned(self) -> Vendored:
+    def _whole(self) -> Vendored:
         if self.clones and (self.patches or self.define or self.pin_file is None):
             raise ValueError("what the build clones needs a pin_file that names it; no patch and no define reaches it")
-        return self
-
-    @model_validator(mode="after")
-    def _findable(self) -> Vendored:
         if self.rev is None and self.pin_file is None and not self.tag:
             raise ValueError("needs a rev, a tag, or a pin_file in the tree that holds the commit")
         if self.rev is None and not self.reason:
@@ -251,9 +239,7 @@ class Published(Sourced):
     note: Text = ""
     collectives: Collectives | None = None
 
-    @model_serializer(mode="wrap")
-    def _say_collectives(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "collectives" or value}
+    _say = silent_of("collectives")
 
 
 class Installer(Sourced):
@@ -328,21 +314,13 @@ class SourceComponent(Patched):
         return [*([self.repo] if self.sha256 else []), *(each.url for each in self.archives)]
 
     @model_validator(mode="after")
-    def _archived(self) -> SourceComponent:
+    def _whole(self) -> SourceComponent:
         if self.sha256 and (self.rev is None or self.tag or self.ref):
             raise ValueError("a source archive has the rev of what is in it, and neither tag nor ref")
-        return self
-
-    @model_validator(mode="after")
-    def _explained(self) -> SourceComponent:
         if self.rev is None and not self.reason:
             raise ValueError("a rev that is absent needs a reason")
         if self.rev is None and not self.tag and not self.ref:
             raise ValueError("without a rev a tag is needed, which is resolved when the source is fetched, or a ref")
-        return self
-
-    @model_validator(mode="after")
-    def _in_its_folders(self) -> SourceComponent:
         needed = [self.directory, *(item.pin_file for item in self.vendored if item.pin_file)]
         lacking = [path for path in needed if not any(f"{path}/".startswith(f"{folder}/") for folder in self.sparse)]
         if self.sparse and lacking:
@@ -374,20 +352,14 @@ class WheelComponent(Sourced):
     member: Membership | None = None
 
     @model_validator(mode="after")
-    def _same(self) -> WheelComponent:
+    def _whole(self) -> WheelComponent:
         if self.from_source and self.from_source.name != self.name:
             raise ValueError(f"from_source is of {self.from_source.name!r}, and this is {self.name!r}")
-        return self
-
-    @model_validator(mode="after")
-    def _findable(self) -> WheelComponent:
         if self.reason and not (self.pin_file and self.version_file):
             raise ValueError("a version that is a guess needs a pin_file and a version_file that name it")
         return self
 
-    @model_serializer(mode="wrap")
-    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name not in UNSAID_OF_WHEEL or value}
+    _say = silent_of("reason", "from_source", "member")
 
 
 class SkippedComponent(Strict):
@@ -400,9 +372,7 @@ class SkippedComponent(Strict):
     checks: list[Name] = []
     member: Membership | None = None
 
-    @model_serializer(mode="wrap")
-    def _say(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "member" or value}
+    _say = silent_of("member")
 
 
 Component = Annotated[SourceComponent | WheelComponent | SkippedComponent, Field(discriminator="kind")]
@@ -467,9 +437,7 @@ class Profile(Strict):
         check_toolkits(self.toolkit, self.other_toolkits)
         return self
 
-    @model_serializer(mode="wrap")
-    def _say_others(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "other_toolkits" or value}
+    _say = silent_of("other_toolkits")
 
     @property
     def compiles(self) -> bool:

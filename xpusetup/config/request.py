@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
 
 
-# What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request,
-# commit.
+# What people call a revision, and which commit a server's list of refs gives it: tag, branch, pull request, commit.
 
 
 COMMIT = re.compile(r"[0-9a-f]{40}")
@@ -91,21 +90,18 @@ def choose(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
         if name in advertised:
             return FoundRef(advertised.get(f"{name}^{{}}", advertised[name]), name)
     if ABBREVIATED.fullmatch(ref):
-        return _complete(ref, repo, advertised)
+        whole = {rev for rev in advertised.values() if rev.startswith(ref)}
+        if len(whole) == 1:
+            return FoundRef(whole.pop())
+        raise UsageError(
+            f"{ref!r} is part of a commit's name,"
+            " and a server tells only the tips of its branches and tags by their part",
+            fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
+        )
     short = {name.split("/", 2)[-1]: name for name in advertised if name.startswith(("refs/heads/", "refs/tags/"))}
     close = difflib.get_close_matches(ref, [name for name in short if not name.endswith("^{}")], n=1, cutoff=0.4)
     hint = f"; did you mean {close[0]}?" if close else ""
     raise UsageError(f"{repo} has no tag or branch {ref!r}{hint}", fix=f"git ls-remote {repo} lists what it has")
-
-
-def _complete(ref: str, repo: str, advertised: Mapping[str, str]) -> FoundRef:
-    whole = {rev for rev in advertised.values() if rev.startswith(ref)}
-    if len(whole) == 1:
-        return FoundRef(whole.pop())
-    raise UsageError(
-        f"{ref!r} is part of a commit's name, and a server tells only the tips of its branches and tags by their part",
-        fix=f"give all 40 digits: git rev-parse {ref} in a clone of {repo}",
-    )
 
 
 def release_of(ref: str) -> str:
@@ -141,13 +137,15 @@ def make_request(
     """Check and freeze what was asked. Raises UsageError for words that mean nothing."""
     if verify not in get_args(VerifyMode):
         raise UsageError(f"--verify cannot be {verify!r}", fix=f"use one of: {', '.join(get_args(VerifyMode))}")
+    if target.startswith("-") or not target.isprintable() or ROOT in target or any(char.isspace() for char in target):
+        raise UsageError(f"--target {target!r} is no target of ninja", fix="as in: --target c10")
     return Request(
         only=tuple(only),
         until=until,
         arch=() if arch in ("", "auto") else _parse_targets(arch),
         set=tuple(_parse_set(text) for text in set_),
         verify=verify,  # type: ignore[arg-type]  # checked above
-        target=_parse_target(target),
+        target=target,
     )
 
 
@@ -195,12 +193,6 @@ def _parse_set(text: str) -> tuple[str, str, str]:
     return found[1], found[2], found[3]
 
 
-def _parse_target(text: str) -> str:
-    if text.startswith("-") or not text.isprintable() or ROOT in text or any(char.isspace() for char in text):
-        raise UsageError(f"--target {text!r} is no target of ninja", fix="as in: --target c10")
-    return text
-
-
 # Source trees and patches of the user's own, as the command line names them.
 
 
@@ -219,11 +211,6 @@ def find_sources(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
 def find_editable(words: Sequence[str]) -> tuple[str, ...]:
     """Give the names of the source trees that are to be installed as they lie."""
     return tuple(word.partition("=")[0] for word in words if word.endswith(EDITABLE))
-
-
-def find_archives(sources: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Give the names of the source trees that are unpacked archives, of which git knows nothing."""
-    return tuple(name for name, folder in sources if not (Path(folder) / ".git").exists())
 
 
 def find_patches(words: Sequence[str]) -> tuple[Patch, ...]:
@@ -286,7 +273,9 @@ def read_request(  # noqa: PLR0913 - one for each option
     if not (source or patch):
         return asked
     asked = replace(asked, sources=find_sources(source or ()), patches=find_patches(patch or ()))
-    return replace(asked, editable=find_editable(source or ()), archives=find_archives(asked.sources))
+    # unpacked archives are those of which git knows nothing
+    archives = tuple(name for name, folder in asked.sources if not (Path(folder) / ".git").exists())
+    return replace(asked, editable=find_editable(source or ()), archives=archives)
 
 
 def read_words(words: Sequence[str]) -> Request:

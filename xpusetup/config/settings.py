@@ -156,15 +156,12 @@ def make_network(network: NetworkSettings, given: Mapping[str, str]) -> dict[str
         "UV_FIND_LINKS": ",".join(network.find_links),
         **dict.fromkeys(("PIP_CERT", "SSL_CERT_FILE", "REQUESTS_CA_BUNDLE", "GIT_SSL_CAINFO"), network.ca_bundle),
     }
-    return {**{name: text for name, text in wanted.items() if text and not given.get(name)}, **_git(network, given)}
-
-
-def _git(network: NetworkSettings, given: Mapping[str, str]) -> dict[str, str]:
-    text = given.get("GIT_CONFIG_COUNT", "")
+    count = given.get("GIT_CONFIG_COUNT", "")
     pairs = [(f"url.{mirror}.insteadOf", address) for address, mirror in network.git.items()]
     pairs += [(f"xpusetup.{mirror}.fallbackOf", address) for address, mirror in network.git_fallback.items()]
     pairs += [("xpusetup.store", network.git_store)] if network.git_store else []
-    return number_git(pairs, first=int(text) if text.isdigit() else 0) if pairs else {}
+    of_git = number_git(pairs, first=int(count) if count.isdigit() else 0) if pairs else {}
+    return {**{name: text for name, text in wanted.items() if text and not given.get(name)}, **of_git}
 
 
 def number_git(pairs: Sequence[tuple[str, str]], *, first: int = 0) -> dict[str, str]:

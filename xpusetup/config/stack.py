@@ -6,7 +6,7 @@ wheel that is known to fit the profile's torch, else the source, else the member
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal
 
 from packaging.utils import canonicalize_name
 from pydantic import Field, model_validator
@@ -114,8 +114,7 @@ def make_profile(stack: Stack, base: Profile) -> Profile:
     if torch is None or torch.kind == "skip":
         raise UsageError(f"{base.name} provides no torch that {stack.name} could stand on", fix="name another profile")
     members = sorted(stack.members, key=lambda member: rank(member.binds))
-    ground = Ground(torch.version, base.name, stack)
-    chosen = [choose(member, ground) for member in members]
+    chosen = [choose(member, stack, base.name, torch.version) for member in members]
     _check_names(stack, [*kept, *chosen])
     memory = (each.memory_per_job_gib or 0 for each in stack.members)
     return base.model_copy(
@@ -188,20 +187,11 @@ def _publish(base: Profile, kept: Iterable[Component], chosen: Iterable[Componen
 # Which candidate of a member is taken.
 
 
-class Ground(NamedTuple):
-    """What members stand on: torch's version, the profile that it is of, and the stack itself."""
-
-    torch: str
-    profile: str
-    stack: Stack
-
-
-def choose(member: Member, ground: Ground) -> Component:
-    """Give the first candidate that can be had on this torch, with the reason for each of them.
+def choose(member: Member, stack: Stack, profile: str, torch: str) -> Component:
+    """Give the first candidate that can be had on this torch, the profile's, with the reason for each of them.
 
     Raises UsageError where none can be.
     """
-    torch = ground.torch
     rows: list[Judged] = []
     taken: Component | None = None
     for part in member.candidates:
@@ -218,11 +208,11 @@ def choose(member: Member, ground: Ground) -> Component:
         raise UsageError(f"{member.name} cannot be had on torch {torch}: {told}", fix=fix)
     about = Membership(
         binds=member.binds,
-        torch=ground.profile,
+        torch=profile,
         candidates=rows,
         proof=member.proof,
-        version_headers=ground.stack.version_headers,
-        version_lines=ground.stack.version_lines,
+        version_headers=stack.version_headers,
+        version_lines=stack.version_lines,
         undecided=_undecided(member, torch),
     )
     source = next((part for part in member.candidates if isinstance(part, SourceComponent)), None)

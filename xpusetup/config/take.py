@@ -226,14 +226,12 @@ def _published(profile: Profile, part: SourceComponent) -> WheelComponent | None
 
 def _left_out(part: SourceComponent | WheelComponent, ways: Ways) -> SkippedComponent:
     known = ways.get(part.name)
-    without = known.without if known else "what needs it finds none"
-    checks = known.checks if known else []
     return SkippedComponent(
         kind="skip",
         name=part.name,
-        reason=without,
+        reason=known.without if known else "what needs it finds none",
         distribution=part.distribution,
-        checks=checks,
+        checks=known.checks if known else [],
         member=part.member,
     )
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from pydantic import SerializerFunctionWrapHandler, model_serializer
-
 from xpusetup.base.values import (
     Environment,
     Inside,
@@ -17,6 +15,7 @@ from xpusetup.base.values import (
     Text,
     Variable,
     VersionText,
+    silent_of,
 )
 
 if TYPE_CHECKING:
@@ -63,9 +62,7 @@ class Packages(Strict):
         """Give the packages that a system has in its own archive."""
         return next((self.by_distribution[place] for place in places if place in self.by_distribution), [])
 
-    @model_serializer(mode="wrap")
-    def _say_own(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name != "by_distribution" or value}
+    _say = silent_of("by_distribution")
 
 
 class RefusedToolkit(Sourced):
@@ -78,10 +75,6 @@ class RefusedToolkit(Sourced):
     why: Text
     patches: list[Text] = []
     gives_up: Text = ""
-
-
-UNSAID_OF_TOOLKIT = {"name", "environment", "gives_up", "checks", "refused"}
-"""Where these are empty nothing is said of them, so that what follows from a profile stays what it was."""
 
 
 class ToolkitWanted(Sourced):
@@ -105,9 +98,7 @@ class ToolkitWanted(Sourced):
     checks: list[Name] = []
     refused: list[RefusedToolkit] = []
 
-    @model_serializer(mode="wrap")
-    def _say_refused(self, say: SerializerFunctionWrapHandler) -> dict[str, object]:
-        return {name: value for name, value in say(self).items() if name not in UNSAID_OF_TOOLKIT or value}
+    _say = silent_of("name", "environment", "gives_up", "checks", "refused")
 
     @property
     def called(self) -> str:

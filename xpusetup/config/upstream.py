@@ -67,9 +67,9 @@ ONEDNN = ("https://github.com/uxlfoundation/oneDNN", "https://github.com/oneapi-
 SYCL_TLA = ("https://github.com/intel/sycl-tla", "https://github.com/codeplaysoftware/cutlass-sycl")
 
 
-def _at(text: str, found: str) -> int:
-    """Give the number of the first line that holds some words; 1 where none does."""
-    return text[: max(0, text.find(found))].count("\n") + 1
+def _at(text: str, found: str, start: int = 0) -> int:
+    """Give the number of the first line from a place on that holds some words; 1 where none does."""
+    return text[: max(0, text.find(found, start))].count("\n") + 1
 
 
 # One rule a file.
@@ -137,15 +137,12 @@ def _requirements(text: str, value: ast.expr) -> Iterator[Said]:
         written = ast.literal_eval(value)
     except (ValueError, SyntaxError):
         return
-    for pin in exact_pins(str(written).split("|")):
-        start = text.find(f"{pin[0]}==", _offset(text, value.lineno))
-        yield Said(f"runtime.{pin[0]}", pin[1], text[: max(start, 0)].count("\n") + 1)
-        if pin[0] == "intel-sycl-rt":
-            yield Said("toolkit.preferred", ".".join(pin[1].split(".")[:2]), text[: max(start, 0)].count("\n") + 1)
-
-
-def _offset(text: str, line: int) -> int:
-    return sum(len(each) for each in text.splitlines(keepends=True)[: line - 1])
+    start = sum(len(each) for each in text.splitlines(keepends=True)[: value.lineno - 1])
+    for name, version in exact_pins(str(written).split("|")):
+        line = _at(text, f"{name}==", start)
+        yield Said(f"runtime.{name}", version, line)
+        if name == "intel-sycl-rt":
+            yield Said("toolkit.preferred", ".".join(version.split(".")[:2]), line)
 
 
 OWN = {"filelock", "fsspec", "jinja2", "networkx", "setuptools", "sympy", "typing-extensions"}
@@ -202,8 +199,7 @@ def read_wheel_build(text: str) -> Iterator[Said]:
         }
     place = text.find("XPU_BUILD_ENV") if isinstance(switches, ast.Dict) else 0
     for name, value in told.items():
-        start = text.find(name, place)
-        yield Said(f"torch.environment.{name}", value, text[: max(0, start)].count("\n") + 1)
+        yield Said(f"torch.environment.{name}", value, _at(text, name, place))
 
 
 BACKENDS = {"setuptools": "setup.py", "bdist_wheel": "setup.py", "scikit_build_core": "build"}

@@ -19,9 +19,8 @@ from xpusetup.emit.image_files import (
     split_stages,
 )
 from xpusetup.emit.template import render_template
-from xpusetup.plan.about import ABOUT
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY
-from xpusetup.plan.requirements import FOLDER
+from xpusetup.plan.requirements import ABOUT, FOLDER
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -13,7 +13,7 @@ from xpusetup.emit.script import memory_per_job, render_parts, render_script
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import render_activation
 from xpusetup.plan.install import INSTALL_STEP, published_wheels
-from xpusetup.plan.requirements import has_tools, published_purposes, requirement_options, requirements_of
+from xpusetup.plan.requirements import published_purposes, requirement_options, requirements_of
 from xpusetup.plan.verify import verify_options
 
 if TYPE_CHECKING:
@@ -24,8 +24,7 @@ if TYPE_CHECKING:
     from xpusetup.emit.matrix import Cell
 
 
-# A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes
-# up.
+# A script that verifies finished wheels on a machine that did not build them: in a new environment, from hashes up.
 
 
 CHECK_PYTHON = f"{ROOT}/check/bin/python"
@@ -83,7 +82,7 @@ def make_extension(cell: Cell, module: str, *, up: str) -> Step:
         title=f"{module}, from where it lies",
         run=(
             ("rm", "-rf", dist),
-            *((_tools(cell),) if published and has_tools(cell.profile) else ()),
+            *((_tools(cell),) if published and "tools" in requirements_of(cell.profile) else ()),
             (*pip, "wheel", "--no-build-isolation", "--no-deps", "--wheel-dir", dist, f"{ROOT}/{up}"),
             ("bash", "-c", INSTALL, layout.python, dist),
             (layout.python, "-I", "-c", f"import {module}"),

@@ -12,11 +12,11 @@ from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Layout
 from xpusetup.config.settings import Settings
 from xpusetup.emit.image_system import (
+    DIGEST,
     Inside,
     bare_facts,
     check_reference,
     drivers_of,
-    has_digest,
     know_own_drivers,
     make_sides,
     with_toolkit,
@@ -126,9 +126,6 @@ def _what_works(profile: Profile, order: ImageOrder, about: Described) -> str:
     return f"nothing that is known here{f'; {profile.toolkit.title}: {page}' if profile.toolkit and page else ''}"
 
 
-# An image of a plan: for which system, from which base, with what of it inside. Decided before a line is
-# written.
-#
 # Words: the *build side* of an image compiles, its *run side* is what is kept in the end.
 
 
@@ -218,7 +215,7 @@ def notes_of(image: Image) -> tuple[str, ...]:
     if image.order.origin == "source":
         notes += image.said
         notes.append(f"wheels that are built in it need glibc {image.system.glibc} or newer")
-    if not has_digest(image.base):
+    if not DIGEST.search(image.base):
         notes.append(f"the base {image.base} is named by its tag, which moves: --base IMAGE@sha256:... holds it")
     if image.sides.open_packages:
         names = ", ".join(image.sides.open_packages)

@@ -16,7 +16,7 @@ from xpusetup.plan.verify import describe_proof, verify_options
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from xpusetup.base.model import Step, Toolkit
+    from xpusetup.base.model import Step
     from xpusetup.config.profile import SourceComponent
     from xpusetup.emit.image import Image
     from xpusetup.emit.image_system import Dialect
@@ -66,7 +66,12 @@ ENGINES: dict[Dialect, tuple[str, ...]] = {
 
 def render_readme(image: Image, *, apptainer: str = "") -> str:
     """Give the README of a Dockerfile's folder, or of the one of an Apptainer definition, by its file's name."""
-    kit = image.plan.target.toolkit
+    kit, arch = image.plan.target.toolkit, image.plan.target.arch
+    contents = [*image.pins.items()]
+    if kit is not None:
+        contents.append((kit.product, f"{kit.version}{'' if image.toolkit_stays else ', on the build side alone'}"))
+    contents += [("device targets", ", ".join(arch))] if arch else []
+    contents.append(("environment", f"{PREFIX}/venv, Python {image.order.python}"))
     return render_template(
         "image/README.md",
         name=image.profile.name,
@@ -75,25 +80,14 @@ def render_readme(image: Image, *, apptainer: str = "") -> str:
         apptainer=apptainer,
         engine=ENGINES[image.order.dialect],
         device=image.profile.accelerator == "xpu",
-        contents=list(_contents(image)),
+        contents=contents,
         commands=image.order.target == "devel" and kit is not None,
         compiled=image.order.origin == "source",
         notes=notes_of(image),
     )
 
 
-def _contents(image: Image) -> Iterator[tuple[str, str]]:
-    yield from image.pins.items()
-    kit = image.plan.target.toolkit
-    if kit is not None:
-        yield kit.product, f"{kit.version}{'' if image.toolkit_stays else ', on the build side alone'}"
-    if image.plan.target.arch:
-        yield "device targets", ", ".join(image.plan.target.arch)
-    yield "environment", f"{PREFIX}/venv, Python {image.order.python}"
-
-
-# Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each
-# other.
+# Which step belongs to which part of an image: the order of a plan, cut where layers can stand beside each other.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -130,14 +124,10 @@ def split_stages(image: Image) -> Built:
     return Built(
         environment=tuple(left[:first]),
         sources=sources,
-        packaged=_packaged(image),
+        packaged={part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"},
         components={name: tuple(step for step in left if step.component == name) for name in named},
         rest=tuple(left[last + 1 :]),
     )
-
-
-def _packaged(image: Image) -> dict[str, tuple[str, ...]]:
-    return {part.name: tuple(_folders(part)) for part in image.profile.components if part.kind == "source"}
 
 
 def _folders(part: SourceComponent) -> Iterator[str]:
@@ -147,8 +137,7 @@ def _folders(part: SourceComponent) -> Iterator[str]:
         yield PATCHES.rpartition("/")[2]
 
 
-# What lies beside an image's recipe: the scripts for root, the entry point, and what git and docker need to
-# know.
+# What lies beside an image's recipe: the scripts for root, the entry point, and what git and docker need to know.
 
 
 USER = 1001
@@ -164,8 +153,11 @@ CACHES: dict[Manager, tuple[str, ...]] = {
 def render_around(image: Image) -> dict[str, str]:
     """Give all that an image's recipe copies, but for the helpers and the resolved profile."""
     found = {**render_scripts(image.plan), **_system(image), "entry.sh": render_entry(image)}
-    kit = image.plan.target.toolkit
-    return {**found, "toolkit.sh": _activation(image, kit)} if kit else found
+    target = image.plan.target
+    if target.toolkit:
+        toolkit = render_activation(target.toolkit)
+        found["toolkit.sh"] = render_template("image/toolkit.sh", toolkit=toolkit, cc=target.cc, cxx=target.cxx)
+    return found
 
 
 def _system(image: Image) -> dict[str, str]:
@@ -187,11 +179,6 @@ def _system(image: Image) -> dict[str, str]:
     if kit and kit.at_run_time:
         found["system/libraries.sh"] = render_template("image/libraries.sh", prefix=PREFIX)
     return found
-
-
-def _activation(image: Image, kit: Toolkit) -> str:
-    target = image.plan.target
-    return render_template("image/toolkit.sh", toolkit=render_activation(kit), cc=target.cc, cxx=target.cxx)
 
 
 def render_entry(image: Image) -> str:

@@ -38,6 +38,7 @@ Stage = Literal["runtime", "devel"]
 Origin = Literal["source", "wheels"]
 Dialect = Literal["buildkit", "portable"]
 DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
+"""What names an image by its content."""
 REFERENCE = re.compile(r"[a-z0-9][a-z0-9._:/-]*(:[A-Za-z0-9_][A-Za-z0-9._-]{0,127})?(@sha256:[0-9a-f]{64})?")
 """How the name of an image may look: host and path, tag, digest."""
 
@@ -119,11 +120,6 @@ def check_reference(text: str) -> str:
         fix = f"add a tag or a digest, as in {text}:24.04"
         raise UsageError(f"--base {text} names neither a tag nor a digest: it means another image every month", fix=fix)
     return text
-
-
-def has_digest(reference: str) -> bool:
-    """Say whether an image is named by its content."""
-    return DIGEST.search(reference) is not None
 
 
 def parse_package_pins(texts: Iterable[str]) -> dict[str, str]:

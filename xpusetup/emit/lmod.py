@@ -12,9 +12,8 @@ from xpusetup.config.toolkit import PRODUCTS, SYSTEM_ROOT
 from xpusetup.emit.template import render_template
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
-    from xpusetup.base.model import Toolkit
     from xpusetup.config.settings import ModuleSettings
     from xpusetup.emit.matrix import Cell
 
@@ -28,8 +27,16 @@ SOURCED = "oneAPI's setvars.sh was sourced in this shell, and {name} {has}: begi
 
 
 def render_modules(cells: Sequence[Cell], settings: ModuleSettings) -> dict[str, str]:
-    """Give a modulefile for each build, by file name; the builds lie in `software/`."""
-    names = _names(cells)
+    """Give a modulefile for each build, by file name; the builds lie in `software/`.
+
+    What does not tell builds apart by itself gets the name of its cell. Raises UsageError for a profile that has
+    nothing to name a module after.
+    """
+    found = [(_module(cell), _main(cell)[1]) for cell in cells]
+    names = [
+        (name, version if found.count((name, version)) == 1 else f"{version}-{cell.name}")
+        for cell, (name, version) in zip(cells, found, strict=True)
+    ]
     files: dict[str, str] = {}
     for cell, (name, version) in zip(cells, names, strict=True):
         files[f"modulefiles/{name}/{version}.lua"] = _modulefile(cell, name, version, settings)
@@ -39,18 +46,6 @@ def render_modules(cells: Sequence[Cell], settings: ModuleSettings) -> dict[str,
         for cell, name in zip(cells, names, strict=True)
     ]
     return {**files, "README.md": render_template("module/README.md", builds=rows)}
-
-
-def _names(cells: Sequence[Cell]) -> list[tuple[str, str]]:
-    """Name each module and its version; what does not tell builds apart by itself gets the name of its cell.
-
-    Raises UsageError for a profile that has nothing to name a module after.
-    """
-    found = [(_module(cell), _version(cell)) for cell in cells]
-    return [
-        (name, version if found.count((name, version)) == 1 else f"{version}-{cell.name}")
-        for cell, (name, version) in zip(cells, found, strict=True)
-    ]
 
 
 def _module(cell: Cell) -> str:
@@ -66,10 +61,6 @@ def _members(cell: Cell) -> str:
     return ", ".join(f"{part.distribution} {part.version}" for part in parts if part.name in there)
 
 
-def _version(cell: Cell) -> str:
-    return _main(cell)[1]
-
-
 def _main(cell: Cell) -> tuple[str, str]:
     """Give the distribution that the module is about, and its version: torch, else the last one."""
     parts = [(part.distribution, part.version) for part in cell.profile.components if part.kind != "skip"]
@@ -83,6 +74,7 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
     kit = target.toolkit if target.toolkit and target.toolkit.at_run_time else None
     brings = cell.profile.toolkit is not None and (kit is None or kit.product != PRODUCTS["oneapi"].title)
     has = f"needs the runtime of {kit.title}" if kit else "brings a runtime of its own"
+    loads = (line.partition("module load ") for line in (kit.prelude if kit else ()))
     own = kit is not None and kit.product == PRODUCTS["dpclang"].title and kit.root != SYSTEM_ROOT
     return render_template(
         "module/modulefile.lua",
@@ -96,17 +88,9 @@ def _modulefile(cell: Cell, name: str, version: str, settings: ModuleSettings) -
         requires=settings.requires,
         alone=SOURCED.format(name=name, has=has) if brings else "",
         kit=kit,
-        modules=list(_modules(kit)) if kit else [],
+        modules=[name for before, _, names in loads if not before for name in names.split()],
         libraries=f"{kit.root}/lib" if kit and own else "",
     )
-
-
-def _modules(kit: Toolkit) -> Iterator[str]:
-    """Name the modules that switch a toolkit on."""
-    for line in kit.prelude:
-        verb, _, name = line.partition("module load ")
-        if not verb and name:
-            yield from name.split()
 
 
 def _layer(cell: Cell) -> str:

@@ -85,7 +85,10 @@ def _what_works(places: Sequence[Place], reasons: dict[Place, str]) -> str:
 
 
 def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
-    """Name the cells by what tells them apart: always the profile, Python and targets where there are several."""
+    """Name the cells by what tells them apart: always the profile, Python and targets where there are several.
+
+    Raises UsageError for two profiles that would lie in one folder.
+    """
     pythons, archs = ({place.python for place in places}, {place.arch for place in places})
     named = [
         "-".join(
@@ -97,22 +100,17 @@ def _make_names(places: Sequence[Place]) -> tuple[str, ...]:
         )
         for place in places
     ]
-    return tuple(_unlike(named, places))
+    for number, name in enumerate(named):
+        if name in named[:number]:
+            words = f"{places[named.index(name)].word} and {places[number].word}"
+            raise UsageError(f"{words} would both lie in the folder {name}", fix="give one of the files another name")
+    return tuple(named)
 
 
 def _stem(word: str) -> str:
     """Name a folder after a profile or its file, in letters that every form and tool takes as they are."""
     name = word.rsplit("/", 1)[-1].removesuffix(".toml")
     return re.sub(r"[^A-Za-z0-9._+-]+", "-", name).strip("-.") or "profile"
-
-
-def _unlike(names: Sequence[str], places: Sequence[Place]) -> Iterable[str]:
-    """Refuse two profiles that would lie in one folder."""
-    for number, name in enumerate(names):
-        if name in names[:number]:
-            words = f"{places[names.index(name)].word} and {places[number].word}"
-            raise UsageError(f"{words} would both lie in the folder {name}", fix="give one of the files another name")
-        yield name
 
 
 def say_toolkits(cells: Iterable[Cell]) -> tuple[str, ...]:

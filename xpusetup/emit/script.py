@@ -8,13 +8,13 @@ from math import ceil
 from typing import TYPE_CHECKING, Literal
 
 from xpusetup.base.model import BUILD_PATH, ROOT
-from xpusetup.base.text import comment, render_command, render_long_command, render_word
+from xpusetup.base.text import break_command, comment, render_command, render_long_command, render_word
 from xpusetup.emit.template import render_template
 from xpusetup.machine.activation import LEFT_BY_ENVIRONMENT, render_activation, render_first
 from xpusetup.plan.requirements import requirement_options
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from xpusetup.base.model import Layout, Need, Plan, Step, Target
     from xpusetup.emit.matrix import Cell
@@ -45,7 +45,8 @@ def render_script(step: Step, plan: Plan) -> str:
         _header(step, plan),
         *_activated(step, plan.target),
         *_environment(step, plan),
-        *_commands(step),
+        f"cd {render_word(step.cwd)}",
+        *(f"run {render_long_command(argv)}" for argv in step.run),
         "finish",
     ]
     return "\n".join(parts) + "\n"
@@ -69,6 +70,8 @@ def sees_build_path(step: Step, layout: Layout) -> bool:
 
 def _header(step: Step, plan: Plan) -> str:
     target = plan.target
+    kit = target.toolkit if _uses_toolkit(step, target) else None
+    needs = [need for need in step.needs if need != "toolkit" or target.toolkit]
     lines = [
         "#!/usr/bin/env bash",
         "# shellcheck source-path=SCRIPTDIR/.. disable=SC1090,SC1091,SC2016,SC2034",
@@ -77,9 +80,10 @@ def _header(step: Step, plan: Plan) -> str:
         "set -eu",
         f"STEP={render_word(step.id)}",
         f"AFTER={render_word(' '.join(step.after))}",
-        f"NEEDS={render_word(' '.join(_needs(step, target)))}",
+        f"NEEDS={render_word(' '.join(needs))}",
         f"KEEP={render_word(kept_patterns(step, target))}",
-        *_identified(step, target),
+        *((f"CXX={render_word(target.cxx)}",) if "compiler" in step.needs else ()),
+        *((f"TOOLKIT={render_word(kit.compiler)}",) if kit else ()),
         *(("ALWAYS=1",) if step.always else ()),
         *((f"BUILD_PATH={BUILD_PATH}",) if sees_build_path(step, plan.layout) else ()),
         '. "$(dirname "${BASH_SOURCE[0]}")/../helpers/step.sh"',
@@ -87,17 +91,6 @@ def _header(step: Step, plan: Plan) -> str:
         "begin",
     ]
     return "\n".join(lines)
-
-
-def _identified(step: Step, target: Target) -> Iterator[str]:
-    if "compiler" in step.needs:
-        yield f"CXX={render_word(target.cxx)}"
-    if _uses_toolkit(step, target) and target.toolkit:
-        yield f"TOOLKIT={render_word(target.toolkit.compiler)}"
-
-
-def _needs(step: Step, target: Target) -> list[str]:
-    return [need for need in step.needs if need != "toolkit" or target.toolkit]
 
 
 def _uses_toolkit(step: Step, target: Target) -> bool:
@@ -128,11 +121,6 @@ def _environment(step: Step, plan: Plan) -> Iterator[str]:
         yield "launch_compilers"
     if step.protected_trees:
         yield f"hold_git {render_command(step.protected_trees)}"
-
-
-def _commands(step: Step) -> Iterator[str]:
-    yield f"cd {render_word(step.cwd)}"
-    yield from (f"run {render_long_command(argv)}" for argv in step.run)
 
 
 # The shell form: the step scripts and one build.sh that calls them in order; bash alone runs it.
@@ -180,7 +168,6 @@ def render_driver(
 
 
 MIB_PER_GIB = 1024
-WHEELHOUSE = "wheelhouse"
 
 
 def render_parts(cell: Cell) -> dict[str, str]:
@@ -216,9 +203,9 @@ def memory_per_job(cell: Cell) -> int:
 
 def fetching(steps: Sequence[Step]) -> set[str]:
     """Give the steps that fetch and those before them, but none that has to wait for a compiler or a device."""
-    late: set[str] = set()
+    heavy, late = {"compiler", "toolkit", "device"}, set[str]()
     for step in steps:
-        if _is_heavy(step) or not late.isdisjoint(step.after):
+        if not heavy.isdisjoint(step.needs) or not late.isdisjoint(step.after):
             late.add(step.id)
     found = {step.id for step in steps if "network" in step.needs} - late
     for step in reversed(steps):
@@ -230,10 +217,6 @@ def fetching(steps: Sequence[Step]) -> set[str]:
 def fetched_late(steps: Sequence[Step]) -> set[str]:
     """Give the steps that ask for the network after something was compiled."""
     return {step.id for step in steps if "network" in step.needs} - fetching(steps)
-
-
-def _is_heavy(step: Step) -> bool:
-    return bool({"compiler", "toolkit", "device"} & {*step.needs})
 
 
 def _download(cell: Cell) -> tuple[int, tuple[str, ...]]:
@@ -250,15 +233,6 @@ def _download(cell: Cell) -> tuple[int, tuple[str, ...]]:
 # A plan as a person reads a recipe: what each step sources, exports and types, without the care of a script.
 
 
-def render_recipe(plan: Plan) -> str:
-    """Give the whole plan as text; `$ROOT` stands for the root."""
-    parts = [_render_target(plan.profile, plan.target)]
-    for step in plan.steps:
-        parts.append(f"\n{step.id}: {step.title}\n")
-        parts += [f"    {line}\n" for line in recipe_of(step, plan.target)]
-    return "".join(parts).replace(ROOT, "$ROOT")
-
-
 def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     """Give the lines of one step in the order in which they take effect."""
     kit = target.toolkit if "toolkit" in step.needs else None
@@ -267,12 +241,7 @@ def recipe_of(step: Step, target: Target) -> tuple[str, ...]:
     sourced = (*sourced, *(f"source {_quote(script)}" for script in scripts))
     exports = (f"export {name}={_quote(value)}" for name, value in step.env)
     folder = () if step.cwd == ROOT else (f"cd {_quote(step.cwd)}",)
-    return (*sourced, *exports, *folder, *(line for argv in step.run for line in _broken(argv)))
-
-
-def _render_target(profile: str, target: Target) -> str:
-    kit = target.toolkit.title if target.toolkit else "no toolkit"
-    return f"{profile}: Python {target.python_version}, {target.cc} and {target.cxx}, {kit}\n"
+    return (*sourced, *exports, *folder, *(line for argv in step.run for line in break_command(map(_quote, argv))))
 
 
 def _quote(word: str) -> str:
@@ -280,17 +249,6 @@ def _quote(word: str) -> str:
     if shlex.quote(word) == word or not ("'" in word or ROOT in word):
         return shlex.quote(word)
     return '"' + re.sub(r'(["$`\\])', r"\\\1", word) + '"'
-
-
-def _broken(argv: Iterable[str], width: int = 110) -> Iterator[str]:
-    """Break a long command between its words."""
-    line = ""
-    for word in map(_quote, argv):
-        if line and len(line) + len(word) > width:
-            yield f"{line} \\"
-            line = "  "
-        line += word if not line.strip() else f" {word}"
-    yield line
 
 
 # Steps of system setup as one script for root: for a container's recipe, a machine's first boot, or to read.

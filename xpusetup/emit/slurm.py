@@ -29,9 +29,16 @@ def render_slurm(cells: Sequence[Cell], scheduler: Scheduler) -> dict[str, str]:
     jobs |= {"verify": _verify_options(cells, scheduler)} if verified else {}
     jobs |= {"nodes": _nodes_options(together, scheduler)} if together else {}
     several = {"nodes": scheduler.nodes, "together": bool(together)}
+    elsewhere = any(not cell.plan.layout.src.startswith(ROOT) for cell in cells)
     return {
         **files,
-        "common.sh": _common(cells, scheduler),
+        "common.sh": render_template(
+            "slurm/common.sh",
+            cells=[cell.name for cell in cells],
+            memory=[memory_per_job(cell) for cell in cells],
+            modules=scheduler.modules,
+            scratch="" if elsewhere else scheduler.scratch,
+        ),
         "fetch.sh": render_template("slurm/fetch.sh"),
         "submit.sh": render_template("slurm/submit.sh", verified=verified, **several),
         **{f"{job}.sbatch": render_template("slurm/job.sbatch", job=job, options=each) for job, each in jobs.items()},
@@ -62,17 +69,6 @@ def _row(cell: Cell, scheduler: Scheduler) -> tuple[str, ...]:
     target, alone = cell.plan.target, _why_alone(cell, scheduler)
     over = f"over {scheduler.nodes} nodes" if alone is None else alone
     return cell.name, cell.profile.name, target.python_version, ", ".join(target.arch) or "-", over
-
-
-def _common(cells: Sequence[Cell], scheduler: Scheduler) -> str:
-    elsewhere = any(not cell.plan.layout.src.startswith(ROOT) for cell in cells)
-    return render_template(
-        "slurm/common.sh",
-        cells=[cell.name for cell in cells],
-        memory=[memory_per_job(cell) for cell in cells],
-        modules=scheduler.modules,
-        scratch="" if elsewhere else scheduler.scratch,
-    )
 
 
 def _options(name: str, array: str, scheduler: Scheduler, options: dict[str, str]) -> dict[str, str]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 
@@ -69,15 +70,23 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
     tree, result = context.tree(part), f"{context.layout.results}/{part.name}.configure.json"
     xpu = ("--xpu",) if part.inspect.xpu else ()
     check = context.helper("check_configure.py", "--build", f"{tree}/build", *xpu, "--out", result)
-    return Step(
+    step = Step(
         id=f"{part.name}.configure",
         title=f"configure {part.name}, and read what CMake decided",
         run=(*_fresh(context, part), *definitions(context, part), *_configure(context, part), check),
+        after=before,
+        makes=(result,),
+    )
+    return compiling(context, part, step)
+
+
+def compiling(context: Context, part: SourceComponent, step: Step) -> Step:
+    """Give a step with what every step has that compiles this component: where, by which variables, with what."""
+    return replace(
+        step,
         cwd=compile_folder(context, part),
         env=compile_environment(context, part),
         needs=compile_needs(context, part),
-        after=before,
-        makes=(result,),
         source_date_from=context.source_date_from(part),
         component=part.name,
         protected_trees=context.protected_trees(part),
@@ -87,7 +96,8 @@ def make_configure(context: Context, part: SourceComponent, before: tuple[str, .
 def make_build(context: Context, part: SourceComponent, before: tuple[str, ...]) -> Step:
     """Give the step that builds the wheel and puts it among the wheels."""
     out = f"{context.beside(part)}.wheel"
-    return Step(
+    setup = (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
+    step = Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} {part.version} from source",
         run=(
@@ -95,21 +105,16 @@ def make_build(context: Context, part: SourceComponent, before: tuple[str, ...])
             *_fresh(context, part),
             *definitions(context, part),
             *refresh(context, part),
-            _wheel(context, part, out),
+            setup if part.frontend == "setup.py" else _pep517(context, part, out),
             collect(context, part, out),
             *record_interface(context, part, compile_folder(context, part)),
         ),
-        cwd=compile_folder(context, part),
-        env=compile_environment(context, part),
-        needs=compile_needs(context, part),
         after=before,
         makes=(context.wheel(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=not part.cmake,
         always=bool(context.protected_trees(part)),
-        protected_trees=context.protected_trees(part),
     )
+    return compiling(context, part, step)
 
 
 def collect(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
@@ -132,20 +137,15 @@ def make_target_step(context: Context, part: SourceComponent) -> Step:
     """Give the step that lets ninja build one target in the configured folder, and makes no wheel."""
     result = f"{context.layout.results}/{part.name}.target.json"
     words = ("--build", f"{compile_folder(context, part)}/build", "--target", context.request.target, "--out", result)
-    return Step(
+    step = Step(
         id=step_of(part.name),
         title=f"{context.request.target} of {part.name}, and no wheel",
         run=(*refresh(context, part), context.helper("build_target.py", *words)),
-        cwd=compile_folder(context, part),
-        env=compile_environment(context, part),
-        needs=compile_needs(context, part),
         after=(f"{part.name}.configure",),
         makes=(result,),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    return compiling(context, part, step)
 
 
 def _configure(context: Context, part: SourceComponent) -> Commands:
@@ -193,12 +193,6 @@ def _defines_file(context: Context, part: SourceComponent) -> str:
     return f"{context.beside(part)}.cmake"
 
 
-def _wheel(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
-    if part.frontend == "setup.py":
-        return (context.layout.python, "setup.py", "bdist_wheel", "--dist-dir", out)
-    return _pep517(context, part, out)
-
-
 def _pep517(context: Context, part: SourceComponent, out: str) -> tuple[str, ...]:
     settings = pep517_settings(context, part)
     return (context.layout.python, "-m", "build", "--wheel", "--no-isolation", "--outdir", out, *settings)
@@ -231,7 +225,8 @@ def compile_needs(context: Context, part: SourceComponent) -> tuple[Need, ...]:
 def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[str, str], ...]:
     """Give the variables of a compiling step, in the order of their names."""
     asked = {key: value for name, key, value in context.request.set if name == part.name}
-    given = {**context.profile.environment, **part.environment, **_toolkit(context, part), **asked}
+    kit = context.profile.toolkit if "toolkit" in compile_needs(context, part) else None
+    given = {**context.profile.environment, **part.environment, **(kit.environment if kit else {}), **asked}
     ours = {
         "CC": context.target.cc,
         "CXX": context.target.cxx,
@@ -249,12 +244,6 @@ def compile_environment(context: Context, part: SourceComponent) -> tuple[tuple[
         **{each.variable: folder for folder, each in context.archives(part).items()},
     }
     return tuple(sorted({**ours, **given, **_beside(ours, given)}.items()))
-
-
-def _toolkit(context: Context, part: SourceComponent) -> dict[str, str]:
-    """Give what a build is told where it compiles with the profile's toolkit."""
-    kit = context.profile.toolkit
-    return dict(kit.environment) if kit and "toolkit" in compile_needs(context, part) else {}
 
 
 def _beside(ours: dict[str, str], given: dict[str, str]) -> dict[str, str]:
@@ -359,14 +348,10 @@ def _accelerator(context: Context, part: SourceComponent) -> dict[str, str]:
         found[profile.runtime_requirements.variable] = " | ".join(
             (*profile.runtime_requirements.pins, *_triton(profile))
         )
-        found["LDFLAGS"] = _run_path(context, part)
+        own = f" -Wl,-rpath,{context.layout.venv}/lib" if part.name in context.request.editable else ""
+        # to the run-time libraries; in a tree that is installed as it lies, by their whole path
+        found["LDFLAGS"] = f"{TO_ENVIRONMENT}{own}"
     return found
-
-
-def _run_path(context: Context, part: SourceComponent) -> str:
-    """Lead what is linked to the run-time libraries; from a tree that is installed as it lies, by their whole path."""
-    own = f" -Wl,-rpath,{context.layout.venv}/lib" if part.name in context.request.editable else ""
-    return f"{TO_ENVIRONMENT}{own}"
 
 
 def _triton(profile: Profile) -> tuple[str, ...]:

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from xpusetup.base.model import Step
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.profile import SourceComponent
-from xpusetup.config.take import NAMED_BY
-from xpusetup.machine.gpus import NONE
 from xpusetup.plan.compile import (
     collect,
-    compile_environment,
     compile_folder,
-    compile_needs,
+    compiling,
     definitions,
     make_build,
     make_configure,
@@ -24,6 +22,7 @@ from xpusetup.plan.compile import (
 from xpusetup.plan.context import OWN
 from xpusetup.plan.environment import UNBOUND, conflicts_of, removal_options
 from xpusetup.plan.member import (
+    OF_TORCH,
     fits_step,
     interface_step,
     looks,
@@ -31,7 +30,6 @@ from xpusetup.plan.member import (
     make_fits,
     make_interface,
     make_proof,
-    split_ready,
 )
 from xpusetup.plan.requirements import ARCHIVES, RECORD, purpose_of
 
@@ -73,9 +71,11 @@ def make_fetch(context: Context, part: SourceComponent) -> Step:
     commands += _unpack(context, part)
     fetched = [item for item in part.vendored if not context.own(item.name)]
     places = [tree, *(f"{tree}/{item.path}" for item in fetched)]
+    named = " ".join(word for word in (part.name, part.tag, (part.rev or "")[:9]) if word)
+    count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
     return Step(
         id=f"{part.name}.fetch",
-        title=_title(context, part),
+        title=f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named,
         run=tuple(commands),
         needs=("network",),
         makes=(*(f"{place}/.git/HEAD" for place in places), *_unpacked(context, part)),
@@ -124,12 +124,6 @@ def _held_to(context: Context, part: SourceComponent, archive: Archive) -> tuple
     if archive.pin_file is None:
         return ()
     return ("--pin-file", f"{context.tree(part)}/{archive.pin_file}", "--setting", f"{part.name}.{archive.variable}")
-
-
-def _title(context: Context, part: SourceComponent) -> str:
-    named = " ".join(word for word in (part.name, part.tag, (part.rev or "")[:9]) if word)
-    count = sum(len(context.patch_files(name)) for name in (part.name, *(item.name for item in part.vendored)))
-    return f"{named}, {count} {'patch' if count == 1 else 'patches'}" if count else named
 
 
 def _make_own(context: Context, part: SourceComponent) -> Step:
@@ -195,12 +189,13 @@ def _vendored(context: Context, tree: str, item: Vendored) -> tuple[str, ...]:
     return _system_helper(context, "fetch_source.py", *named, *place)
 
 
-# Steps for trees of the user's own that are not built as the profile says: a ready wheel's source, an editable
-# one.
+# Steps for trees of the user's own that are not built as the profile says: a ready wheel's source, an editable one.
 
 
 def as_source(part: WheelComponent) -> SourceComponent:
     """Give a component that is taken as a ready wheel as one that is built from source, in a tree of its own."""
+    from xpusetup.config.take import NAMED_BY  # noqa: PLC0415 - most builds take a part as its profile has it
+
     environment = {NAMED_BY[part.name]: part.distribution} if part.name in NAMED_BY else {}
     return SourceComponent(
         kind="source",
@@ -221,7 +216,7 @@ def as_source(part: WheelComponent) -> SourceComponent:
 def make_wheel_build(context: Context, part: SourceComponent) -> Step:
     """Give the step that builds what the profile takes as a ready wheel. It may download: Triton's fetches LLVM."""
     tree, out = context.tree(part), f"{context.beside(part)}.wheel"
-    return Step(
+    step = Step(
         id=f"{part.name}.build",
         title=f"{part.distribution} from a source tree of your own",
         run=(
@@ -229,24 +224,20 @@ def make_wheel_build(context: Context, part: SourceComponent) -> Step:
             context.helper("build_tree.py", "--tree", tree, "--outdir", out),
             collect(context, part, out),
         ),
-        cwd=tree,
-        env=compile_environment(context, part),
-        needs=("network", *compile_needs(context, part)),
         after=("requirements", f"{part.name}.fetch"),
         makes=(context.wheel(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=True,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    step = compiling(context, part, step)
+    return replace(step, cwd=tree, needs=("network", *step.needs))
 
 
 def make_editable(context: Context, part: SourceComponent, before: Sequence[str], venv_last: str) -> Step:
     """Give the step that installs a tree as it lies: what is edited there is what runs, and no wheel is made."""
     settings = pep517_settings(context, part)
     named = ("--distribution", part.distribution, "--tree", compile_folder(context, part))
-    return Step(
+    step = Step(
         id=f"{part.name}.install",
         title=f"{part.distribution}, editable, from a source tree of your own",
         run=(
@@ -254,18 +245,14 @@ def make_editable(context: Context, part: SourceComponent, before: Sequence[str]
             *refresh(context, part),
             context.helper("install_editable.py", *named, "--", *settings),
         ),
-        cwd=compile_folder(context, part),
-        env=tuple(sorted((*compile_environment(context, part), *UNBOUND))),
-        needs=compile_needs(context, part),
         after=tuple(dict.fromkeys((*before, venv_last))),
         locks=("venv",),
         makes=(context.installed(part),),
-        source_date_from=context.source_date_from(part),
-        component=part.name,
         wrap_compilers=not part.cmake,
         always=True,
-        protected_trees=context.protected_trees(part),
     )
+    step = compiling(context, part, step)
+    return replace(step, env=tuple(sorted((*step.env, *UNBOUND))))
 
 
 def other_forms(profile: Profile, request: Request) -> Iterator[str]:
@@ -291,9 +278,8 @@ def make_component(
         return
     stands: tuple[str, ...] = ready
     if part.member is not None and looks(part):
-        of_torch, others = split_ready(ready)
-        yield make_interface(context, part, part.member, of_torch)
-        stands = (interface_step(part.name), *others)
+        yield make_interface(context, part, part.member, [name for name in ready if name in OF_TORCH])
+        stands = (interface_step(part.name), *(name for name in ready if name not in OF_TORCH))
     before = tuple(dict.fromkeys((context.prepared, *stands, f"{part.name}.fetch")))
     yield make_fetch(context, part)
     if part.configure:
@@ -320,7 +306,18 @@ def _installed(
     """Give the step that installs a wheel; a member's is held against torch before that, and proved after it."""
     yield from make_fits(context, part, tuple(dict.fromkeys((made_by, *ready))))
     made_by = fits_step(part.name) if part.member is not None else made_by
-    yield _make_install(context, part, made_by=made_by, venv_last=venv_last)
+    conflicts = conflicts_of(part.distribution, context.target.accelerator)
+    room = (context.helper("remove_conflicts.py", *removal_options(conflicts)),) if conflicts else ()
+    yield Step(
+        id=f"{part.name}.install",
+        title=f"install {part.distribution} {part.version}",
+        run=(*room, context.helper("install_wheel.py", *context.choice(part))),
+        env=UNBOUND,
+        after=tuple(dict.fromkeys((made_by, venv_last))),
+        locks=("venv",),
+        makes=(context.installed(part),),
+        component=part.name,
+    )
     yield from make_proof(context, part, (f"{part.name}.install", *ready))
 
 
@@ -329,8 +326,11 @@ def inspect_options(part: SourceComponent, arch: Sequence[str]) -> tuple[str, ..
     xpu = ("--requires-xpu",) if part.inspect.xpu else ()
     alone = () if part.inspect.device_code else ("--host-alone",)
     abi = ("--abi", str(part.inspect.abi)) if part.inspect.abi is not None else ()
-    gpus = ("--arch", ",".join(arch)) if part.inspect.xpu and arch and tuple(arch) != (NONE,) else ()
-    return (*xpu, *alone, *abi, *gpus)
+    if not part.inspect.xpu or not arch:
+        return (*xpu, *alone, *abi)
+    from xpusetup.machine.gpus import NONE  # noqa: PLC0415 - builds for no GPU need no table of them
+
+    return (*xpu, *alone, *abi, *(("--arch", ",".join(arch)) if tuple(arch) != (NONE,) else ()))
 
 
 def _make_inspect(context: Context, part: SourceComponent) -> Step:
@@ -345,24 +345,5 @@ def _make_inspect(context: Context, part: SourceComponent) -> Step:
         run=(context.helper("inspect_wheel.py", *wheel, *wanted, *foreign, "--out", result),),
         after=(f"{part.name}.build",),
         makes=(result,),
-        component=part.name,
-    )
-
-
-def _make_room(context: Context, part: SourceComponent | WheelComponent) -> Iterator[tuple[str, ...]]:
-    conflicts = conflicts_of(part.distribution, context.target.accelerator)
-    if conflicts:
-        yield context.helper("remove_conflicts.py", *removal_options(conflicts))
-
-
-def _make_install(context: Context, part: SourceComponent | WheelComponent, *, made_by: str, venv_last: str) -> Step:
-    return Step(
-        id=f"{part.name}.install",
-        title=f"install {part.distribution} {part.version}",
-        run=(*_make_room(context, part), context.helper("install_wheel.py", *context.choice(part))),
-        env=UNBOUND,
-        after=tuple(dict.fromkeys((made_by, venv_last))),
-        locks=("venv",),
-        makes=(context.installed(part),),
         component=part.name,
     )

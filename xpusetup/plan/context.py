@@ -60,9 +60,6 @@ def _of(source: str, patches: Iterable[PatchFile]) -> Iterator[Patch]:
     return (Patch(source=source, file=patch.file, text=patch.text) for patch in patches)
 
 
-# What every recipe looks at, and the names that follow from it.
-
-
 OWN = "own"
 """Repository and tag of what the profile takes as a ready wheel and the user builds from a tree of their own."""
 HELPER_KINDS = (".py", ".sh", ".cmake")
@@ -167,8 +164,12 @@ class Context:
 
     def installed(self, part: SourceComponent | WheelComponent) -> str:
         """Give the file that lists what the installed component holds."""
+        return self.record(part.distribution, self.version(part) or "*")
+
+    def record(self, distribution: str, version: str = "*") -> str:
+        """Give the file that lists what an installed distribution holds."""
         packages = f"{self.layout.venv}/lib/python{self.target.python_version}/site-packages"
-        return f"{packages}/{file_name(part.distribution)}-{self.version(part) or '*'}.dist-info/RECORD"
+        return f"{packages}/{file_name(distribution)}-{version}.dist-info/RECORD"
 
 
 def file_name(distribution: str) -> str:

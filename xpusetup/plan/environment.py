@@ -159,21 +159,22 @@ def find_changes(pins: Iterable[str], installed: Mapping[str, str], version: str
     ]
 
 
-def make_requirements(context: Context) -> Step:
-    """Give the step that installs the build requirements, all pinned exactly."""
-    pins = context.profile.build_requirements.pins
-    report = f"{context.reports}/build-requirements.json"
-    commands = [context.helper("forget_cut_off.py")]
-    commands.append(context.helper("pinned_wheels.py", "install", *context.pinned("build"), "--report", report))
-    commands.append(context.helper("keep_report.py", report))
-    commands += context.movable()
+def make_pinned(context: Context, name: str, purpose: str, *, title: str, after: str, component: str = "") -> Step:
+    """Give the step, by this name, that installs what the profile pins for a purpose."""
+    report = f"{context.reports}/{purpose}-requirements.json"
     return Step(
-        id="requirements",
-        title=f"{len(pins)} pinned build requirements",
-        run=tuple(commands),
+        id=name,
+        title=title,
+        run=(
+            context.helper("forget_cut_off.py"),
+            context.helper("pinned_wheels.py", "install", *context.pinned(purpose), "--report", report),
+            context.helper("keep_report.py", report),
+            *context.movable(),
+        ),
         env=UNBOUND,
         needs=("network",),
-        after=("venv",),
+        after=(after,),
         locks=("venv",),
         makes=(report,),
+        component=component,
     )

@@ -95,7 +95,14 @@ def _steps(context: Context, published: Published) -> Iterator[Step]:
     members = {part.name: wheels[part.name] for part in wheel_members(context.profile)}
     ground = {name: pin for name, pin in wheels.items() if name not in members}
     yield make_venv(context, published.wheels)
-    yield _make_survey(context, ground)
+    result = f"{context.layout.results}/survey.json"
+    yield Step(
+        id="survey",
+        title="what stands in the environment",
+        run=(_helper(context, ground, "--look", "--out", result),),
+        after=("venv",),
+        makes=(result,),
+    )
     for name, pin in wheels.items():
         yield _make_download(context, published, name, pin, f"{name}.wheel" if name in members else "published")
     yield _make_install(context, published, ground)
@@ -119,17 +126,6 @@ def _helper(context: Context, wheels: Wheels, *options: str) -> tuple[str, ...]:
 def _pins(option: str, wheels: Wheels) -> Iterator[str]:
     for distribution, version in wheels.values():
         yield from (option, f"{distribution}=={version}")
-
-
-def _make_survey(context: Context, wheels: Wheels) -> Step:
-    result = f"{context.layout.results}/survey.json"
-    return Step(
-        id="survey",
-        title="what stands in the environment",
-        run=(_helper(context, wheels, "--look", "--out", result),),
-        after=("venv",),
-        makes=(result,),
-    )
 
 
 def _make_download(context: Context, published: Published, name: str, pin: tuple[str, str], purpose: str) -> Step:
@@ -165,7 +161,7 @@ def make_gathering(context: Context, published: Published, into: str, name: str)
 
 def _make_install(context: Context, published: Published, wheels: Wheels) -> Step:
     result = f"{context.layout.results}/installed.json"
-    records, options = _records(context, wheels), _places(context, published, "published")
+    options = _places(context, published, "published")
     return Step(
         id=INSTALL_STEP,
         title="in place of what conflicts with them",
@@ -173,7 +169,7 @@ def _make_install(context: Context, published: Published, wheels: Wheels) -> Ste
         needs=("network",),
         after=tuple(f"{name}.download" for name in wheels),
         locks=("venv",),
-        makes=(*records, result),
+        makes=(*(context.record(*pin) for pin in wheels.values()), result),
     )
 
 
@@ -186,11 +182,6 @@ def _held(context: Context, *purposes: str) -> tuple[str, ...]:
     """Give the options that name the hashes to which files are held, and whether others are refused."""
     strict = ("--require-hashes",) if context.request.require_hashes else ()
     return (*context.pinned(*purposes), *strict)
-
-
-def _records(context: Context, wheels: Wheels) -> list[str]:
-    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
-    return [f"{packages}/{file_name(name)}-{version}.dist-info/RECORD" for name, version in wheels.values()]
 
 
 # The members of a stack: each wheel is held against the torch that is there, all are installed, each is proved.
@@ -210,7 +201,7 @@ def _make_members(context: Context, published: Published, ground: Wheels, member
         needs=("network",),
         after=tuple(fits_step(part.name) for part in parts),
         locks=("venv",),
-        makes=(*_records(context, members), result),
+        makes=(*(context.record(*pin) for pin in members.values()), result),
     )
     for part in parts:
         yield from make_proof(context, part, (MEMBERS_STEP,))

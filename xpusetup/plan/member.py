@@ -20,11 +20,6 @@ def fits_step(name: str) -> str:
     return f"{name}.fits"
 
 
-def proof_step(name: str) -> str:
-    """Give the id of the step that proves a member."""
-    return f"{name}.proof"
-
-
 def interface_step(name: str) -> str:
     """Give the id of the step that looks at what a member sees of torch. Keys know the ending (run/keys.py)."""
     return f"{name}.interface"
@@ -35,13 +30,8 @@ def looks(part: SourceComponent) -> bool:
     return part.member is not None and part.member.binds != "torch-exact" and "torch" in part.after
 
 
-def split_ready(ready: Sequence[str]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Tell the step that has torch ready from those of other components."""
-    of_torch = tuple(name for name in ready if name in OF_TORCH)
-    return of_torch, tuple(name for name in ready if name not in of_torch)
-
-
 OF_TORCH = ("torch.install", "torch.ready", "runtime")
+"""The steps that have torch ready."""
 
 
 def make_interface(context: Context, part: SourceComponent, about: Membership, after: Sequence[str]) -> Step:
@@ -118,7 +108,7 @@ def make_proof(context: Context, part: SourceComponent | WheelComponent, after: 
         *("--device", context.target.accelerator, "--out", result),
     )
     yield Step(
-        id=proof_step(part.name),
+        id=f"{part.name}.proof",
         title=f"{part.distribution} imports and gives the known answer",
         run=(context.helper("prove_member.py", "works", *options),),
         after=tuple(dict.fromkeys(after)),

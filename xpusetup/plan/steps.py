@@ -10,8 +10,8 @@ from xpusetup.config.hashes import key_of
 from xpusetup.config.profile import find_needed, make_order
 from xpusetup.plan.compile import find_target_part, step_of
 from xpusetup.plan.component import make_component
-from xpusetup.plan.context import Context, file_name
-from xpusetup.plan.environment import UNBOUND, make_guard, make_requirements, make_venv, pins_of_python
+from xpusetup.plan.context import Context
+from xpusetup.plan.environment import UNBOUND, make_guard, make_pinned, make_venv, pins_of_python
 from xpusetup.plan.requirements import RECORD
 from xpusetup.plan.verify import make_verify
 
@@ -36,6 +36,7 @@ def installer_step(installer: Installer) -> str:
 def make_installer(context: Context, installer: Installer, last: str) -> Step:
     """Give the step that lets the maker's program fill the environment."""
     result = f"{context.layout.results}/{installer.name}.json"
+    replaced = {part.distribution for part in context.profile.components if part.kind != "skip"}
     asked = (f"--ask={word}" for word in installer.ask)
     options = (
         *("--program", installer.program, "--url", installer.url, "--into", PROGRAMS, "--record", RECORD),
@@ -52,27 +53,16 @@ def make_installer(context: Context, installer: Installer, last: str) -> Step:
         needs=("network",),
         after=(last,),
         locks=("venv",),
-        makes=(*_records(context, installer), result),
+        makes=(*(context.record(name) for name in installer.brings if name not in replaced), result),
         component=installer.name,
     )
-
-
-def _records(context: Context, installer: Installer) -> tuple[str, ...]:
-    """Give the lists of files of what the installer brings and nothing else takes the place of."""
-    packages = f"{context.layout.venv}/lib/python{context.target.python_version}/site-packages"
-    return tuple(f"{packages}/{file_name(name)}-*.dist-info/RECORD" for name in lasting(context.profile, installer))
-
-
-def lasting(profile: Profile, installer: Installer) -> tuple[str, ...]:
-    """Give the distributions that the installer brings and that no component replaces."""
-    replaced = {part.distribution for part in profile.components if part.kind != "skip"}
-    return tuple(name for name in installer.brings if name not in replaced)
 
 
 def make_pairing(context: Context, installer: Installer, last: str) -> Step:
     """Give the step that looks whether driver packages, extension and torch belong together, and have one C++ ABI."""
     result = f"{context.layout.results}/pairing.json"
-    versions = {**installer.brings, **_versions(context.profile)}
+    parts = {part.distribution: part.version for part in context.profile.components if part.kind != "skip"}
+    versions = {**installer.brings, **parts}
     options = (
         *(word for name, version in versions.items() for word in ("--wants", f"{name}={version}")),
         *("--pytorch", context.profile.pytorch, "--out", result),
@@ -84,10 +74,6 @@ def make_pairing(context: Context, installer: Installer, last: str) -> Step:
         after=(last,),
         makes=(result,),
     )
-
-
-def _versions(profile: Profile) -> dict[str, str]:
-    return {part.distribution: part.version for part in profile.components if part.kind != "skip"}
 
 
 # What a component is built on where that is in the environment already, and is not of this build.
@@ -224,8 +210,9 @@ def _check_own(request: Request, given: list[str], vendored: list[str]) -> None:
 def _all_steps(context: Context, request: Request) -> Iterator[Step]:
     yield make_venv(context, context.profile.build_requirements.pins)
     last, installer = "venv", context.profile.installer
-    if context.profile.build_requirements.pins:
-        yield make_requirements(context)
+    if pins := context.profile.build_requirements.pins:
+        title = f"{len(pins)} pinned build requirements"
+        yield make_pinned(context, "requirements", "build", title=title, after=last)
         last = "requirements"
     if installer is not None:
         yield make_installer(context, installer, last)
@@ -241,12 +228,15 @@ def _all_steps(context: Context, request: Request) -> Iterator[Step]:
         last = installed[part.name] = f"{part.name}.install"
         runtime = context.profile.runtime_requirements
         if runtime is not None and runtime.component == part.name:
-            yield _make_runtime(context, last, part.name, runtime.pins)
+            title = f"{len(runtime.pins)} pinned run-time requirements"
+            yield make_pinned(context, "runtime", "runtime", title=title, after=last, component=part.name)
             last = installed[part.name] = "runtime"
     if installer is not None:
         yield make_pairing(context, installer, last)
         last = PAIRING
-    yield make_guard(context, _distributions(context.profile), last)
+    brought = context.profile.installer.brings if context.profile.installer else {}
+    parts = (part.distribution for part in context.profile.components if part.kind != "skip")
+    yield make_guard(context, list(dict.fromkeys((*brought, *parts))), last)
     if request.verify != "off":
         yield from make_verify(context, "guard")
 
@@ -256,33 +246,6 @@ def _chosen(context: Context) -> list[SourceComponent | WheelComponent]:
     parts, only = context.profile.components, context.request.only
     wanted = {*only, *find_needed(parts, only)}
     return [part for part in make_order(parts) if not only or part.name in wanted]
-
-
-def _distributions(profile: Profile) -> list[str]:
-    """Give what is installed by name: what the maker's installer brings, and the components."""
-    brought = profile.installer.brings if profile.installer else {}
-    parts = (part.distribution for part in profile.components if part.kind != "skip")
-    return list(dict.fromkeys((*brought, *parts)))
-
-
-def _make_runtime(context: Context, last: str, component: str, pins: list[str]) -> Step:
-    report = f"{context.reports}/runtime-requirements.json"
-    return Step(
-        id="runtime",
-        title=f"{len(pins)} pinned run-time requirements",
-        run=(
-            context.helper("forget_cut_off.py"),
-            context.helper("pinned_wheels.py", "install", *context.pinned("runtime"), "--report", report),
-            context.helper("keep_report.py", report),
-            *context.movable(),
-        ),
-        env=UNBOUND,
-        needs=("network",),
-        after=(last,),
-        locks=("venv",),
-        makes=(report,),
-        component=component,
-    )
 
 
 def _select(steps: tuple[Step, ...], request: Request) -> tuple[Step, ...]:

@@ -38,6 +38,7 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
     """Say what to build for. A toolkit that is not here is assumed at its usual place: the gate stops builds."""
     if facts.python is None:
         raise NotReadyError("no Python was probed", fix="xpusetup doctor --for build")
+    known = device.environment.variables if device.environment else {}
     return Target(
         python=facts.python.executable,
         python_version=".".join(facts.python.version.split(".")[:2]),
@@ -52,17 +53,12 @@ def make_target(profile: Profile, facts: Facts, device: Device, request: Request
         collective_backend=device.collective_backend,
         gaps=device.listed_gaps,
         skips=tuple(device.skips),
-        variables=_variables(device),
+        variables=tuple(f"{name}={value}" for name, value in known.items()),
         scripts=tuple(device.environment.scripts) if device.environment else (),
         modes=make_modes(profile, device),
         extension=device.extension.module if device.extension and device.extension.imported else "",
         loader=device.extension.loader if device.extension else "",
     )
-
-
-def _variables(device: Device) -> tuple[str, ...]:
-    known = device.environment.variables if device.environment else {}
-    return tuple(f"{name}={value}" for name, value in known.items())
 
 
 def _make_arch(profile: Profile, request: Request, settings: Settings) -> tuple[str, ...]:

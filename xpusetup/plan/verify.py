@@ -27,23 +27,20 @@ COLLECTIVES = "collectives.two_ranks"
 def make_verify(context: Context, last: str) -> Iterator[Step]:
     """Give the steps that verify what the step `last` left, one for each mode."""
     for number, mode in enumerate(context.target.modes or (ONLY,)):
-        yield _make_step(context, mode, last, name=f"verify.{mode.name}" if number else FIRST)
-
-
-def _make_step(context: Context, mode: Mode, last: str, *, name: str) -> Step:
-    target = context.target
-    result = f"{context.layout.results}/{name.replace('.smoke', '')}.json"
-    options = (*verify_options(target, context.profile, mode), "--level", context.profile.verify_level)
-    within = f", {mode.name} mode" if mode.name else ""
-    return Step(
-        id=name,
-        title=f"{describe_proof(target.accelerator)}{within}",
-        run=(context.helper("verify_device.py", *options, "--out", result),),
-        env=parse_variables((*target.variables, *mode.variables, *mode.models)),
-        needs=("device",),
-        after=(last,),
-        makes=(result,),
-    )
+        name = f"verify.{mode.name}" if number else FIRST
+        target = context.target
+        result = f"{context.layout.results}/{name.replace('.smoke', '')}.json"
+        options = (*verify_options(target, context.profile, mode), "--level", context.profile.verify_level)
+        within = f", {mode.name} mode" if mode.name else ""
+        yield Step(
+            id=name,
+            title=f"{describe_proof(target.accelerator)}{within}",
+            run=(context.helper("verify_device.py", *options, "--out", result),),
+            env=parse_variables((*target.variables, *mode.variables, *mode.models)),
+            needs=("device",),
+            after=(last,),
+            makes=(result,),
+        )
 
 
 def make_nodes(plan: Plan) -> Step:

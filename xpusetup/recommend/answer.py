@@ -7,13 +7,10 @@ from typing import TYPE_CHECKING, Literal
 
 if TYPE_CHECKING:
     import datetime as dt
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable
 
     from xpusetup.base.model import Finding, Step
     from xpusetup.machine.platforms import Route
-
-
-# The answers: a way with its steps, and why other releases are not taken.
 
 
 After = Literal["", "restart", "login"]
@@ -97,11 +94,6 @@ class Setup:
     tasks: tuple[Task, ...]
     notes: tuple[Note, ...] = ()
 
-    @property
-    def restart(self) -> Task | None:
-        """The first task after which the machine has to start again."""
-        return next((task for task in self.tasks if task.then == "restart"), None)
-
 
 # What doctor finds and no step of the way mends: it comes first, else the way ends at a torch that sees no GPU.
 
@@ -112,13 +104,10 @@ def with_obstacles(way: Way, causes: Iterable[Finding], families: tuple[str, ...
     left = [cause for cause in causes if cause.id not in mended]
     if not left or way.route == "none":
         return way
-    return replace(way, steps=(*_steps(left, families), *way.steps))
-
-
-def _steps(causes: Iterable[Finding], families: tuple[str, ...]) -> Iterator[WayStep]:
-    for cause in causes:
+    steps = []
+    for cause in left:
         commands = cause.fix.commands_for(families)
         said = "" if commands or not cause.fix.say else f". {cause.fix.say}"
-        yield WayStep(
-            title=f"{cause.title}: {cause.seen.splitlines()[0]}{said}", commands=tuple(commands), mends=(cause.id,)
-        )
+        title = f"{cause.title}: {cause.seen.splitlines()[0]}{said}"
+        steps.append(WayStep(title=title, commands=commands, mends=(cause.id,)))
+    return replace(way, steps=(*steps, *way.steps))

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from xpusetup.config.profile import Profile
     from xpusetup.config.toolkit import Packages, ToolkitWanted
     from xpusetup.machine.facts import Facts
-    from xpusetup.machine.platforms import Distribution, DriverPackages, Installer, Line, Manager
+    from xpusetup.machine.platforms import Distribution, DriverPackages, Line, Manager
     from xpusetup.recommend.answer import After
     from xpusetup.recommend.machine import Card, Known
 
@@ -48,12 +48,6 @@ FAMILIES: dict[str, Manager] = {
     "suse": "zypper",
     "arch": "pacman",
 }
-
-
-def manager_of(facts: Facts) -> Manager | None:
-    """Give the package manager of a distribution, by what it is made from."""
-    families = facts.system.families if facts.system else []
-    return next((FAMILIES[family] for family in families if family in FAMILIES), None)
 
 
 def install_argv(manager: Manager, names: Sequence[str], options: Sequence[str] = ()) -> tuple[str, ...]:
@@ -80,23 +74,19 @@ def toolchain_tasks(facts: Facts, manager: Manager | None, goal: Goal) -> Iterat
     """Give what any build needs: a compiler, git, Python's headers; and an environment can be made."""
     if manager is None:
         return
-    names = list(_missing(facts, manager, goal))
+    names, python = [], facts.python
+    minor = ".".join(python.version.split(".")[:2]) if python else "3"
+    if goal == "build" and facts.tools is not None:
+        programs = {"g++": COMPILER[manager], "git": "git"}
+        names += [package for program, package in programs.items() if facts.tool(program) is None]
+    if goal == "build" and python is not None and not python.headers:
+        names.append(HEADERS[manager].format(minor, minor.replace(".", "")))
+    if python is not None and not python.venv and manager == "apt":  # others have it in Python's own package
+        names.append(f"python{minor}-venv")
     if names:
         title = "what a build needs" if goal == "build" else "what an environment needs"
         run = (install_argv(manager, names),)
         yield Task(step=Step(id="setup.toolchain", title=title, run=run, needs=("root", "network")))
-
-
-def _missing(facts: Facts, manager: Manager, goal: Goal) -> Iterator[str]:
-    python = facts.python
-    minor = ".".join(python.version.split(".")[:2]) if python else "3"
-    if goal == "build" and facts.tools is not None:
-        yield from (COMPILER[manager] for _ in (1,) if facts.tool("g++") is None)
-        yield from ("git" for _ in (1,) if facts.tool("git") is None)
-    if goal == "build" and python is not None and not python.headers:
-        yield HEADERS[manager].format(minor, minor.replace(".", ""))
-    if python is not None and not python.venv and manager == "apt":  # others have it in Python's own package
-        yield f"python{minor}-venv"
 
 
 def toolkit_tasks(
@@ -154,15 +144,10 @@ def _offline(wanted: ToolkitWanted, known: Known) -> Task | Note:
         say = f"No installer of oneAPI {wanted.preferred} is known that works without root; see {_page(wanted)}."
         return Note(id="setup.oneapi", title=wanted.title, say=say, source=_page(wanted))
     title = f"{wanted.title} into ~/intel/oneapi, without root; this accepts Intel's licence"
-    return Task(step=Step(id="setup.oneapi-offline", title=title, run=_offline_run(installer), needs=("network",)))
-
-
-def _offline_run(installer: Installer) -> tuple[tuple[str, ...], ...]:
+    fetch = f'mkdir -p "{DOWNLOADS}" && wget -c -P "{DOWNLOADS}" {installer.url}'
     start = f'sh "{DOWNLOADS}/{installer.file}" -a --silent --eula accept --install-dir "$HOME/intel/oneapi"'
-    return (
-        ("sh", "-c", f'mkdir -p "{DOWNLOADS}" && wget -c -P "{DOWNLOADS}" {installer.url}'),
-        ("sh", "-c", start),
-    )
+    run = (("sh", "-c", fetch), ("sh", "-c", start))
+    return Task(step=Step(id="setup.oneapi-offline", title=title, run=run, needs=("network",)))
 
 
 # What the system lacks for building or running a release, as steps for root: only what the facts show missing.
@@ -179,7 +164,6 @@ class Place:
     cards: tuple[Card, ...]
     distribution: Distribution | None
     manager: Manager | None
-    root: bool = True
 
     @property
     def name(self) -> str:
@@ -190,17 +174,17 @@ class Place:
 def make_setup(facts: Facts, profile: Profile, known: Known, *, goal: Goal, root: bool = True) -> Setup:
     """Say what to install here, in order. Without `root`: what a user can install for themselves."""
     distribution = find_distribution(facts, known)
-    manager = distribution.manager if distribution else manager_of(facts)
+    families = facts.system.families if facts.system else []
+    usual = next((FAMILIES[family] for family in families if family in FAMILIES), None)
+    manager = distribution.manager if distribution else usual
     ours = profile.accelerator == "xpu"
     cards = choose_cards(find_cards(facts, known)) if ours else ()
-    place = Place(facts, profile, known, goal, cards, distribution, manager, root)
+    place = Place(facts, profile, known, goal, cards, distribution, manager)
     found: list[Task | Note] = []
     if root and ours:
         found += [*_kernel(place), *_driver(place), *_access(place)]
     if root:
-        found += toolchain_tasks(facts, manager, goal)
-    if root:
-        found += _maker(place)
+        found += [*toolchain_tasks(facts, manager, goal), *_maker(place)]
     if goal == "build":
         found += toolkit_tasks(facts, profile, known, manager, root=root)
     tasks = tuple(each for each in found if isinstance(each, Task))
@@ -255,33 +239,27 @@ def _newer_kernel(place: Place, card: Card, first: Version, source: str) -> Task
     running = kernel_version(place.facts)
     title = f"a newer kernel: {running} does not know this GPU"
     if in_container(place.facts):
-        return Note(
-            id="setup.kernel",
-            title=title,
-            say=f"The kernel is the host's: {first} or newer, then start again.",
-            source=source,
-        )
+        say = f"The kernel is the host's: {first} or newer, then start again."
+        return Note(id="setup.kernel", title=title, say=say, source=source)
     packages = place.distribution.kernel if place.distribution else None
     if packages is None or place.manager is None or Version(packages.version) < first:
-        who = _who_has(place, first)
+        known = place.known.distributions.distribution
+        names = [each.name for each in known if each.kernel and Version(each.kernel.version) >= first]
+        who = f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
         say = f"{card.product.title()} needs Linux {first} or newer, and {place.name} is not known to have it; {who}."
         return Note(id="setup.kernel", title=title, say=say, source=source)
     install = install_argv(place.manager, packages.packages, packages.options)
     return _task("kernel", title, *map(tuple, packages.prepare), install, then="restart")
 
 
-def _who_has(place: Place, first: Version) -> str:
-    known = place.known.distributions.distribution
-    names = [each.name for each in known if each.kernel and Version(each.kernel.version) >= first]
-    return f"{', '.join(names)} {'have' if len(names) > 1 else 'has'} one" if names else "nothing known here has one"
-
-
 def _driver(place: Place) -> Iterator[Task | Note]:
     """Give Intel's packages, where they are missing or too old; ocloc alone where nothing but a build is wanted."""
     state = driver_state(place.facts, place.cards)
     wants_driver = bool(place.cards or place.facts.in_wsl) and state != "there"
-    wants_ocloc = place.goal == "build" and not _has_ocloc(place.facts) and place.profile.arch is not None
-    wants_kernel_driver = any(card.gpu.driver is None for card in place.cards if _is_server(card))
+    ocloc = place.facts.toolkits.ocloc if place.facts.toolkits else None
+    wants_ocloc = place.goal == "build" and ocloc is None and place.profile.arch is not None
+    servers = [card for card in place.cards if card.platform and card.platform.line == "data-center"]
+    wants_kernel_driver = any(card.gpu.driver is None for card in servers)
     if not wants_driver and not wants_ocloc and not wants_kernel_driver:
         return
     line: Line = next((card.platform.line for card in place.cards if card.platform), "client")
@@ -300,32 +278,18 @@ def _driver(place: Place) -> Iterator[Task | Note]:
         yield _task("driver", title, install_argv(place.manager, names))
 
 
-def _is_server(card: Card) -> bool:
-    return card.platform is not None and card.platform.line == "data-center"
-
-
-def _has_ocloc(facts: Facts) -> bool:
-    return facts.toolkits is not None and facts.toolkits.ocloc is not None
-
-
 def _has_release(place: Place, packages: DriverPackages) -> bool:
     releases = packages.releases or (place.distribution.releases if place.distribution else [])
     return not releases or (place.facts.system is not None and place.facts.system.version in releases)
 
 
 def _not_packaged(place: Place, title: str) -> Note:
-    if place.distribution and place.distribution.drivers_say:
-        return Note(
-            id="setup.driver", title=title, say=f"{place.distribution.drivers_say}.", source=place.distribution.source
-        )
     known = ", ".join(each.name for each in place.known.distributions.distribution)
-    page = "https://github.com/intel/compute-runtime/releases"
-    return Note(
-        id="setup.driver",
-        title=title,
-        say=f"Nothing is known of {place.name}; commands are known for {known}.",
-        source=page,
-    )
+    say = f"Nothing is known of {place.name}; commands are known for {known}."
+    source = "https://github.com/intel/compute-runtime/releases"
+    if place.distribution and place.distribution.drivers_say:
+        say, source = f"{place.distribution.drivers_say}.", place.distribution.source
+    return Note(id="setup.driver", title=title, say=say, source=source)
 
 
 def _kernel_driver(place: Place, packages: DriverPackages) -> Iterator[Task]:

@@ -62,16 +62,12 @@ def advised(profiles: Iterable[Profile], asked: str = "") -> list[Profile]:
 
 def refuse(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Refusal | None:
     """Give the weightiest reason against a release on this machine."""
-    found = list(_reasons(profile, facts, cards, known))
+    found = [
+        *_of_python(profile, facts),
+        *(reason for card in cards for reason in _of_card(profile, card)),
+        *(reason for needs in known.platforms.needs for reason in _of_distribution(profile, facts, needs)),
+    ]
     return min(found, key=lambda refusal: not refusal.firm, default=None)
-
-
-def _reasons(profile: Profile, facts: Facts, cards: Sequence[Card], known: Known) -> Iterator[Refusal]:
-    yield from _of_python(profile, facts)
-    for card in cards:
-        yield from _of_card(profile, card)
-    for needs in known.platforms.needs:
-        yield from _of_distribution(profile, facts, needs)
 
 
 def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
@@ -79,7 +75,8 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
     if profile.arch and not family.target_in(profile.arch.default):
         listed, title = ", ".join(profile.arch.default), card.product.title()
         then = f"kernels are compiled for {title} when first used" if profile.arch.spirv else f"nothing runs on {title}"
-        why = f"no {_spelling(card)} in its targets ({listed}): {then}"
+        spelling = min(family.targets, key=len, default=family.id)  # that of current releases
+        why = f"no {spelling} in its targets ({listed}): {then}"
         yield Refusal(profile=name, why=why, source=profile.arch.source, firm=not profile.arch.spirv)
     if platform is None:
         return
@@ -96,12 +93,6 @@ def _of_card(profile: Profile, card: Card) -> Iterator[Refusal]:
 def has_code(profile: Profile, cards: Iterable[Card]) -> bool:
     """Say whether a release was compiled for these GPUs."""
     return profile.arch is None or all(card.product.family.target_in(profile.arch.default) for card in cards)
-
-
-def _spelling(card: Card) -> str:
-    """Give the spelling of a target that current releases use."""
-    targets = card.product.family.targets
-    return min(targets, key=len, default=card.product.family.id)
 
 
 def _of_python(profile: Profile, facts: Facts) -> Iterator[Refusal]:
@@ -182,15 +173,11 @@ def python_steps(profile: Profile, refusals: Mapping[str, Refusal]) -> Iterator[
     """Give the step to another Python, where that alone speaks against the release."""
     refusal = refusals.get(profile.name)
     if refusal is not None and refusal.why.startswith("it takes Python"):
-        newest = next(minor for minor in range(14, 9, -1) if _takes(profile, minor))  # for 3.15 wheels lack
+        takes = SpecifierSet(profile.python)
+        newest = next(minor for minor in range(14, 9, -1) if takes.contains(f"3.{minor}.5"))  # for 3.15 wheels lack
         yield WayStep(
             title=f"another Python: {refusal.why}", commands=(f"uv python install 3.{newest}",), mends=("py.version",)
         )
-
-
-def _takes(profile: Profile, minor: int) -> bool:
-    """Say whether a profile takes Python 3.<minor>."""
-    return SpecifierSet(profile.python).contains(f"3.{minor}.5")
 
 
 def step_to_prove(torch: Torch, what: str, statement: str) -> WayStep:
@@ -279,9 +266,11 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     if profile is None:
         why = f"no release of PyTorch that is known here was compiled for {gpus[0]}" if gpus else "no release is known"
         return Way(route="none", profile="", why=why, gpus=gpus, refusals=found, collected=known.platforms.collected)
-    wheel = _has_wheels(profile, facts)
+    wheel = profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
     options = f" --profile {profile.name}" if asked else ""
     kept = _kept(facts, ordered, cards, refusals, asked)
+    newer = ordered[0].name
+    newest = [f"not {newer}: {refusals[newer].why}"] if newer != profile.name and newer in refusals else []
     steps = (
         *system_steps(facts, profile, known, cards, options, wheel=wheel or kept is not None),
         *(python_steps(profile, refusals) if kept is None else ()),
@@ -292,13 +281,8 @@ def _with_gpu(facts: Facts, ordered: Sequence[Profile], cards: tuple[Card, ...],
     return Way(
         route="wheel" if wheel else "build",
         profile=profile.name,
-        why="; ".join(
-            [
-                *_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel),
-                *_newer(ordered, profile, refusals),
-            ]
-        ),
-        source=_source(profile, wheel=wheel),
+        why="; ".join([*_why(profile, refusals.get(asked), cards, facts, kept, wheel=wheel), *newest]),
+        source=profile.published.source if wheel and profile.published else "",
         gpus=gpus or ("a GPU of Windows (WSL2)",),
         steps=steps,
         refusals=found,
@@ -324,10 +308,6 @@ def _kept(
     other = asked in {each.name for each in ordered} and asked != name
     refused = asked in refusals and refusals[asked].firm
     return None if unfit or (other and not refused) else torch
-
-
-def _has_wheels(profile: Profile, facts: Facts) -> bool:
-    return profile.published is not None and (facts.system is None or facts.system.machine == OFFICIAL)
 
 
 def _why(
@@ -362,17 +342,6 @@ def say_collectives(profile: Profile, cards: Sequence[Card]) -> str:
     if told.built:
         return f"its wheels let {len(cards)} GPUs compute together (XCCL, {told.confidence})"
     return f"its wheels have no XCCL ({told.confidence}): {len(cards)} GPUs do not compute together with them"
-
-
-def _newer(ordered: Sequence[Profile], profile: Profile, refusals: dict[str, Refusal]) -> Iterator[str]:
-    """Say why the newest release is not taken."""
-    newest = ordered[0].name
-    if newest != profile.name and newest in refusals:
-        yield f"not {newest}: {refusals[newest].why}"
-
-
-def _source(profile: Profile, *, wheel: bool) -> str:
-    return profile.published.source if wheel and profile.published else ""
 
 
 def _elsewhere(facts: Facts, cards: Sequence[Card], known: Known) -> Way | None:

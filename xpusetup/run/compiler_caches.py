@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import operator
 import os
 import shlex
 from dataclasses import astuple, dataclass, replace
@@ -59,13 +60,11 @@ class Counts:
 
     def __add__(self, other: Counts) -> Counts:
         """Count together."""
-        mine, others = astuple(self), astuple(other)
-        return Counts(*(one + another for one, another in zip(mine, others, strict=True)))
+        return Counts(*map(operator.add, astuple(self), astuple(other)))
 
     def __sub__(self, other: Counts) -> Counts:
         """Count what came since."""
-        mine, others = astuple(self), astuple(other)
-        return Counts(*(one - another for one, another in zip(mine, others, strict=True)))
+        return Counts(*map(operator.sub, astuple(self), astuple(other)))
 
     def __str__(self) -> str:
         """Say it in words."""
@@ -263,15 +262,10 @@ def keep_devices_here(launcher: Launcher, root: Root) -> Launcher:
 
 def write_local(launcher: Launcher, root: Root) -> None:
     """Write the launcher of device compiles, and its configuration, into a root whose lock the caller holds."""
-    source = _configuration()
+    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
+    source = Path(os.environ.get("SCCACHE_CONF") or home / "sccache/config")
     text = render_local_configuration(files.read_text(source) or "", str(source))
     configuration = root / f"{LOCAL}/sccache.toml"
     files.write_text(configuration, text)
     script = render_local_launcher(launcher.path, str(configuration), os.environ)
     files.write_text(Path(launcher.device), script, executable=True)
-
-
-def _configuration() -> Path:
-    """Give the file that sccache reads."""
-    home = Path(os.environ.get("XDG_CONFIG_HOME") or Path.home() / ".config")
-    return Path(os.environ.get("SCCACHE_CONF") or home / "sccache/config")

@@ -133,22 +133,18 @@ def parse_guard(document: Mapping[str, Any]) -> Guard | None:
 
 def find_changes(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> tuple[Change, ...]:
     """Compare the guard with versions by canonical name; `rewritten` says whose list of files is another one."""
-    return (*_of_kept(guard, now, rewritten), *_of_conflicts(guard, now))
-
-
-def _of_kept(guard: Guard, now: Mapping[str, str], rewritten: Mapping[str, bool]) -> Iterator[Change]:
-    for kept in guard.kept:
-        version = now.get(kept.name)
-        if version != kept.version or rewritten.get(kept.name):
-            yield Change(name=kept.name, was=kept.version, now=version, of=kept.name)
-
-
-def _of_conflicts(guard: Guard, now: Mapping[str, str]) -> Iterator[Change]:
+    found = [
+        Change(name=kept.name, was=kept.version, now=now.get(kept.name), of=kept.name)
+        for kept in guard.kept
+        if now.get(kept.name) != kept.version or rewritten.get(kept.name)
+    ]
     names = {kept.name for kept in guard.kept}
-    for conflict in guard.conflicts:
-        if conflict.name in now and conflict.name not in names:
-            version = now[conflict.name]
-            yield Change(name=conflict.name, was=None, now=version, of=conflict.of, why=conflict.why)
+    found += [
+        Change(name=each.name, was=None, now=now[each.name], of=each.of, why=each.why)
+        for each in guard.conflicts
+        if each.name in now and each.name not in names
+    ]
+    return tuple(found)
 
 
 def find_steps(changes: Sequence[Change], steps: Sequence[Step]) -> dict[str, str]:

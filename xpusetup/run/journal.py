@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.model import Record, parse_progress
 from xpusetup.plan.lanes import lane_of
+from xpusetup.run.root import parse_document
 from xpusetup.system import files
 from xpusetup.system.environment import now
 
@@ -49,7 +50,9 @@ def write_began(root: Root, step: Step, key: str) -> None:
     """Write down that a compile begins, before its log does; first what an earlier one took that was killed."""
     if "compiler" not in step.needs:
         return
-    last = _last_record(root, step.id)
+    last: dict[str, Any] = next(
+        (record for record in reversed(read_records(root)) if record.get("step") == step.id), {}
+    )
     if last.get("state") == BEGAN:
         _write(root, _make_cut(root.log(step.id), last))
     _write(root, Record(step=step.id, key=key, state=BEGAN, time=now(), lane=lane_of(step)))
@@ -73,19 +76,7 @@ def read_progress(log: Path) -> tuple[int, int]:
 
 def read_records(root: Root) -> list[dict[str, Any]]:
     """Give the lines of the journal, the oldest first; what a crash cut off counts for nothing."""
-    return [record for line in (files.read_text(root / JOURNAL) or "").splitlines() if (record := _parse(line))]
-
-
-def _parse(line: str) -> dict[str, Any]:
-    try:
-        record = json.loads(line)
-    except ValueError:
-        return {}
-    return record if isinstance(record, dict) else {}
-
-
-def _last_record(root: Root, step: str) -> dict[str, Any]:
-    return next((record for record in reversed(read_records(root)) if record.get("step") == step), {})
+    return list(filter(None, map(parse_document, (files.read_text(root / JOURNAL) or "").splitlines())))
 
 
 def _write(root: Root, record: Record) -> None:

@@ -232,7 +232,9 @@ def make_statuses(steps: Sequence[Step], seen: RootState) -> tuple[Status, ...]:
 def _judge(step: Step, seen: RootState, found: Mapping[str, Status]) -> Status:
     stamp = seen.stamps.get(step.id)
     if stamp is None:
-        return Status(step.id, "done", NO_DEVICE) if _found_no_device(step, seen, found) else Status(step.id, "todo")
+        ready = all(found[name].state == "done" for name in step.after)
+        absent = ready and step.id in seen.absent and seen.absent[step.id] == current_key(step, seen)
+        return Status(step.id, "done", NO_DEVICE) if absent else Status(step.id, "todo")
     waiting = next((name for name in step.after if found[name].state != "done" and not found[name].always), None)
     if waiting is not None:
         return Status(step.id, "stale", f"after {waiting}")
@@ -242,11 +244,6 @@ def _judge(step: Step, seen: RootState, found: Mapping[str, Status]) -> Status:
         return Status(step.id, "stale", OWN, always=True) if step.always else Status(step.id, "done")
     changed = find_changes(seen.before.get(step.id, ""), _inputs(step, seen), seen.scripts[step.id])
     return Status(step.id, "stale", summarise(changed), changed)
-
-
-def _found_no_device(step: Step, seen: RootState, found: Mapping[str, Status]) -> bool:
-    ready = all(found[name].state == "done" for name in step.after)
-    return ready and step.id in seen.absent and seen.absent[step.id] == current_key(step, seen)
 
 
 def current_key(step: Step, seen: RootState) -> str:

@@ -36,17 +36,12 @@ def find_orphans(root: Path) -> Iterator[int]:
     """Give the processes that belong to a step of a root; nobody else may be building there."""
     for entry in Path("/proc").glob("[0-9]*"):
         with suppress(OSError):  # it ended, or is someone else's
-            marked = _marked_session(entry, root)
+            prefix = os.fsencode(f"{MARK}={root} ")
+            found = (each for each in (entry / "environ").read_bytes().split(b"\0") if each.startswith(prefix))
+            text = next(found, b"").removeprefix(prefix)
+            marked = int(text) if text.isdigit() else None
             if marked is not None and marked == _session(entry):
                 yield int(entry.name)
-
-
-def _marked_session(entry: Path, root: Path) -> int | None:
-    """Give the session that a process's variables name for this root."""
-    prefix = os.fsencode(f"{MARK}={root} ")
-    found = (each for each in (entry / "environ").read_bytes().split(b"\0") if each.startswith(prefix))
-    text = next(found, b"").removeprefix(prefix)
-    return int(text) if text.isdigit() else None
 
 
 def _session(entry: Path) -> int | None:
@@ -84,7 +79,8 @@ def hold_lock(path: Path, say: Callable[[str], None]) -> Iterator[int]:
     try:
         _acquire(handle, path, say)
         if _owner(handle) is not None:  # who held it last did not let it go
-            _wait_for_orphans(path.parent, say)
+            # for what still writes into the root though no shell of a step is left that holds the lock
+            _wait_while(lambda: next(find_orphans(path.parent), None), say)
         _write_owner(handle, path, describe_process(os.getpid()))
         yield handle
         _write_owner(handle, path, "")
@@ -120,55 +116,39 @@ def _wait_for(handle: int) -> bool:
 def _acquire(handle: int, path: Path, say: Callable[[str], None]) -> None:
     """Take the lock, or the weaker one where the file system has no other."""
     try:
-        _take(handle, path, say)
+        _wait_while(lambda: _take(handle, path), say)
     except OSError as error:
         if error.errno not in NO_FLOCK:
             raise
         say(f"flock does not work on this file system ({error.strerror}); {path.parent / OWNER} is the lock instead")
-        _own(path.parent, say)
+        _must("own_root", path.parent, os.getpid())
+        _wait_while(lambda: int(found.out) if (found := _call("outlived", path.parent)).code == 0 else None, say)
         return
     if (path.parent / OWNER).exists():
         _must("respect_owner", path.parent)
 
 
-def _wait_for_orphans(root: Path, say: Callable[[str], None]) -> None:
-    """Wait for what still writes into the root though no shell of a step is left that holds the lock."""
+def _wait_while(outlived: Callable[[], int | None], say: Callable[[str], None]) -> None:
+    """Wait as long as there is a process of a step that outlived its program, and say so once."""
     said = False
-    while (process := next(find_orphans(root), 0)) != 0:
+    while (process := outlived()) is not None:
         if not said:
-            say(_outlived(process))
+            say(f"waiting for a step that outlived its xpusetup (process {process})")
             said = True
         time.sleep(PAUSE)
 
 
-def _take(handle: int, path: Path, say: Callable[[str], None]) -> None:
-    said = False
-    while not _try(handle):
-        owner = _owner(handle)
-        if owner is None or _lives(owner):
-            who = "another build" if owner is None else f"another xpusetup (process {_number(owner)})"
-            raise NotReadyError(
-                f"{who} is at work in {path.parent}", fix="wait until it ends, or build elsewhere: --root DIR"
-            )
-        if not said:
-            say(_outlived(_number(owner)))
-            said = True
-        time.sleep(PAUSE)
-
-
-def _own(root: Path, say: Callable[[str], None]) -> None:
-    """Take the file, and then wait for a step that outlived the one who held it before."""
-    _must("own_root", root, os.getpid())
-    said = False
-    while (found := _call("outlived", root)).code == 0:
-        if not said:
-            say(_outlived(int(found.out)))
-            said = True
-        time.sleep(PAUSE)
-
-
-def _outlived(process: int) -> str:
-    return f"waiting for a step that outlived its xpusetup (process {process})"
+def _take(handle: int, path: Path) -> int | None:
+    """Take the lock, or give the process that held it where a step of its own outlived that."""
+    with suppress(BlockingIOError):
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        return None
+    owner = _owner(handle)
+    if owner is None or _lives(owner):
+        who = "another build" if owner is None else f"another xpusetup (process {_number(owner)})"
+        fix = "wait until it ends, or build elsewhere: --root DIR"
+        raise NotReadyError(f"{who} is at work in {path.parent}", fix=fix)
+    return _number(owner)
 
 
 def _must(function: str, root: Path, *arguments: object) -> None:
@@ -184,14 +164,6 @@ def _call(function: str, root: Path, *arguments: object) -> Output:
     """Call a function of the scripts' own lock."""
     words = (function, str(root), *map(str, arguments))
     return run_process(("bash", str(package_file("helpers/lock.sh")), *words), seconds=TIMEOUT_S)
-
-
-def _try(handle: int) -> bool:
-    try:
-        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
 
 
 def describe_process(number: int) -> str:

@@ -16,18 +16,18 @@ from xpusetup.plan.install import published_wheels
 from xpusetup.run.journal import JOURNAL
 from xpusetup.run.keys import installs, parse_stamp
 from xpusetup.run.lock import hold_lock, is_held
-from xpusetup.run.root import Root, read_lock, read_stamps
-from xpusetup.run.time_left import History, merge_histories, parse_journal
+from xpusetup.run.root import Root, parse_document, read_lock, read_stamps
 from xpusetup.system import files
 from xpusetup.system.git import read_tree
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Container, Iterable, Iterator, Mapping
 
-    from xpusetup.base.model import Patch, Request, Target
+    from xpusetup.base.model import Request, Target
     from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts
     from xpusetup.run.runner import Outcome
+    from xpusetup.run.time_left import History
 
 
 # The manifest: what was built from what, on which machine, and what of it was verified.
@@ -75,11 +75,7 @@ def _holds(row: dict[str, object], names: Iterable[str]) -> bool:
 
 def read_document(path: Path) -> dict[str, Any]:
     """Read a JSON document; empty where there is none, or none that can be read."""
-    try:
-        found = json.loads(files.read_text(path) or "{}")
-    except (ValueError, RecursionError):
-        return {}
-    return found if isinstance(found, dict) else {}
+    return parse_document(files.read_text(path) or "")
 
 
 def list_wheels(root: Root, profile: Profile, made_by: str = "build") -> list[Wheel]:
@@ -138,9 +134,13 @@ def write_manifest(root: Root, profile: Profile, outcome: Outcome, origin: Origi
         "made_by": origin.made_by,
         "own": {name: _own(root, name, folder, own) for name, folder in own.sources},
         "edited": [*origin.edited],
-        "patches": [_patch(patch) for patch in patches_of(profile, own)],
+        "patches": [
+            {"source": patch.source, "file": patch.file, "sha256": patch.digest} for patch in patches_of(profile, own)
+        ],
         "wheels": [asdict(wheel) for wheel in list_wheels(root, profile, origin.made_by)],
-        "inspected": {path.name.split(".")[0]: read_document(path) for path in _inspections(root)},
+        "inspected": {
+            path.name.split(".")[0]: read_document(path) for path in sorted((root / "results").glob("*.inspect.json"))
+        },
         "verified": _verified(root, outcome, verification, old),
         "proven": read_proof(root),
         "verification": verification or None,
@@ -161,8 +161,7 @@ def list_edited(root: Root, src: Path, names: Iterable[str], ran: Container[str]
 
 def read_keys(root: Root) -> dict[str, str]:
     """Give the keys of the steps that are done; a manifest with others was written before a run that was cut off."""
-    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
-    return {name: stamp.key for name, stamp in sorted(stamps.items()) if stamp is not None}
+    return {name: stamp.key for name, stamp in read_stamps(root).items()}
 
 
 def _verified(root: Root, outcome: Outcome, verification: dict[str, Any], old: dict[str, Any]) -> bool | None:
@@ -197,38 +196,28 @@ def record_verification(
         with hold_lock(root / "lock", say):
             if read_proof(root) != proof:
                 return "what is installed changed while it was verified"
-            _record(root, verification, proof)
+            result = {"verified": verification.verified, "verification": to_json(verification), "proven": proof}
+            files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
+            if not verification.verified:
+                files.remove(root / "stamps/verify.smoke")
     except NotReadyError as error:
         return error.message
     return ""
 
 
-def _record(root: Root, verification: Proven, proof: Mapping[str, list[str]]) -> None:
-    result = {"verified": verification.verified, "verification": to_json(verification), "proven": proof}
-    files.write_text(root / "manifest.json", json.dumps({**read_manifest(root), **result}, indent=2) + "\n")
-    if not verification.verified:
-        files.remove(root / "stamps/verify.smoke")
-
-
 def read_proof(root: Root) -> dict[str, list[str]]:
     """Give the hashes of what a verification is about: the wheels, and the lists of what was installed."""
-    stamps = {path.name: parse_stamp(files.read_text(path) or "") for path in (root / "stamps").glob("[!.]*")}
-    made = {name: stamp for name, stamp in sorted(stamps.items()) if stamp is not None}
-    return {name: [each.sha256 for each in stamp.made] for name, stamp in made.items() if _is_proven(name)}
-
-
-def _is_proven(step: str) -> bool:
-    return installs(step) or step.endswith((".build", ".download"))
+    return {
+        name: [each.sha256 for each in stamp.made]
+        for name, stamp in read_stamps(root).items()
+        if installs(name) or name.endswith((".build", ".download"))
+    }
 
 
 def still_verified(root: Root, manifest: Mapping[str, Any]) -> bool | None:
     """Say what a manifest proves of what is in a root now: nothing, where that is not what was verified."""
     proven = manifest.get("proven")
     return manifest.get("verified") if proven is not None and proven == read_proof(root) else None
-
-
-def _inspections(root: Root) -> list[Path]:
-    return sorted((root / "results").glob("*.inspect.json"))
 
 
 def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]:
@@ -239,10 +228,6 @@ def _own(root: Root, name: str, folder: str, request: Request) -> dict[str, Any]
         told = read_document(root / f"results/{name}.source.json")
         seen = {"archive": told.get("archive", ""), "missing": told.get("missing", [])}
     return {"folder": folder, "editable": name in request.editable, **seen}
-
-
-def _patch(patch: Patch) -> dict[str, str]:
-    return {"source": patch.source, "file": patch.file, "sha256": patch.digest}
 
 
 def _pin(part: dict[str, Any]) -> dict[str, Any]:
@@ -270,19 +255,20 @@ DISK = "results/disk.json"
 
 def read_history(root: Path, profile: str) -> History:
     """Give what is known of a profile's builds here; the root's own come first."""
+    from xpusetup.run.time_left import merge_histories, parse_journal  # noqa: PLC0415 - a build that is done asks for none
+
     beside = sorted(path.parent for path in root.parent.glob(f"*/{JOURNAL}")) if root.parent.is_dir() else []
     others = [path for path in beside if path != root and _builds(path, profile)]
-    return merge_histories([_read_root(path) for path in (root, *others)])
+    found = []
+    for path in (root, *others):
+        history, disk = parse_journal(files.read_text(path / JOURNAL) or ""), read_document(path / DISK).get("bytes")
+        found.append(replace(history, disk=disk if isinstance(disk, int) else None))
+    return merge_histories(found)
 
 
 def _builds(path: Path, profile: str) -> bool:
     lock = read_lock(Root(path)) or {}
     return bool(lock.get("profile", {}).get("name") == profile)
-
-
-def _read_root(path: Path) -> History:
-    disk = read_document(path / DISK).get("bytes")
-    return replace(parse_journal(files.read_text(path / JOURNAL) or ""), disk=disk if isinstance(disk, int) else None)
 
 
 # How far a root is: which steps of its profile are done, which are left, and whether someone is at work there.
@@ -324,18 +310,13 @@ def read_standing(root: Root) -> Standing:
     held, guess = is_held(root / "lock"), "install" if INSTALLING in steps else "build"
     return Standing(
         words=tuple(map(str, lock.get("words") or ())),
-        command=str(_asked(lock).get("command") or read_manifest(root).get("made_by") or guess),
+        command=str((lock.get("asked") or {}).get("command") or read_manifest(root).get("made_by") or guess),
         steps=steps,
         done=done,
         left=tuple(step for step in steps if step not in done and not step.startswith(VERIFYING)),
         at_work=_begun(root) if held else (),
         held=held,
     )
-
-
-def _asked(lock: dict[str, Any]) -> dict[str, Any]:
-    asked = lock.get("asked")
-    return asked if isinstance(asked, dict) else {}
 
 
 def _begun(root: Root) -> tuple[str, ...]:

@@ -8,19 +8,17 @@ from urllib.parse import urlsplit
 
 from xpusetup.base.errors import NotReadyError
 from xpusetup.base.model import ROOT
-from xpusetup.doctor.question import Question, parse_check_texts
+from xpusetup.doctor.question import Question
 from xpusetup.doctor.registry import BAD, about_machine, examine, sections_for
 from xpusetup.machine.facts import Section
 from xpusetup.plan.install import BUILD
-from xpusetup.run.tables import gpu_table
-from xpusetup.system import files
+from xpusetup.run.tables import check_texts, gpu_table
 from xpusetup.system.environment import variable
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from xpusetup.base.model import Finding, Goal, VerifyMode
-    from xpusetup.config.profile import Profile
     from xpusetup.machine.facts import Facts, Held
     from xpusetup.plan.install import Purpose
     from xpusetup.run.workspace import Workspace
@@ -45,8 +43,9 @@ def probe_to_begin(workspace: Workspace, purpose: Purpose) -> Facts:
 def probe_for(workspace: Workspace, goals: Iterable[Goal], only: Sequence[str] = ()) -> Facts:
     """Probe what the checks read that are asked for these goals; a check that is named asks the network too."""
     sections = {*sections_for(goals, only), *SHOWN}
-    hosts = hosts_of(workspace.profile) if "net.git_reach" in only else ()
-    return probe_all(workspace, [section for section in EVERYTHING if section in sections], hosts)
+    parts = workspace.profile.components if "net.git_reach" in only else []
+    hosts = dict.fromkeys(urlsplit(part.repo).hostname or "" for part in parts if part.kind == "source")
+    return probe_all(workspace, [section for section in EVERYTHING if section in sections], tuple(filter(None, hosts)))
 
 
 def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, hosts: tuple[str, ...] = ()) -> Facts:
@@ -54,8 +53,14 @@ def probe_all(workspace: Workspace, sections: Iterable[Section] = EVERYTHING, ho
     from xpusetup.machine.probe import Ask, probe  # noqa: PLC0415 - facts that are read need no probe
     from xpusetup.machine.probe_tools import with_toolkit_of_shell  # noqa: PLC0415 - same
 
+    # what a build writes to, and what each folder holds; of a root without folders elsewhere all of it
+    places: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
+    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
+    for held, place in parts:
+        inside = place.startswith(ROOT)
+        places.setdefault(workspace.root if inside else Path(place), []).append(held)
     about = Ask(
-        places=_places(workspace),
+        places=places,
         python=workspace.python,
         toolkit=workspace.settings.toolkit.root,
         adopted=workspace.layout.adopted,
@@ -74,27 +79,10 @@ def _environments(workspace: Workspace) -> tuple[str, ...]:
     return (*active, workspace.layout.venv.replace(ROOT, str(workspace.root)))
 
 
-def hosts_of(profile: Profile) -> tuple[str, ...]:
-    """Give the hosts that a build of a profile fetches from."""
-    repos = [part.repo for part in profile.components if part.kind == "source"]
-    names = [urlsplit(repo).hostname for repo in repos]
-    return tuple(dict.fromkeys(name for name in names if name))
-
-
-def _places(workspace: Workspace) -> dict[Path, list[Held]]:
-    """Give the folders that a build writes to, and what each holds; of a root without folders elsewhere all of it."""
-    found: dict[Path, list[Held]] = {workspace.root: ["wheels"]}
-    parts: tuple[tuple[Held, str], ...] = (("sources", workspace.layout.src), ("environment", workspace.layout.venv))
-    for held, place in parts:
-        inside = place.startswith(ROOT)
-        found.setdefault(workspace.root if inside else Path(place), []).append(held)
-    return found
-
-
 def findings_of(workspace: Workspace, facts: Facts, goal: Goal) -> tuple[Finding, ...]:
     """Ask all checks of the machine for one profile; what lies in someone's environment stops nothing."""
-    texts = parse_check_texts(files.package_text("data/checks.toml"))
-    return examine(Question(facts, workspace.profile, workspace.device, goal, gpu_table()), texts, only=about_machine())
+    question = Question(facts, workspace.profile, workspace.device, goal, gpu_table())
+    return examine(question, check_texts(), only=about_machine())
 
 
 def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> None:
@@ -102,8 +90,15 @@ def gate(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: V
     found = failing(workspace, facts, purpose, verify)
     if found:
         families = facts.system.places if facts.system else ()
-        message, follows = _gate_message(workspace, found, purpose), f"xpusetup setup --for {purpose.goal}"
-        raise NotReadyError(message, fix=_gate_fix(found, families), follows=follows)
+        lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
+        lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
+        fixes: list[str] = []
+        for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
+            fixes += [f"# {finding.id}"] if len(found) > 1 else []
+            fixes += finding.fix.commands_for(families)
+            fixes += [f"# {finding.fix.say}"] if finding.fix.say else []
+        follows = f"xpusetup setup --for {purpose.goal}"
+        raise NotReadyError("\n".join(lines), fix="\n  ".join(fixes), follows=follows)
 
 
 def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify: VerifyMode = "auto") -> list[Finding]:
@@ -113,18 +108,3 @@ def failing(workspace: Workspace, facts: Facts, purpose: Purpose = BUILD, verify
     """
     found = [finding for finding in findings_of(workspace, facts, purpose.goal) if finding.level in BAD]
     return [finding for finding in found if verify == "require" or finding.area not in OF_DEVICE]
-
-
-def _gate_message(workspace: Workspace, found: Sequence[Finding], purpose: Purpose) -> str:
-    lines = [f"this machine is not ready to {purpose.command} {workspace.profile.name}"]
-    lines += [f"{finding.id}: {finding.seen}. {finding.why}" for finding in found]
-    return "\n".join(lines)
-
-
-def _gate_fix(found: Sequence[Finding], families: tuple[str, ...]) -> str:
-    lines: list[str] = []
-    for finding in found:  # what is prose becomes a comment, so that all of it can be pasted
-        lines += [f"# {finding.id}"] if len(found) > 1 else []
-        lines += finding.fix.commands_for(families)
-        lines += [f"# {finding.fix.say}"] if finding.fix.say else []
-    return "\n  ".join(lines)

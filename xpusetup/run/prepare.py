@@ -17,11 +17,10 @@ from xpusetup.base.model import ROOT, Mode, Plan, Target, Toolkit
 from xpusetup.config.profile import find_needed
 from xpusetup.config.request import render_request
 from xpusetup.emit.script import render_script
-from xpusetup.machine.gpus import check_targets, foreign_targets
-from xpusetup.plan.about import ABOUT, digest
 from xpusetup.plan.component import other_forms
 from xpusetup.plan.context import left_out, patch_texts
 from xpusetup.plan.install import BUILD, Purpose
+from xpusetup.plan.requirements import ABOUT, digest
 from xpusetup.run.guard import GUARDED, find_altered_steps, read_damage
 from xpusetup.run.keys import Status, installs, make_statuses
 from xpusetup.run.manifest import read_document, read_manifest
@@ -114,8 +113,7 @@ def _refuse(
 # From a workspace to a plan: first without looking at the machine, then with it.
 #
 # A build in which no step will run probes nothing but keys and stamps: the target of the last build is taken
-# from the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed
-# at anew.
+# from the root's lock, and only when something turns out to be stale is the machine probed, examined and aimed at anew.
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -202,7 +200,8 @@ def preview(workspace: Workspace, request: Request, purpose: Purpose = BUILD, *,
 
     `here`: it is carried out here, so that it may be aimed at the GPUs of this machine.
     """
-    from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.machine.gpus import foreign_targets  # noqa: PLC0415 - a build that is done probes nothing
+    from xpusetup.plan.target import ArchSelection, make_target  # noqa: PLC0415 - same
     from xpusetup.run.preflight import failing, probe_to_begin  # noqa: PLC0415
     from xpusetup.run.tables import gpu_table, target_table  # noqa: PLC0415
 
@@ -273,9 +272,10 @@ def describe_known_bad(facts: Facts, profile: Profile, purpose: Purpose) -> tupl
 
 
 def _check(workspace: Workspace, request: Request) -> None:
-    from xpusetup.run.tables import target_table  # noqa: PLC0415 - most builds name no target
-
     if request.arch or workspace.settings.arch:
+        from xpusetup.machine.gpus import check_targets  # noqa: PLC0415 - most builds name no target
+        from xpusetup.run.tables import target_table  # noqa: PLC0415 - same
+
         check_targets(workspace.profile, request.arch, workspace.settings, target_table())
 
 
@@ -325,7 +325,10 @@ def describe_takes(workspace: Workspace) -> tuple[str, ...]:
 
 def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -> None:
     """Write scripts, helpers and lock into the root, whose lock the caller holds."""
-    helpers = {**helper_files(workspace.profile, _seen(prepared)), **patch_texts(request.patches)}
+    seen = str(read_document(prepared.root / ABOUT).get("facts", ""))  # what the last build saw of this machine
+    if prepared.facts is not None:
+        seen = digest(prepared.facts.model_dump(by_alias=True, mode="json"))
+    helpers = {**helper_files(workspace.profile, seen), **patch_texts(request.patches)}
     write_plan(prepared.root, prepared.scripts, helpers)
     files.remove(prepared.root / "failed")  # what a driver of the scripts left there
     for name in other_forms(workspace.profile, request):
@@ -339,13 +342,6 @@ def write_prepared(workspace: Workspace, request: Request, prepared: Prepared) -
     asked = _asked(workspace, request, prepared.purpose)
     document = lock_document(workspace.profile, plan.target, plan.layout, asked, **known)
     files.write_text(prepared.root / "profile.lock.json", document)
-
-
-def _seen(prepared: Prepared) -> str:
-    """Hash what was seen of this machine; where nothing was looked at, what the last build saw."""
-    if prepared.facts is None:
-        return str(read_document(prepared.root / ABOUT).get("facts", ""))
-    return digest(prepared.facts.model_dump(by_alias=True, mode="json"))
 
 
 def asking_words(workspace: Workspace) -> tuple[str, ...]:
@@ -427,15 +423,11 @@ def parse_target(values: dict[str, object]) -> Target | None:
         kit = values.get("toolkit")
         toolkit = Toolkit(**_tuples(kit)) if isinstance(kit, dict) else None  # type: ignore[arg-type]
         found = values.get("modes")
-        modes = tuple(_mode(each) for each in found) if isinstance(found, list) else ()
+        modes = tuple(Mode(**_tuples(each)) for each in found) if isinstance(found, list) else ()  # type: ignore[arg-type]
         target = Target(**{**_tuples(values), "toolkit": toolkit, "modes": modes})  # type: ignore[arg-type]
         return TypeAdapter(Target).validate_python(asdict(target))
     except (TypeError, AttributeError, ValidationError):
         return None
-
-
-def _mode(values: dict[str, object]) -> Mode:
-    return Mode(**_tuples(values))  # type: ignore[arg-type]
 
 
 def _tuples(values: dict[str, object]) -> dict[str, object]:

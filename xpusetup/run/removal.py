@@ -59,8 +59,12 @@ def find_work(tree: Path, rev: str) -> str:
     if rev and head.code == 0 and head.out.strip() != rev:
         return f"it is at {head.out.strip()[:12]}, and {rev[:12]} was fetched"
     for repository in _repositories(tree):
-        patched = set(_patched(repository))
-        if changed := [name for name in _changed(repository) if name not in patched]:
+        done, patched = (
+            run_process(("git", "-C", str(repository), *STATUS), seconds=TIMEOUT_S),
+            set(_patched(repository)),
+        )
+        names = [entry[3:] for entry in done.out.split("\0") if entry] if done.code == 0 else []
+        if changed := [name for name in names if name not in patched]:
             return f"{(repository / changed[0]).relative_to(tree)} was changed there"
     return ""
 
@@ -71,11 +75,6 @@ def _repositories(tree: Path) -> Iterator[Path]:
         if ".git" in below or ".git" in names:
             yield tree.__class__(folder)
         below[:] = [name for name in below if name != ".git"]
-
-
-def _changed(repository: Path) -> list[str]:
-    done = run_process(("git", "-C", str(repository), *STATUS), seconds=TIMEOUT_S)
-    return [entry[3:] for entry in done.out.split("\0") if entry] if done.code == 0 else []
 
 
 def _patched(repository: Path) -> Iterator[str]:
@@ -127,13 +126,9 @@ def forget_constraint(settings: Path, ours: str) -> None:
         found.remove_option("install", "constraint")
     if not found.options("install"):
         found.remove_section("install")
-    _write_settings(settings, found)
-
-
-def _write_settings(path: Path, found: configparser.RawConfigParser) -> None:
     stream = StringIO()
     found.write(stream)
     if stream.getvalue().strip():
-        files.write_text(path, stream.getvalue())
+        files.write_text(settings, stream.getvalue())
     else:
-        files.remove(path)
+        files.remove(settings)

@@ -16,9 +16,8 @@ from xpusetup.base.model import Layout, Request
 from xpusetup.base.values import PACKAGED
 from xpusetup.config.load import describe
 from xpusetup.config.profile import Profile
-from xpusetup.plan.about import ABOUT, render_about
 from xpusetup.plan.context import HELPER_KINDS, HELPER_LIBRARY, patch_texts, patches_of
-from xpusetup.plan.requirements import requirement_texts
+from xpusetup.plan.requirements import ABOUT, render_about, requirement_texts
 from xpusetup.run.keys import Made, RootState, Stamp, parse_stamp, render_stamp
 from xpusetup.system import files
 from xpusetup.system.process import run_process
@@ -128,7 +127,8 @@ def clear_drafts(root: Root) -> None:
 
 def read_state(root: Root, plan: Plan, scripts: Mapping[str, str], identities: Mapping[str, str]) -> RootState:
     """Look at what is on disk for a plan: stamps, and whether what they say was made is as it was."""
-    stamps = dict(_read_stamps(root, plan))
+    every = read_stamps(root)
+    stamps = {step.id: every[step.id] for step in plan.steps if step.id in every}
     damaged = {step: why for step, stamp in stamps.items() if (why := _damage(stamp, check=False))}
     return RootState(
         root=str(root.path),
@@ -167,13 +167,19 @@ def read_stamps(root: Root) -> dict[str, Stamp]:
     return {name: stamp for name, stamp in stamps if stamp is not None}
 
 
-def read_absent(root: Root) -> dict[str, str]:
-    """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
+def parse_document(text: str) -> dict[str, Any]:
+    """Read a JSON object; empty for any other text, one that was cut off among them."""
     try:
-        document = json.loads(files.read_text(root / ABSENT) or "{}")
+        found = json.loads(text or "{}")
     except (ValueError, RecursionError):
         return {}
-    steps = document.get("steps", {}) if isinstance(document, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def read_absent(root: Root) -> dict[str, str]:
+    """Give the steps that found no device, with their keys; nothing when the machine shows other devices since."""
+    document = parse_document(files.read_text(root / ABSENT) or "")
+    steps = document.get("steps", {})
     return steps if isinstance(steps, dict) and document.get("devices") == _devices() else {}
 
 
@@ -188,13 +194,6 @@ def _devices() -> list[str]:
     patterns = ("dri/renderD*", "dxg", "accel/*", "davinci*", "hl*", "nvidia*")
     nodes = (str(path) for pattern in patterns for path in Path("/dev").glob(pattern))
     return sorted((*nodes, *map(str, Path("/usr/local/Ascend").glob("*/set_env.sh"))))
-
-
-def _read_stamps(root: Root, plan: Plan) -> Iterator[tuple[str, Stamp]]:
-    for step in plan.steps:
-        stamp = parse_stamp(files.read_text(root / f"stamps/{step.id}") or "")
-        if stamp is not None:
-            yield step.id, stamp
 
 
 def _damage(stamp: Stamp, *, check: bool) -> str:
@@ -269,10 +268,10 @@ def read_locked_profile(root: Root, asked: Mapping[str, object]) -> Profile | No
 def read_lock(root: Root) -> dict[str, Any] | None:
     """Read profile.lock.json; None where there is none, or none that can be read."""
     try:
-        document = json.loads(files.read_input(root / LOCKED) or "null")
-    except (ValueError, RecursionError, UsageError):
+        document = parse_document(files.read_input(root / LOCKED) or "")
+    except UsageError:
         return None
-    return document if isinstance(document, dict) and document.get("schema") == 1 and _is_lock(document) else None
+    return document if document.get("schema") == 1 and _is_lock(document) else None
 
 
 def _is_lock(document: dict[str, Any]) -> bool:

@@ -16,7 +16,7 @@ from xpusetup.plan.lanes import lane_of, make_startable
 from xpusetup.run.compiler_caches import watch_cache
 from xpusetup.run.journal import write_began, write_ended
 from xpusetup.run.keys import NO_DEVICE as NO_DEVICE_HERE
-from xpusetup.run.keys import Status, current_key, make_statuses
+from xpusetup.run.keys import current_key, make_statuses
 from xpusetup.run.root import Root, read_state, write_absent
 from xpusetup.run.step_process import (
     STANDS_STILL,
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
 
     from xpusetup.base.model import Plan, State, Step
     from xpusetup.run.compiler_caches import Launcher
-    from xpusetup.run.keys import RootState
 
 
 NO_DEVICE = 4
@@ -108,7 +107,19 @@ def run_plan(run: Run) -> Outcome:
     """Run what is not done until all is, or something fails. Raises InterruptedRunError on Ctrl-C."""
     work, began = Work(), time.monotonic()
     try:
-        _run_lanes(run, work)
+        _advance(run, work)
+        while work.running:
+            wait_for_any(work.running)
+            for one in run.load.look(work.running, time.monotonic()):
+                one.mem_stalled = True
+                _stop(run, one, STANDS_STILL)
+            ended = [one for one in work.running if _has_ended(run, one)]
+            for one in ended:
+                work.running.remove(one)
+            for one in ended:
+                _finish(run, work, one)
+            if ended and not work.outcome.failed:
+                _advance(run, work)
     except KeyboardInterrupt as error:
         names = " and ".join(one.step.id for one in work.running)
         during = f" during {names}" if names else ""
@@ -121,48 +132,23 @@ def run_plan(run: Run) -> Outcome:
     return work.outcome
 
 
-def _run_lanes(run: Run, work: Work) -> None:
-    _advance(run, work)
-    while work.running:
-        wait_for_any(work.running)
-        for one in run.load.look(work.running, time.monotonic()):
-            one.mem_stalled = True
-            _stop(run, one, STANDS_STILL)
-        ended = [one for one in work.running if _has_ended(run, one)]
-        for one in ended:
-            work.running.remove(one)
-        for one in ended:
-            _finish(run, work, one)
-        if ended and not work.outcome.failed:
-            _advance(run, work)
-
-
 def _advance(run: Run, work: Work) -> None:
     """Settle what is done already, and start what may start now."""
     seen = read_state(run.root, run.plan, run.scripts, run.identities)
     statuses = {status.id: status for status in make_statuses(run.plan.steps, seen)}
     running = {one.step.id for one in work.running}
     for step in run.plan.steps:
-        if step.id not in work.done | running and set(step.after) <= work.done:
-            _skip_if_done(run, work, step, statuses[step.id])
+        absent = statuses[step.id].why == NO_DEVICE_HERE
+        settled = statuses[step.id].state == "done" and not (run.require_device and absent)
+        if settled and step.id not in work.done | running and set(step.after) <= work.done:
+            work.done.add(step.id)
+            work.outcome.skipped.append(step.id)
+            work.outcome.no_device |= absent
+            _observe(run, "end", step, state="no-device" if absent else "done")
     for step in make_startable(run.plan.steps, done=work.done, running=running):
-        _start(run, work, step, statuses[step.id], seen)
-
-
-def _skip_if_done(run: Run, work: Work, step: Step, status: Status) -> None:
-    absent = status.why == NO_DEVICE_HERE
-    if status.state != "done" or (run.require_device and absent):
-        return
-    work.done.add(step.id)
-    work.outcome.skipped.append(step.id)
-    work.outcome.no_device |= absent
-    _observe(run, "end", step, state="no-device" if absent else "done")
-
-
-def _start(run: Run, work: Work, step: Step, status: Status, seen: RootState) -> None:
-    _observe(run, "start", step, text=status.why)
-    key = current_key(step, seen)
-    work.running.append(_begin(run, step, key, run.tuning))
+        _observe(run, "start", step, text=statuses[step.id].why)
+        key = current_key(step, seen)
+        work.running.append(_begin(run, step, key, run.tuning))
 
 
 def _begin(run: Run, step: Step, key: str, tuning: Mapping[str, str]) -> Running:
@@ -182,7 +168,12 @@ def _has_ended(run: Run, one: Running) -> bool:
     ended = one.poll() is not None
     lines = one.read_lines()  # after the question, so that the last lines are among them
     if lines:
-        _say_output(run, one, lines)
+        for note in [line.removeprefix(NOTE) for line in lines if line.startswith(NOTE)]:
+            _observe(run, "note", one.step, text=f"{one.step.id}: {note}")
+        for command in [line for line in lines[:-1] if line.startswith("+ ")]:
+            _observe(run, "output", one.step, text=command)
+        last = next((line for line in reversed(lines) if line.strip()), "")
+        _observe(run, "output", one.step, text=last, count=one.count, total=one.total)
         if not ended and (why := one.watch(lines)):
             _stop(run, one, why)
             ended = True
@@ -201,8 +192,9 @@ def _stop(run: Run, one: Running, why: str) -> None:
 
 def _finish(run: Run, work: Work, one: Running) -> None:
     one.close()
-    step, seconds = one.step, one.seconds
-    state: State = "failed" if one.stopped else _state_of(step, one.process.returncode)
+    step, seconds, code = one.step, one.seconds, one.process.returncode
+    absent = code == NO_DEVICE and "device" in step.needs
+    state: State = "failed" if one.stopped or (code and not absent) else "no-device" if absent else "ran"
     if state == "failed" and (jobs := run.fewer(one)):
         _try_again(run, work, one, jobs)
         return
@@ -215,7 +207,14 @@ def _finish(run: Run, work: Work, one: Running) -> None:
     _observe(run, "end", step, state=state, seconds=seconds, text=text, count=one.count, total=one.total)
     _journal(run, step, lambda: write_ended(run.root, one, state))
     if state == "failed":
-        _fail(run, work, one)
+        # a compile goes on to its end, so that nothing of it is lost; a download ends, and resumes
+        if not work.outcome.failed:
+            work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
+            work.outcome.heaviest = one.max_rss
+        if lane_of(one.step) == "work":
+            _end_all(run, work, f"{one.step.id} failed")
+        for other in work.running:
+            _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
     else:
         keep_good(run.root.log(step.id))
         work.done.add(step.id)
@@ -246,38 +245,12 @@ def _try_again(run: Run, work: Work, one: Running, jobs: int) -> None:
     work.running.append(_begin(run, step, one.key, tuning))
 
 
-def _state_of(step: Step, code: int) -> State:
-    if code == NO_DEVICE and "device" in step.needs:
-        return "no-device"
-    return "failed" if code else "ran"
-
-
-def _fail(run: Run, work: Work, one: Running) -> None:
-    """Let a compile go on to its end, so that nothing of it is lost; end a download, which resumes."""
-    if not work.outcome.failed:
-        work.outcome.failed, work.outcome.reached = one.step.id, (one.count, one.total)
-        work.outcome.heaviest = one.max_rss
-    if lane_of(one.step) == "work":
-        _end_all(run, work, f"{one.step.id} failed")
-    for other in work.running:
-        _observe(run, "note", one.step, text=f"{other.step.id} goes on to its end, so that nothing of it is lost")
-
-
 def _end_all(run: Run, work: Work, why: str) -> None:
     ended, work.running = work.running, []
     if ended:
         end_steps(ended)
     for one in ended:
         _observe(run, "end", one.step, state="interrupted", seconds=one.seconds, text=why)
-
-
-def _say_output(run: Run, one: Running, lines: list[str]) -> None:
-    for note in [line.removeprefix(NOTE) for line in lines if line.startswith(NOTE)]:
-        _observe(run, "note", one.step, text=f"{one.step.id}: {note}")
-    for command in [line for line in lines[:-1] if line.startswith("+ ")]:
-        _observe(run, "output", one.step, text=command)
-    last = next((line for line in reversed(lines) if line.strip()), "")
-    _observe(run, "output", one.step, text=last, count=one.count, total=one.total)
 
 
 def _observe(run: Run, kind: str, step: Step, **values: object) -> None:

@@ -69,8 +69,7 @@ class Watch:
         return strain.lasts(count=one.count, pressure=pressure, time=time)
 
 
-# The memory in use while steps ran: a line now and then, in the root, for whoever asks afterwards where it
-# went.
+# The memory in use while steps ran: a line now and then, in the root, for whoever asks afterwards where it went.
 
 
 SAMPLES = "results/memory.jsonl"

@@ -236,13 +236,11 @@ def newest_that_fits(facts: Facts | None = None) -> tuple[str, str]:
     """Give the newest release that the GPUs of these facts, or of this machine, can use, and why it is that one."""
     from xpusetup.recommend.solve import choose_release  # noqa: PLC0415 - a profile that is named needs no choice
 
-    name, why = choose_release(facts or _seen_here(), shipped(), known())
+    if facts is None:
+        from xpusetup.machine.probe import probe  # noqa: PLC0415 - facts that are read need no probe
+
+        facts = probe(SEEN)
+    name, why = choose_release(facts, shipped(), known())
     if not name:
         raise UsageError("no profile of a release ships with this program", fix="name one: --profile FILE")
     return name, why
-
-
-def _seen_here() -> Facts:
-    from xpusetup.machine.probe import probe  # noqa: PLC0415 - facts that are read need no probe
-
-    return probe(SEEN)

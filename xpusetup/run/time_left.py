@@ -6,7 +6,6 @@ import json
 import re
 from dataclasses import dataclass, field, replace
 from itertools import pairwise
-from statistics import median
 from typing import TYPE_CHECKING
 
 from xpusetup.machine.jobs import Load
@@ -123,11 +122,9 @@ class Course:
     @property
     def marks(self) -> tuple[float, ...]:
         """When each hundredth was done, in seconds since the step began; empty where it did not come to its end."""
-        return (
-            tuple(round(_time_at(self._times, self.total * part / PARTS), 1) for part in range(PARTS + 1))
-            if self.total
-            else ()
-        )
+        if not self.total:
+            return ()
+        return tuple(round(_time_at(self._times, self.total * part / PARTS), 1) for part in range(PARTS + 1))
 
 
 def _time_at(times: Sequence[tuple[float, int]], count: float) -> float:
@@ -280,12 +277,8 @@ def simulate(steps: Sequence[Step], todo: Collection[str], seconds: Mapping[str,
         if not ends:
             return time
         time = min(ends.values())
-        done |= _ended(ends, time)
+        done |= {step for step, end in ends.items() if end <= time}
         ends = {step: end for step, end in ends.items() if step not in done}
-
-
-def _ended(ends: Mapping[str, float], time: float) -> set[str]:
-    return {step for step, end in ends.items() if end <= time}
 
 
 # How far a step has come: the time that is left by its own pace, and what it is at, in words.
@@ -337,6 +330,8 @@ class Pace:
         return max(0.0, end - time)
 
     def _rate(self, time: float) -> float | None:
+        from statistics import median  # noqa: PLC0415 - slow to import; a build that is done has no pace
+
         if not self._marks:
             return None
         (began, first), (_, count) = self._marks[0], self._marks[-1]
@@ -417,15 +412,6 @@ class Forecast:
 
     def tell(self, event: Event) -> Event:
         """Take in an event, and give it with the seconds that are left."""
-        self._take(event)
-        if event.kind not in {"start", "output", "end"} or not self._running:
-            return event
-        if event.kind != "output" or event.time - self._told >= EVERY:
-            self._told, self._answer = event.time, self._left_of_all(event.time)
-        here = self._left(event.step, event.time) if event.step in self._running else None
-        return replace(event, left=round(here or 0.0, 1), left_of_all=round(self._answer or 0.0, 1))
-
-    def _take(self, event: Event) -> None:
         if event.kind == "start":
             self._running[event.step] = _AtWork(event.time)
         elif event.kind == "output" and event.total and event.step in self._running:
@@ -435,6 +421,12 @@ class Forecast:
         elif event.kind == "end":
             self._running.pop(event.step, None)
             self._todo.discard(event.step)
+        if event.kind not in {"start", "output", "end"} or not self._running:
+            return event
+        if event.kind != "output" or event.time - self._told >= EVERY:
+            self._told, self._answer = event.time, self._left_of_all(event.time)
+        here = self._left(event.step, event.time) if event.step in self._running else None
+        return replace(event, left=round(here or 0.0, 1), left_of_all=round(self._answer or 0.0, 1))
 
     def _left(self, step: str, time: float) -> float | None:
         """Give the seconds that are left of a step at work; None while they are not known."""

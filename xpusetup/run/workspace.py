@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import ROOT, Layout
-from xpusetup.config.devices import Device, UnknownDeviceError, find_device, is_device_file, read_device
+from xpusetup.config.devices import Device, UnknownDeviceError, find_device, read_device
 from xpusetup.config.request import floating, parse_revs, plain_name, slug
 from xpusetup.config.settings import Settings, merge_settings
 from xpusetup.run.root import LOCKED, Root, find_roots, read_lock, read_locked_profile
@@ -59,7 +59,10 @@ def make_layout(where: Where, settings: Settings, root: Path) -> Layout:
     if where.into:
         path = check_folder(Path(where.into).expanduser().absolute())
         adopted = not _is_ours(path, root) and not (where.may_make and _is_free(path))
-        prefix = _find_environment(where, path) if adopted else _new_environment(where, path)
+        if where.prefix and not adopted:
+            fix = "leave --prefix out: both name the environment"
+            raise UsageError("--into and --prefix exclude each other", fix=fix)
+        prefix = _find_environment(where, path) if adopted else str(path)
     return Layout(
         src=_folder(where.build_dir, settings.build_dir, root.name) or default.src,
         venv=prefix or default.venv,
@@ -76,12 +79,6 @@ def _is_ours(path: Path, root: Path) -> bool:
     """Say whether the root made the environment that is named, or began to."""
     layout = (read_lock(Root(root)) or {}).get("layout", {})
     return layout.get("venv") == str(path) and not layout.get("adopted")
-
-
-def _new_environment(where: Where, path: Path) -> str:
-    if where.prefix:
-        raise UsageError("--into and --prefix exclude each other", fix="leave --prefix out: both name the environment")
-    return str(path)
 
 
 def _find_environment(where: Where, path: Path) -> str:
@@ -195,8 +192,11 @@ def _open(where: Where, settings: Settings, facts: Facts | None) -> tuple[Worksp
 
 def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tuple[Where, str]:
     """Give where the profile is named, and from where its name came: a root that is named knows its own."""
+    if where.stack and where.profile:
+        fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
+        raise UsageError("--stack and --profile exclude each other", fix=fix)
     if where.stack:
-        return replace(where, profile=_check_stack(where), stack=""), "--stack"
+        return replace(where, profile=check_stack(where.stack), stack=""), "--stack"
     if where.profile:
         return where, "--profile"
     lock = _lock_of(where, settings)
@@ -212,14 +212,6 @@ def _choose_profile(where: Where, settings: Settings, facts: Facts | None) -> tu
 
     name, why = newest_that_fits(facts)
     return replace(where, profile=name), why
-
-
-def _check_stack(where: Where) -> str:
-    """Give the name of a stack as that of the profile that it is. Raises UsageError for what is none."""
-    if where.profile:
-        fix = f"leave --profile {where.profile} out: the stack {where.stack} names the profile of its torch"
-        raise UsageError("--stack and --profile exclude each other", fix=fix)
-    return check_stack(where.stack)
 
 
 def check_stack(name: str) -> str:
@@ -356,20 +348,17 @@ def _root(where: Where, settings: Settings, name: str) -> Path:
 
 def roots_folder(settings: Settings) -> Path:
     """Give the folder that holds the roots of builds."""
-    return Path(variable("XPUSETUP_ROOT") or settings.root or _data_home()).expanduser().absolute()
+    usual = f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
+    return Path(variable("XPUSETUP_ROOT") or settings.root or usual).expanduser().absolute()
 
 
-def _data_home() -> str:
-    return f"{variable('XDG_DATA_HOME') or Path.home() / '.local/share'}/xpusetup"
-
-
-def describe_device(name: str, settings: Settings | None = None) -> Device:
+def describe_device(name: str) -> Device:
     """Give what is known of an accelerator by that name, be it no more than its name, or that of its file."""
-    if is_device_file(name):
+    if is_path(name):
         return read_trusted_device(name)
-    known = settings or load_settings()
+    settings = load_settings()
     try:
-        return find_device(name, "", known)
+        return find_device(name, "", settings)
     except UnknownDeviceError:
         return Device(name=name, title=f"{name} device")
 

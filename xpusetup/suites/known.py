@@ -15,7 +15,7 @@ from xpusetup.base.values import Strict, Text, Variable, parse_toml
 from xpusetup.verify.fallbacks import Message, log_table
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from xpusetup.verify.fallbacks import Known, Table
 
@@ -97,13 +97,10 @@ def compare_tests(baseline: str, there: Mapping[str, str], here: Mapping[str, st
         before, now = there.get(name), here.get(name, NOT_RUN)
         if before is None and RANK.get(now, 0):
             continue
-        if verdict := _judge(RANK.get(before or "skipped", 0), RANK.get(now, 0)):
-            found[verdict].append(SuiteDifference(name, before or "not there", now))
+        was, became = RANK.get(before or "skipped", 0), RANK.get(now, 0)
+        if was != became:
+            found["better" if became > was else "worse"].append(SuiteDifference(name, before or "not there", now))
     return Against(baseline, tuple(found["better"]), tuple(found["worse"]))
-
-
-def _judge(there: int, here: int) -> Verdict | None:
-    return None if there == here else "better" if here > there else "worse"
 
 
 def _is_in(test: str, rows: frozenset[str]) -> bool:
@@ -115,21 +112,14 @@ def _is_in(test: str, rows: frozenset[str]) -> bool:
 
 def compare_counts(baseline: str, there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]) -> Against:
     """Compare counts row by row. Worse is a row in which more fail or fewer pass, errors being failures."""
-    rows = list(_rows(there, here))
-    better = tuple(one for verdict, one in rows if verdict == "better")
-    return Against(baseline, better, tuple(one for verdict, one in rows if verdict == "worse"))
-
-
-def _rows(
-    there: Mapping[str, SuiteCounts], here: Mapping[str, SuiteCounts]
-) -> Iterator[tuple[Verdict, SuiteDifference]]:
+    found: dict[Verdict, list[SuiteDifference]] = {"better": [], "worse": []}
     for name in (name for name in there if name in here):
         before, now = there[name], here[name]
-        more = now.bad - before.bad
-        fewer = before.passed - now.passed
+        more, fewer = now.bad - before.bad, before.passed - now.passed
         if more or fewer:
             verdict: Verdict = "worse" if more > 0 or fewer > 0 else "better"
-            yield verdict, SuiteDifference(name, str(before), str(now))
+            found[verdict].append(SuiteDifference(name, str(before), str(now)))
+    return Against(baseline, tuple(found["better"]), tuple(found["worse"]))
 
 
 # The device file that Transformers and diffusers read: which device, and how it is seeded, emptied and counted.
@@ -185,8 +175,7 @@ def affected_tests(heard: Iterable[HeardMessage]) -> dict[str, list[str]]:
     return {name: sorted(tests) for name, tests in found.items() if name}
 
 
-# data/suites.toml as values: the suites, what they leave out with which versions, and what was published of
-# them.
+# data/suites.toml as values: the suites, what they leave out with which versions, and what was published of them.
 
 
 ROW = re.compile(r"^\| `(?P<name>[^`]+)` \| (?P<failed>\d+) \| (?P<passed>\d+) \| (?P<skipped>\d+) \|$", re.MULTILINE)

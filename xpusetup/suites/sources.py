@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from xpusetup.verify.runner import Subject
 
 
-# Suites of tests: their sources fetched, what is installed of them, and the runner of this package that runs
-# them.
+# Suites of tests: their sources fetched, what is installed of them, and the runner of this package that runs them.
 
 
 FOLDER = "helpers"

@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-# The clock.
-
-
 def now() -> float:
     """Give the time in seconds since the epoch."""
     return time.time()
@@ -26,9 +23,6 @@ def now() -> float:
 def today() -> str:
     """Give the day as 2026-11-21, in universal time."""
     return dt.datetime.now(dt.timezone.utc).date().isoformat()
-
-
-# The caller's environment, read here alone; it is never changed.
 
 
 def variable(name: str) -> str:

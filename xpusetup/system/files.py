@@ -54,19 +54,15 @@ class FreeSpace:
 def read_free_space(place: Path) -> FreeSpace | None:
     """Look at the file system that a place lies on, or will; None where it cannot be asked."""
     try:
-        there = next(folder for folder in (place, *place.parents) if folder.exists())
-        status = os.statvfs(there)
-        mount = _mount(there.resolve())
+        there = next(folder for folder in (place, *place.parents) if folder.exists()).resolve()
+        status, device = os.statvfs(there), there.stat().st_dev
+        above = (folder for folder in (there, *there.parents) if folder.parent.stat().st_dev != device)
+        mount = next(above, Path(there.anchor))
     except (OSError, StopIteration):
         return None
     files = status.f_favail if status.f_files else None  # btrfs and others count none
     unit = status.f_frsize
     return FreeSpace(path=str(mount), free=status.f_bavail * unit, total=status.f_blocks * unit, files=files)
-
-
-def _mount(there: Path) -> Path:
-    device = there.stat().st_dev
-    return next((below for below in (there, *there.parents) if below.parent.stat().st_dev != device), there.parents[-1])
 
 
 def read_free_spaces(places: Iterable[Path]) -> list[FreeSpace]:
@@ -146,7 +142,7 @@ def find_fault(error: OSError, path: Path, *, writing: bool) -> Fault:
     if code in {errno.ENOTDIR, errno.EEXIST} and (way := _in_the_way(path)):
         moved = shlex.join(("mv", str(way), f"{way}.old"))
         return Fault(f"{way} is a file, not a folder", f"choose another place, or move it away: {moved}")
-    if code == errno.ENOENT and not _is_there(path.parent):
+    if code == errno.ENOENT and not os.path.lexists(path.parent):
         return Fault(f"there is no folder {path.parent}", f"make it: {shlex.join(('mkdir', '-p', str(path.parent)))}")
     if code == errno.ENOENT and writing:
         return Fault(says, ELSEWHERE)  # as below /proc
@@ -164,23 +160,15 @@ def _plain(error: OSError, more: str = "") -> Fault:
 
 def _closed(says: str, path: Path, *, writing: bool) -> Fault:
     """Say who may: of a file that is there its own mode counts for a reader, that of its folder for a writer."""
-    there = next((place for place in (path, *path.parents) if _is_there(place)), path)
+    there = next((place for place in (path, *path.parents) if os.path.lexists(place)), path)
     place = there.parent if writing and there == path and not path.is_dir() else there
     look = shlex.join(("ls", "-ld", str(place)))
     return Fault(says, f"see who may: {look}; then {ELSEWHERE}" if writing else f"see who may: {look}")
 
 
-def _is_there(place: Path) -> bool:
-    try:
-        place.lstat()
-    except OSError:
-        return False
-    return True
-
-
 def _in_the_way(path: Path) -> Path | None:
     """Give the file that stands where a folder has to be."""
-    there = next((place for place in (path, *path.parents) if _is_there(place)), None)
+    there = next((place for place in (path, *path.parents) if os.path.lexists(place)), None)
     return there if there and not there.is_dir() else None
 
 
@@ -255,9 +243,7 @@ def read_text(path: Path) -> str | None:
     """Read a small text file; None where there is none that may be read."""
     try:
         return path.read_text(encoding="utf-8", errors="replace")
-    except (FileNotFoundError, NotADirectoryError, PermissionError, IsADirectoryError):
-        return None
-    except OSError:  # /sys and /proc answer some reads with EIO or EINVAL: the kernel has nothing to say
+    except OSError:  # also where /sys and /proc answer with EIO or EINVAL: the kernel has nothing to say
         return None
 
 
@@ -271,7 +257,8 @@ def read_input(path: Path) -> str | None:
         _must_be_file(path)
         return _read_noted(path).decode(errors="replace").replace("\r\n", "\n").replace("\r", "\n")
     except OSError as error:
-        if error.errno in ABSENT or (error.errno == errno.EACCES and not _is_seen(path.parent)):
+        closed = error.errno == errno.EACCES and not os.path.exists(path.parent)  # noqa: PTH110 - Path's may raise here
+        if error.errno in ABSENT or closed:
             return None
         raise cannot_read(path, error) from error
 
@@ -302,14 +289,11 @@ def noting() -> Iterator[list[ReadFile]]:
 def _read_noted(path: Path) -> bytes:
     with path.open("rb") as stream:
         data, status = stream.read(), os.fstat(stream.fileno())
-    if (seen := _NOTED.get()) is not None and not _is_own(path):
+    # what is the program's came with the code that reads it
+    own = any(path.is_relative_to(folder) for folder in (PACKAGE, PACKAGE.parent / "profiles"))
+    if (seen := _NOTED.get()) is not None and not own:
         seen.append(ReadFile(path.absolute(), status, hashlib.sha256(data).hexdigest()))
     return data
-
-
-def _is_own(path: Path) -> bool:
-    """Say whether a file is the program's: it came with the code that reads it."""
-    return path.is_relative_to(PACKAGE) or path.is_relative_to(PACKAGE.parent / "profiles")
 
 
 def read_input_bytes(path: Path) -> bytes:
@@ -327,14 +311,6 @@ def _must_be_file(path: Path) -> None:
         raise UsageError(f"{path} is no file but a pipe or a device", fix="save it as a file, and name that")
     if seen.st_size > LARGEST_INPUT:
         raise UsageError(f"{path} has {render_size(seen.st_size)}: no such file is that long", fix="look at its name")
-
-
-def _is_seen(folder: Path) -> bool:
-    try:
-        folder.stat()
-    except OSError:
-        return False
-    return True
 
 
 def write_text(path: Path, text: str, *, executable: bool = False) -> None:

@@ -18,7 +18,6 @@ from xpusetup.system.process import run_process
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from email.message import Message
     from pathlib import Path
 
 
@@ -132,7 +131,8 @@ def _receive(address: str, part: Path, say: Callable[[str], None]) -> None:
     ranged = {"Range": f"bytes={there}-", "If-Range": mark} if there and mark else {}
     asked = urllib.request.Request(address, headers=ranged)  # noqa: S310
     with urllib.request.urlopen(asked, timeout=DOWNLOAD_TIMEOUT_S) as answer:  # noqa: S310 - the address is our own data's
-        going_on = answer.status == PARTIAL and _begins(answer.headers) == there
+        begins = re.match(r"bytes (\d+)-", answer.headers.get("Content-Range") or "")
+        going_on = answer.status == PARTIAL and begins is not None and int(begins[1]) == there
         if answer.status == PARTIAL and not going_on:
             part.unlink(missing_ok=True)
             raise EOFError(f"the server went on at another place than byte {there}")
@@ -141,7 +141,9 @@ def _receive(address: str, part: Path, say: Callable[[str], None]) -> None:
         say(f"{address.rpartition('/')[2]}: {render_size(whole)}{already}")
         if not going_on:
             part.unlink(missing_ok=True)  # never old bytes beside the mark of the new file
-            write_text(_mark(part), _find_mark(answer.headers))
+            tag = answer.headers.get("ETag") or ""  # a strong one names this version for certain, else its date does
+            strong = tag and not tag.startswith("W/")
+            write_text(_mark(part), tag if strong else answer.headers.get("Last-Modified") or "")
         with part.open("ab") as stream:
             for block in iter(lambda: answer.read(BLOCK), b""):
                 stream.write(block)
@@ -152,18 +154,6 @@ def _receive(address: str, part: Path, say: Callable[[str], None]) -> None:
 def _mark(part: Path) -> Path:
     """Give the file that says which version of a file the part is of, as its server names it."""
     return part.with_name(f"{part.name}.of")
-
-
-def _find_mark(headers: Message) -> str:
-    """Give what names this version of a file for certain: a strong ETag, else its date; empty without either."""
-    tag = headers.get("ETag") or ""
-    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified") or ""
-
-
-def _begins(headers: Message) -> int | None:
-    """Give the byte at which a part of a file begins."""
-    found = re.match(r"bytes (\d+)-", headers.get("Content-Range") or "")
-    return int(found[1]) if found else None
 
 
 def _size(path: Path) -> int:

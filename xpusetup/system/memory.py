@@ -12,8 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 
-# Control groups, version 2 and 1: the limits that are in force on this process, wherever above it they were
-# set.
+# Control groups, version 2 and 1: the limits that are in force on this process, wherever above it they were set.
 
 
 GROUPS = "/sys/fs/cgroup"
@@ -58,7 +57,7 @@ def _read_quota(sysroot: Sysroot, group: str) -> float | None:
     return microseconds[0] / microseconds[1] if microseconds[0] and microseconds[1] else None
 
 
-# The memory that a build may use: that of its control group where there is a limit, else the machine's.
+# The memory that a build may use.
 
 
 KIB = 1024
@@ -79,7 +78,8 @@ def read_memory(sysroot: Sysroot | None = None) -> Memory | None:
     """Look at the memory as it is now; None where the kernel does not say."""
     sysroot = sysroot or Sysroot.from_environment()
     machine = _read_machine(sysroot)
-    group = _read_group(sysroot)
+    found = (_memory_of(sysroot, group) for group in own_groups(sysroot, "memory"))
+    group = min((memory for memory in found if memory), key=lambda memory: memory.total, default=None)
     if machine is None or (group is not None and group.total < machine.total):
         return group
     return machine
@@ -101,11 +101,6 @@ def read_limit(sysroot: Sysroot) -> int | None:
     """Give the tightest limit from our own control group upwards, in bytes; None where there is none."""
     limits = (_limit_of(sysroot, group) for group in own_groups(sysroot, "memory"))
     return min((limit for limit in limits if limit is not None), default=None)
-
-
-def _read_group(sysroot: Sysroot) -> Memory | None:
-    found = (_memory_of(sysroot, group) for group in own_groups(sysroot, "memory"))
-    return min((memory for memory in found if memory), key=lambda memory: memory.total, default=None)
 
 
 def _read_machine(sysroot: Sysroot) -> Memory | None:

@@ -52,16 +52,12 @@ def run_process(
         return Output(None, "", "", f"{argv[0]} may not be started")
     except OSError as error:
         return Output(None, "", "", f"{argv[0]} cannot be started: {error.strerror}")
-    return _wait(process, argv[0], seconds)
-
-
-def _wait(process: subprocess.Popen[bytes], name: str, seconds: float) -> Output:
     with process:
         try:
             out, err = process.communicate(timeout=seconds)
         except subprocess.TimeoutExpired:
             _kill(process)
-            return Output(None, "", "", f"{name} took longer than {seconds:g} s")
+            return Output(None, "", "", f"{argv[0]} took longer than {seconds:g} s")
         except BaseException:
             _kill(process)
             raise
@@ -90,18 +86,14 @@ def follow_process(argv: Sequence[str], *, env: Mapping[str, str], say: Callable
                     say(line.decode(errors="replace").rstrip())
                 process.wait()
             except BaseException:
-                _ask_to_end(process)
+                # what it started in sessions of their own it ends itself; what is left then is killed
+                process.terminate()
+                with contextlib.suppress(subprocess.TimeoutExpired):
+                    process.wait(KILL_GRACE_S)
+                _kill(process)
                 raise
         errors.seek(0)
         return Output(process.returncode, "", errors.read().decode(errors="replace"))
-
-
-def _ask_to_end(process: subprocess.Popen[bytes]) -> None:
-    """Let a process end what it started in sessions of their own, then kill what is left."""
-    process.terminate()
-    with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(KILL_GRACE_S)
-    _kill(process)
 
 
 def run_logged(argv: Sequence[str], *, env: Mapping[str, str], log: Path) -> int:

@@ -38,14 +38,10 @@ def describe_program(folder: Path) -> tuple[str, str, str]:
     """Give this program's version, what pip makes its wheel from, and a file of the versions that it runs with here."""
     constraints = folder / "constraints.txt"
     write_text(constraints, "".join(f"{name}=={version}\n" for name, version in sorted(running_with().items())))
-    return __version__, _source(folder), str(constraints)
-
-
-def _source(folder: Path) -> str:
     checkout = PACKAGE.parent
-    if f'name = "{NAME}"' in (read_text(checkout / "pyproject.toml") or ""):
-        return str(checkout)
-    return str(repack(metadata.distribution(NAME), folder / "own"))
+    ours = f'name = "{NAME}"' in (read_text(checkout / "pyproject.toml") or "")
+    source = checkout if ours else repack(metadata.distribution(NAME), folder / "own")
+    return __version__, str(source), str(constraints)
 
 
 def running_with() -> dict[str, str]:

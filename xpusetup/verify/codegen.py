@@ -120,14 +120,13 @@ def is_failed(targets: list[GeneratedTarget]) -> bool:
 def _judge_target(target: RecordedTarget) -> GeneratedTarget:
     if target.refused:
         return GeneratedTarget(name=target.name, status="refused", why=target.refused, kernels=[], model=None)
-    words = dict.fromkeys((one.stage, one.error) for one in target.kernels if one.error)
-    wrong = [f"{_names(target.kernels, each)}: {each[0]}: {each[1]}" for each in words]
+    failed: dict[str, list[str]] = {}
+    for one in target.kernels:
+        if one.error:
+            failed.setdefault(f"{one.stage}: {one.error}", []).append(one.name)
+    wrong = [f"{', '.join(names)}: {words}" for words, names in failed.items()]
     if target.crashed or not target.kernels:
         wrong.append(target.crashed or "no kernel was tried")
     status: Generated = "failed" if wrong else "generated"
     why = "; ".join(wrong)
     return GeneratedTarget(name=target.name, status=status, why=why, kernels=target.kernels, model=target.model)
-
-
-def _names(kernels: list[GeneratedKernel], ended: tuple[str, str]) -> str:
-    return ", ".join(one.name for one in kernels if (one.stage, one.error) == ended)

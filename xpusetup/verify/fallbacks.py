@@ -143,8 +143,7 @@ MEANING: dict[How, str] = {
 }
 
 
-# A log read for what PyTorch says of operators that run on the CPU, whatever stands before or after it in the
-# line.
+# A log read for what PyTorch says of operators that run on the CPU, whatever stands before or after it in the line.
 
 
 Kind = Literal["announced", "once", "refused", "forced", "mixed", "native"]
@@ -216,12 +215,9 @@ def _overlapping(chunks: Iterable[bytes]) -> Iterator[tuple[str, int]]:
 
 def _message(kind: str, match: re.Match[str]) -> Message:
     groups = match.groupdict()
-    return Message(kind, whole_name(groups.get("operator") or ""), (groups.get("backend") or "").lower())
-
-
-def whole_name(operator: str) -> str:
-    """Give an operator's name with its name space."""
-    return operator if "::" in operator or not operator else SPACE + operator
+    name = groups.get("operator") or ""
+    whole = name if "::" in name or not name else SPACE + name
+    return Message(kind, whole, (groups.get("backend") or "").lower())
 
 
 # Tables of operators that run on the CPU, all in the form of the published ones.
@@ -348,7 +344,14 @@ def _run_table(known: Known, record: FallbackRecord, workload: RecordedWorkload)
         rows = tuple(sorted((*rows, *(_operator(known, name, "Enabled", calls) for name, calls in listed.items()))))
     title = f"{record.device}, PyTorch {record.torch}: {workload.title}"
     errors = tuple(f"{name}: {error}" for name, error in workload.errors.items())
-    return Table(title, "run", rows, render_markdown(rows), "", _notes_of(record, workload), errors)
+    notes = []
+    if record.blind:
+        notes.append(f"cannot tell silent fallbacks: {record.blind}")
+    if workload.unseen:
+        notes.append(f"cannot tell what these call: {', '.join(workload.unseen)}")
+    if workload.unnamed:
+        notes.append(_unnamed(workload.unnamed))
+    return Table(title, "run", rows, render_markdown(rows), "", tuple(notes), errors)
 
 
 def _judge(known: Known, record: FallbackRecord, seen: RecordedOperator, release: str) -> How:
@@ -358,17 +361,6 @@ def _judge(known: Known, record: FallbackRecord, seen: RecordedOperator, release
         return "Forced"
     in_list_file = seen.kernel == "kernel"
     return "Enabled" if in_list_file or known.is_listed(seen.name, release) else "Manual"
-
-
-def _notes_of(record: FallbackRecord, workload: RecordedWorkload) -> tuple[str, ...]:
-    notes = []
-    if record.blind:
-        notes.append(f"cannot tell silent fallbacks: {record.blind}")
-    if workload.unseen:
-        notes.append(f"cannot tell what these call: {', '.join(workload.unseen)}")
-    if workload.unnamed:
-        notes.append(_unnamed(workload.unnamed))
-    return tuple(notes)
 
 
 def _unnamed(times: int) -> str:
@@ -385,24 +377,6 @@ def log_table(known: Known, title: str, found: Counter[Message], release: str = 
     backends = {message.backend for message in found} - {""}
     ours = known if backends <= {XPU} else None
     rows = tuple(_operator(ours, name, how, times) for (name, how), times in sorted(seen.items()))
-    return Table(title, "log", rows, render_markdown(rows), "", _notes_on(found))
-
-
-def _judge_message(known: Known, message: Message, found: Iterable[Message], release: str) -> How | None:
-    if message.kind == "forced":
-        return "Forced"
-    if message.kind == "refused":
-        return "Manual" if message.backend == XPU else "Missing"
-    if message.kind != "announced" or _is_forced(message, found):
-        return None
-    return "Enabled" if message.backend != XPU or known.is_listed(message.operator, release) else "Manual"
-
-
-def _is_forced(message: Message, found: Iterable[Message]) -> bool:
-    return any(one.kind == "forced" and one.operator == message.operator for one in found)
-
-
-def _notes_on(found: Counter[Message]) -> tuple[str, ...]:
     notes = []
     if unnamed := sum(times for message, times in found.items() if message.kind == "once"):
         notes.append(_unnamed(unnamed))
@@ -412,7 +386,17 @@ def _notes_on(found: Counter[Message]) -> tuple[str, ...]:
     ):
         if names := sorted({message.operator for message in found if message.kind == kind}):
             notes.append(f"{words}: {', '.join(names)}")
-    return tuple(notes)
+    return Table(title, "log", rows, render_markdown(rows), "", tuple(notes))
+
+
+def _judge_message(known: Known, message: Message, found: Iterable[Message], release: str) -> How | None:
+    if message.kind == "forced":
+        return "Forced"
+    if message.kind == "refused":
+        return "Manual" if message.backend == XPU else "Missing"
+    if message.kind != "announced" or any(one.kind == "forced" and one.operator == message.operator for one in found):
+        return None
+    return "Enabled" if message.backend != XPU or known.is_listed(message.operator, release) else "Manual"
 
 
 def _operator(known: Known | None, name: str, how: How, calls: int | None = None) -> Operator:

@@ -1,4 +1,4 @@
-"""Results of verifications: what the helper writes, side by side check by check, and as the table of devices."""
+"""Results of verifications: what the helper writes, side by side, as the table of devices, as owners send them in."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
-from xpusetup.base.document import fields_of, read_as
+from xpusetup.base.document import fields_of
 from xpusetup.base.errors import UsageError
 from xpusetup.base.model import Level  # noqa: TC001 - named by a type that is read from JSON
 from xpusetup.run.manifest import describe_machine
@@ -71,17 +71,10 @@ class Verification:
     not_checked: list[str] = field(default_factory=list)
 
 
-def read_verification(document: object) -> Verification:
-    """Read what the helper wrote. Raises ValueError for anything else."""
-    return read_as(Verification, document)
-
-
-# Results of verifications side by side: read from saved documents, compared check by check, as a Markdown
-# table.
+# Results of verifications side by side: read from saved documents, compared check by check, as a Markdown table.
 #
 # Words: a *proof* is what one verification found on one device; a *mark* is what a check came to there: ok,
-# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not
-# run.
+# wrong, unsupported (the device does not have it), absent (this torch or this machine does not have it), not run.
 
 
 Mark = Literal["ok", "wrong", "unsupported", "absent", "not run"]
@@ -197,16 +190,11 @@ def identity_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[str]]]:
     return [row for row in rows if any(row[1])]
 
 
-def check_rows(proofs: Sequence[Proof]) -> list[tuple[str, list[Check | None]]]:
-    """Give every check that any result has, in the order of the first that has it, with what each came to."""
-    ids = dict.fromkeys(name for proof in proofs for name in proof.checks)
-    return [(name, [proof.checks.get(name) for proof in proofs]) for name in ids]
-
-
 def compare(proofs: Sequence[Proof]) -> list[ComparedCheck]:
-    """Give a row for each check."""
+    """Give a row for each check that any result has, in the order of the first that has it."""
     rows = []
-    for name, found in check_rows(proofs):
+    for name in dict.fromkeys(name for proof in proofs for name in proof.checks):
+        found = [proof.checks.get(name) for proof in proofs]
         marks = [check.mark if check else None for check in found]
         title = next((check.title for check in found if check and check.title), "")
         seen = [check.seen if check else "" for check in found]
@@ -230,8 +218,7 @@ def _line(cells: Sequence[str]) -> str:
 
 # The table of devices: what each check of verify came to on each device, as data, as Markdown, and in a page.
 #
-# Words: a *state* is the mark of a check on a device (outcomes.py); a check that a result does not have was not
-# run.
+# Words: a *state* is the mark of a check on a device (outcomes.py); a check that a result does not have was not run.
 
 
 BEGIN = "<!-- devices: xpusetup devices table writes what follows -->"
@@ -286,14 +273,12 @@ def make_table(proofs: Sequence[Proof]) -> CheckTable:
 def render_page(proofs: Sequence[Proof]) -> str:
     """Give the table as Markdown, with the counts of each device and what was wrong there."""
     table = make_table(proofs)
-    counts = [_count_line(number, device) for number, device in enumerate(table.devices)]
+    counts = []
+    for number, device in enumerate(table.devices, 1):
+        states = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
+        counts.append(f"{number}. {_name(device)}: {states or 'no checks'}")
     wrong = [line for number, device in enumerate(table.devices) for line in _wrong_lines(table, number, device)]
     return "\n".join([render_table(proofs), *counts, *([""] if wrong else []), *wrong, ""])
-
-
-def _count_line(number: int, device: CountedDevice) -> str:
-    counts = ", ".join(f"{count} {state}" for state, count in device.counts.items() if count)
-    return f"{number + 1}. {_name(device)}: {counts or 'no checks'}"
 
 
 def _name(device: ProvenDevice) -> str:
@@ -329,3 +314,96 @@ def place_in(page: str, text: str, origin: str) -> str:
         fix = f"put these two lines where it belongs:\n{BEGIN}\n{END}"
         raise UsageError(f"{origin} does not say where its table of devices is", fix=fix)
     return f"{before}{block}{after}"
+
+
+# Records of verifications that owners of hardware send in.
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedGpu:
+    """An accelerator of the machine: its PCI id, what it is sold as, its platform, and the driver of the kernel."""
+
+    id: str
+    name: str
+    platform: str
+    driver: str | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedMachine:
+    """What of a machine decides whether PyTorch works; `packages` are those of the driver. Nobody is named."""
+
+    system: str
+    kernel: str
+    container: str
+    gpus: list[RecordedGpu]
+    packages: dict[str, str]
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedWheel:
+    """A wheel that was verified, by its hash."""
+
+    name: str
+    version: str
+    sha256: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class RecordedCheck:
+    """What one check came to, and in how many seconds."""
+
+    id: str
+    level: str
+    seen: str
+    seconds: float | None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Record:
+    """A verification as an owner saves it: what was run on what, and each number that was seen.
+
+    `taken` is its day, `program` the version of this program, `profile` empty for an environment that is not ours.
+    """
+
+    record: Literal["verification"] = "verification"
+    schema: Literal[1] = 1
+    taken: str
+    program: str
+    profile: str
+    machine: RecordedMachine
+    device: str
+    torch: str
+    python: str
+    extensions: dict[str, str] = field(default_factory=dict)
+    wheels: list[RecordedWheel]
+    level: str
+    verified: bool | None
+    checks: list[RecordedCheck]
+
+
+def make_record(
+    seen: Verification,
+    machine: RecordedMachine,
+    wheels: Sequence[RecordedWheel],
+    *,
+    taken: str,
+    program: str,
+    profile: str,
+) -> Record:
+    """Put together what an owner saves."""
+    rows = [RecordedCheck(id=one.id, level=one.level, seen=one.seen, seconds=one.seconds) for one in seen.checks]
+    return Record(
+        taken=taken,
+        program=program,
+        profile=profile,
+        machine=machine,
+        device=seen.device,
+        torch=seen.versions.torch or "",
+        python=seen.versions.python or "",
+        extensions=seen.versions.extensions,
+        wheels=list(wheels),
+        level=seen.level,
+        verified=seen.verified,
+        checks=rows,
+    )

@@ -355,21 +355,17 @@ def read_statement(seen: Evidence, key: Key | None) -> Statement:
     ):
         if value != known:
             raise RefusedError(name, f"{value!r} is not {known}")
-    _check_dependencies(predicate.definition.dependencies)
-    return found
-
-
-def _check_dependencies(rows: list[Dependency]) -> None:
-    for row in rows:
+    for row in predicate.definition.dependencies:
         told = row.digest.model_dump(exclude_none=True) if row.digest else {}
         if len(told) > 1 or (row.digest and not told) or not (told or row.uri or row.annotations):
             raise RefusedError("dependency-malformed", f"{row.name or row.uri or 'one'} has not one hash")
-    names = Counter(row.name for row in rows if row.name)
+    names = Counter(row.name for row in predicate.definition.dependencies if row.name)
     if twice := [name for name, times in names.items() if times > 1]:
         raise RefusedError("dependency-twice", f"{twice[0]} stands there twice")
     for begin in ("source/", "steps/"):
         if not any(name.startswith(begin) for name in names):
             raise RefusedError("dependency-missing", f"it names no {begin}")
+    return found
 
 
 def check_subject(seen: Evidence, key: Key | None) -> str:

@@ -13,7 +13,7 @@ from xpusetup.base.document import read_as
 from xpusetup.run.manifest import read_document
 from xpusetup.system import files
 from xpusetup.system.process import follow_process, run_process
-from xpusetup.verify.outcomes import Verification, read_verification
+from xpusetup.verify.outcomes import Verification
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -116,7 +116,7 @@ def run_verifier(
         output = follow_process(command(python, *options, "--out", str(out)), env=env, say=say)
         words = (output.err.strip() or output.why).splitlines()
         document = read_document(out)
-        found = read_verification(document) if document else None
+        found = read_as(Verification, document) if document else None
         return VerifierRun(found, 1 if output.code is None else output.code, words[-1] if words else "")
 
 
