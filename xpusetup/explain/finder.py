@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 
 from xpusetup.base.values import Strict, parse_toml
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
+from xpusetup.explain.parts import Kind, Part, refine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,6 +91,7 @@ class Signature(Strict):
     cleared: list[str] = []
     on: dict[System, Advice] = {}
     when: list[Refinement] = []
+    parts: list[Kind] = []
     told_by: list[str] = []
     source: str
     confidence: Certainty
@@ -103,6 +105,7 @@ class Signature(Strict):
 class _SignatureFile(Strict):
     results: Results = {}
     shared: dict[str, list[Refinement]] = {}
+    part: list[Part] = []
     signature: list[Signature]
 
     @model_validator(mode="after")
@@ -131,14 +134,23 @@ class _SignatureFile(Strict):
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
     known = _SignatureFile.model_validate(parse_toml(text))
-    return tuple(_with_shared(_with_results(each, known.results), known.shared) for each in known.signature)
+    parts = {kind: _by_part(known.part, kind) for kind in {kind for each in known.signature for kind in each.parts}}
+    return tuple(_with_shared(_with_results(each, known.results), parts, known.shared) for each in known.signature)
 
 
-def _with_shared(signature: Signature, shared: Mapping[str, list[Refinement]]) -> Signature:
-    """Let a failure be told by the refinements that it shares with others, after its own."""
-    if not signature.told_by:
+def _by_part(parts: Sequence[Part], kind: Kind) -> list[Refinement]:
+    """Give what each part says of a failure that names this kind; what they are made of was checked before."""
+    return [Refinement.model_construct(None, **told) for part in parts if (told := refine(part, kind))]
+
+
+def _with_shared(
+    signature: Signature, parts: Mapping[Kind, list[Refinement]], shared: Mapping[str, list[Refinement]]
+) -> Signature:
+    """Let a failure be told by what parts say of it and by the refinements that it shares with others, after its own."""
+    if not signature.told_by and not signature.parts:
         return signature
-    more = [refinement for name in signature.told_by for refinement in shared[name]]
+    more = [each for kind in signature.parts for each in parts[kind]]
+    more += [each for name in signature.told_by for each in shared[name]]
     return signature.model_copy(update={"when": [*signature.when, *more]})
 
 
