@@ -103,7 +103,8 @@ def _names(part: Part, kind: Kind) -> str:
         return "|".join(filter(None, [part.symbols, *spaces]))
     if kind == "loaded":
         return "|".join(filter(None, [part.symbols, *(_mangled(space) for space in part.namespaces)]))
-    return {"header": part.headers, "package": part.packages}.get(kind, part.libraries)
+    named = {"header": part.headers, "package": part.packages}.get(kind, part.libraries)
+    return named.replace(r"\S", r"[\w./+-]")
 
 
 def _mangled(namespace: str) -> str:
