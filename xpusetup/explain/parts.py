@@ -14,8 +14,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 
-Kind = Literal["header", "library", "link", "symbol", "loaded", "package"]
-"""What a failure names: `link` is a library on a link line, `symbol` is missing there, `loaded` at run time."""
+Kind = Literal["header", "library", "link", "symbol", "loaded", "package", "gone"]
+"""What a failure names: `link` is a library on a link line, `symbol` is missing there, `loaded` at run time;
+`gone` is what a release of a package of Python took out (gone.toml)."""
 
 INSTALL = {
     "debian": "sudo apt-get install {}",
@@ -40,18 +41,26 @@ PATTERNS: Mapping[Kind, str] = {
     "package": r"(?:<Q>|\bfind |\bFind|\bpackage |: )<q>?(?P<name>(?:{names}))(?![\w-])",
 }
 CAUSES: Mapping[Kind, str] = {
-    "header": "<header> is a header of {what}, whose development files are not installed, or not where the compiler looks",
+    "header": (
+        "<header> is a header of {what}, whose development files are not installed, or not where the compiler looks"
+    ),
     "library": "<library> is of {what}, which is not installed, or not where the loader looks",
     "link": "lib<library> is of {what}: its development files are not installed, or not where the linker looks",
     "symbol": "<symbol> is of {what}, which is missing on the link line, or of another release than its headers",
-    "loaded": "<symbol> is of {what}: the library that is loaded is of another release than the one it was built with, or was not linked",
-    "package": "CMake does not find <name>: the development files of {what} are not installed, or lie where it does not look",
+    "loaded": (
+        "<symbol> is of {what}: the library that is loaded is of another release than the one it was built with, "
+        "or was not linked"
+    ),
+    "package": (
+        "<name> is not found: the development files of {what} are not installed, or lie in a folder that was not named"
+    ),
 }
+LACKING = "{what}, a part of oneAPI ({package}) that is not installed, or not switched on in this shell"
 ONEAPI: Mapping[Kind, str] = {
-    "header": "<header> comes with {what}, a part of oneAPI ({package}) that is not installed, or not switched on in this shell",
-    "library": "<library> comes with {what}, a part of oneAPI ({package}) that is not installed, or not switched on in this shell",
-    "link": "lib<library> comes with {what}, a part of oneAPI ({package}) that is not installed, or not switched on in this shell",
-    "package": "CMake does not find <name>: {what}, a part of oneAPI ({package}), is not installed, or not switched on in this shell",
+    "header": f"<header> comes with {LACKING}",
+    "library": f"<library> comes with {LACKING}",
+    "link": f"lib<library> comes with {LACKING}",
+    "package": f"<name> is not found: it comes with {LACKING}",
 }
 
 
@@ -80,7 +89,7 @@ class Part(Strict):
 
 def refine(part: Part, kind: Kind) -> dict[str, Any] | None:
     """Give the refinement that a part is for failures that name this kind; nothing where it has no such name."""
-    names = _names(part, kind)
+    names = _names(part, kind) if kind in PATTERNS else ""
     if not names:
         return None
     package = next(iter((part.dev or part.run).values()), "")
