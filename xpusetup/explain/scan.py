@@ -97,10 +97,21 @@ class Match:
 
     @property
     def confidence(self) -> Certainty:
-        """How sure its cause is: as the refinement that was taken says, else as the failure does; a late one is not."""
+        """How sure its cause is: as the refinement that was taken says, else as the failure does.
+
+        A late one is not sure, and neither is a cause that another line of the log only lets one infer.
+        """
         narrowed = self.decided.refinement.confidence if self.decided else None
         known = narrowed or self.signature.confidence
-        return "medium" if self.late and known == "high" else known
+        unsure = self.late or (narrowed is None and self._is_inferred)
+        return "medium" if unsure and known == "high" else known
+
+    @property
+    def _is_inferred(self) -> bool:
+        """Whether its cause is told by another line than the one that fails."""
+        if self.decided is None or not self.decided.refinement.cause:
+            return False
+        return self.decided.line != self.line and self.decided.text not in self.text
 
 
 @dataclass(frozen=True)
