@@ -28,6 +28,8 @@ INSTALL = {
 }
 """How each system installs; conda's and pip's packages go into an environment."""
 CALLED = {"debian": "Debian, Ubuntu", "fedora": "Fedora, RHEL", "suse": "SUSE", "arch": "Arch", "conda": "conda-forge"}
+NAMED: Mapping[Kind, str] = {"link": "library", "package": "name"}
+"""The group that finds the name, where it is not called as its kind."""
 ENDS = r"(?=['\"’”»:：?\s]|$)"
 PATTERNS: Mapping[Kind, str] = {
     "header": r"[:：] ?<q>(?P<header>(?-i:{names}))" + ENDS,
@@ -55,6 +57,7 @@ CAUSES: Mapping[Kind, str] = {
         "<name> is not found: the development files of {what} are not installed, or lie in a folder that was not named"
     ),
 }
+FOREIGN = "the code asks for {what} (<{name}>), which is not here, or not where it is looked for"
 LACKING = "{what}, a part of oneAPI ({package}) that is not installed, or not switched on in this shell"
 ONEAPI: Mapping[Kind, str] = {
     "header": f"<header> comes with {LACKING}",
@@ -94,11 +97,12 @@ def refine(part: Part, kind: Kind) -> dict[str, Any] | None:
         return None
     package = next(iter((part.dev or part.run).values()), "")
     causes = ONEAPI if part.oneapi and kind in ONEAPI else CAUSES
+    cause = causes[kind] if package or kind == "loaded" else FOREIGN.replace("{name}", NAMED.get(kind, kind))
     return {
         "patterns": [PATTERNS[kind].replace("{names}", names)],
         "where": "line",
         "confidence": "medium",
-        "cause": causes[kind].format(what=part.what, package=package),
+        "cause": cause.format(what=part.what, package=package),
         "fix": part.how or _advice(part, kind),
         "commands": list(_commands(part, kind)),
         "source": part.source,
