@@ -96,15 +96,17 @@ class Match:
         return narrowed.general if narrowed and narrowed.cause else self.signature.general
 
     @property
-    def confidence(self) -> Certainty:
-        """How sure its cause is: as the refinement that was taken says, else as the failure does.
-
-        A late one is not sure, and neither is a cause that another line of the log only lets one infer.
-        """
+    def certainty(self) -> Certainty:
+        """How sure it is that this failed: as the refinement taken says, else as the failure; a late one is not."""
         narrowed = self.decided.refinement.confidence if self.decided else None
         known = narrowed or self.signature.confidence
-        unsure = self.late or (narrowed is None and self._is_inferred)
-        return "medium" if unsure and known == "high" else known
+        return "medium" if self.late and known == "high" else known
+
+    @property
+    def confidence(self) -> Certainty:
+        """How sure its cause is: one that another line of the log only lets one infer is not."""
+        told = self.decided is not None and self.decided.refinement.confidence is not None
+        return "medium" if self._is_inferred and not told and self.certainty == "high" else self.certainty
 
     @property
     def _is_inferred(self) -> bool:
