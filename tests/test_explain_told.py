@@ -174,8 +174,8 @@ cause = "cats"
 @pytest.mark.parametrize(
     ("log", "likely"),
     [
-        (b"it was cats\nboom\n", False),
-        (b"it was cats\n\n\n\nboom\n", True),
+        (b"boom: it was cats\n", False),
+        (b"it was cats\nboom\n", True),
         (b"error: another thing\n\nboom\n", True),
         (b"boom\n\nerror: another thing\n", False),
     ],

@@ -96,12 +96,13 @@ ILL = re.compile(
     r"|^FAIL(?:ED|:)?\b|ninja: build stopped|\*\*\* \["
     r"|^ *(?:Failed|Timed Out|Unresolved) +: +[1-9]|\bBAD TERMINATION\b|incomplete, errors occurred|^panic: "
     r"|^ERROR: Failed (?!building wheel)|Build FAILED|^npm (?:ERR!|error)|^dpkg: (?:error|dependency)"
-    r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered",
+    r"|^E: (?:Unable|Failed|Sub-process|Could not|Package|Some|Unmet|Version|The repo)|^Errors were encountered"
+    r"|^Could not solve for environment|does not exist \(perhaps a |is not installable because (?:it|there)\b",
 )
 """What says that something failed after all."""
 DIED = re.compile(
     r"Traceback \(most recent|exit(?:ed)?(?: with)? (?:code|status):? ?-?[1-9]|core dumped"
-    r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: "
+    r"|^(?:Segmentation fault|Killed|Aborted)\b|CANCELLED AT|^fatal: |^#\d+ +0x[0-9a-f]{6,} in \S"
 )
 """What says that something ended; where much comes after it, something else went on."""
 PASSES = re.compile(

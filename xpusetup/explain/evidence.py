@@ -26,8 +26,6 @@ KEPT = 128 * 1024
 """Bytes of a log's beginning, and of its end, that are kept."""
 LONGEST_NAME = 120
 """Letters of what a log names, as it is shown in a sentence."""
-BESIDE = 2
-"""Lines so near belong to one message."""
 NAME = re.compile(r"<([a-z_]+)>")
 LAST_OF_ALL = re.compile(rb"(?:^|\s)\[(?:(\d+)/\1\] |100%\] Built target )")
 """Progress of ninja or of CMake's make at its end."""
@@ -113,11 +111,6 @@ class Decided:
     line: int
     text: str
     names: Mapping[str, str] = field(default_factory=dict)
-
-    def is_elsewhere(self, line: int) -> bool:
-        """Say whether another cause is said by a line that is not the failure's own, nor one right beside it."""
-        apart = self.refinement.where == "log" and abs(self.line - line) > BESIDE
-        return apart and bool(self.refinement.cause)
 
 
 def decide(signature: Signature, text: str, near: Lines, log: Lines, systems: Sequence[System]) -> Decided | None:

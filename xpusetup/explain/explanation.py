@@ -305,7 +305,7 @@ def _marked_late(ranked: Iterable[Match], seen: ScanResult, log: Lines) -> Itera
 
 def _is_sure(match: Match) -> bool:
     """Say whether a failure is one, however its log goes on: its words mean one thing, or going on is a waste."""
-    sure = match.level == "error" and match.words_mean == "high" and not match.general
+    sure = match.level == "error" and match.certainty == "high" and not match.general
     return sure or match.signature.abort
 
 

@@ -14,6 +14,8 @@ from pydantic import Field, model_validator
 
 from xpusetup.base.values import Strict, parse_toml
 from xpusetup.explain.codes import Results, make_patterns, make_words, unknown_names
+from xpusetup.explain.gone import Gone, refine_gone
+from xpusetup.explain.parts import Kind, Part, refine
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
@@ -90,6 +92,8 @@ class Signature(Strict):
     cleared: list[str] = []
     on: dict[System, Advice] = {}
     when: list[Refinement] = []
+    parts: list[Kind] = []
+    told_first: list[str] = []
     told_by: list[str] = []
     source: str
     confidence: Certainty
@@ -103,6 +107,8 @@ class Signature(Strict):
 class _SignatureFile(Strict):
     results: Results = {}
     shared: dict[str, list[Refinement]] = {}
+    part: list[Part] = []
+    gone: list[Gone] = []
     signature: list[Signature]
 
     @model_validator(mode="after")
@@ -118,11 +124,12 @@ class _SignatureFile(Strict):
 
     @model_validator(mode="after")
     def names_are_known(self) -> _SignatureFile:
-        """Refuse a name that stands twice, and one in `follows` or `told_by` that nothing has."""
+        """Refuse a name that stands twice, and one in `follows`, `told_first` or `told_by` that nothing has."""
         names = [signature.id for signature in self.signature]
         twice = {name for name in names if names.count(name) > 1}
         unknown = {name for signature in self.signature for name in signature.follows} - set(names)
-        unknown |= {name for signature in self.signature for name in signature.told_by} - set(self.shared)
+        told = {name for known in self.signature for name in (*known.told_first, *known.told_by)}
+        unknown |= told - set(self.shared)
         if twice or unknown:
             raise ValueError(f"names that stand twice: {sorted(twice)}; that nothing has: {sorted(unknown)}")
         return self
@@ -131,15 +138,31 @@ class _SignatureFile(Strict):
 def parse_signatures(text: str) -> tuple[Signature, ...]:
     """Read data/signatures. Raises pydantic's ValidationError on anything that it does not know."""
     known = _SignatureFile.model_validate(parse_toml(text))
-    return tuple(_with_shared(_with_results(each, known.results), known.shared) for each in known.signature)
+    kinds = {kind for each in known.signature for kind in each.parts}
+    parts = {kind: list(_by_part(known.part, kind)) for kind in kinds}
+    parts["gone"] = [Refinement.model_construct(None, **told) for each in known.gone for told in refine_gone(each)]
+    return tuple(_with_shared(_with_results(each, known.results), parts, known.shared) for each in known.signature)
 
 
-def _with_shared(signature: Signature, shared: Mapping[str, list[Refinement]]) -> Signature:
-    """Let a failure be told by the refinements that it shares with others, after its own."""
-    if not signature.told_by:
+def _by_part(parts: Sequence[Part], kind: Kind) -> Iterator[Refinement]:
+    """Give what each part says of a failure that names this kind; what they are made of was checked before."""
+    yield from (Refinement.model_construct(None, **told) for part in parts if (told := refine(part, kind)))
+
+
+def _with_shared(
+    signature: Signature, parts: Mapping[Kind, list[Refinement]], shared: Mapping[str, list[Refinement]]
+) -> Signature:
+    """Let a failure be told by refinements that it shares with others: before its own, or after them.
+
+    What a release took out comes first, and what parts say between its own and those of `told_by`.
+    """
+    if not (signature.told_first or signature.told_by or signature.parts):
         return signature
-    more = [refinement for name in signature.told_by for refinement in shared[name]]
-    return signature.model_copy(update={"when": [*signature.when, *more]})
+    first = [each for name in signature.told_first for each in shared[name]]
+    first += parts["gone"] if "gone" in signature.parts else []
+    after = [each for kind in signature.parts if kind != "gone" for each in parts[kind]]
+    after += [each for name in signature.told_by for each in shared[name]]
+    return signature.model_copy(update={"when": [*first, *signature.when, *after]})
 
 
 def _with_results(signature: Signature, results: Results) -> Signature:

@@ -96,21 +96,24 @@ class Match:
         return narrowed.general if narrowed and narrowed.cause else self.signature.general
 
     @property
-    def words_mean(self) -> Certainty:
-        """How sure a cause its words are, as the refinement that was taken says, else as the failure does."""
+    def certainty(self) -> Certainty:
+        """How sure it is that this failed: as the refinement taken says, else as the failure; a late one is not."""
         narrowed = self.decided.refinement.confidence if self.decided else None
         known = narrowed or self.signature.confidence
         return "medium" if self.late and known == "high" else known
 
     @property
     def confidence(self) -> Certainty:
-        """How sure the cause is that is said: one that another line of the log decides is no more than likely.
+        """How sure its cause is: one that another line of the log only lets one infer is not."""
+        told = self.decided is not None and self.decided.refinement.confidence is not None
+        return "medium" if self._is_inferred and not told and self.certainty == "high" else self.certainty
 
-        A refinement that states its own confidence knows better.
-        """
-        stated = self.decided is not None and self.decided.refinement.confidence is not None
-        elsewhere = self.decided is not None and self.decided.is_elsewhere(self.line)
-        return "medium" if self.words_mean == "high" and elsewhere and not stated else self.words_mean
+    @property
+    def _is_inferred(self) -> bool:
+        """Whether its cause is told by another line than the one that fails."""
+        if self.decided is None or not self.decided.refinement.cause:
+            return False
+        return self.decided.line != self.line and self.decided.text not in self.text
 
 
 @dataclass(frozen=True)

@@ -24,7 +24,7 @@ NOISE = rf"""
       | \[\d\d:\d\d:\d\d(?:\.\d+)?\]\s                          # Jenkins
       | \d\d:\d\d:\d\d(?:[.-]\d+)?\s+(?:\|\s)?                  # Jenkins, make with times
       | \#\#\[(?:error|warning|group|command|section|debug)\]   # GitHub, Azure
-      | \#\d+\s(?:\d+\.\d+\s)?                                  # docker BuildKit
+      | \#\d+\s(?!\s*0x)(?:\d+\.\d+\s)?                                  # docker BuildKit
       | \d+\.\d{{2,3}}\s(?=\S)                                  # its summary
       | \ ?=>\ (?:=>\ )?\#?\s?                                  # its live view
       | [^\W\d_]{{3,5}}\.?\s[\s\d]\d\s\d\d:\d\d:\d\d\s\S+\s[\w./@-]+(?:\[\d+\])?:\s   # journald, syslog
