@@ -34,9 +34,11 @@ def _table(question: Question) -> FirstTable | None:
 
 
 def first_of(question: Question, gpu: Gpu, part: Part) -> First | None:
-    """Give the first release of a part that serves a GPU; None where no source says it."""
+    """Give the first release of a part that serves a GPU, by its own id or by its family; None where no source says it."""
     table, kind = _table(question), family(question, gpu)
-    return table.of_family(kind.id, part) if table and kind else None
+    if table is None:
+        return None
+    return table.of_device(gpu.device, part) or (table.of_family(kind.id, part) if kind else None)
 
 
 def _wanted(question: Question) -> list[Gpu]:

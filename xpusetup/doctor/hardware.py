@@ -27,7 +27,7 @@ from xpusetup.doctor.question import (
 from xpusetup.doctor.userland import check_stock
 from xpusetup.machine.facts import SEEN_ELSEWHERE, VGA_ALONE
 from xpusetup.machine.gpus import ONLY_XE, age_of
-from xpusetup.machine.versions import DRIVER_PACKAGES, driver_build
+from xpusetup.machine.versions import DRIVER_PACKAGES, WITHOUT_OLD, driver_build
 from xpusetup.machine.works import fails, is_gpu_line, lists_gpu, torch_works
 
 if TYPE_CHECKING:
@@ -55,6 +55,11 @@ GENERIC = (
 )
 
 
+OF_LEGACY = (
+    *("intel-opencl-icd-legacy1", "intel-level-zero-gpu-legacy1", "intel-compute-runtime-legacy"),
+    *("intel-opencl-icd-legacy", "libze-intel-gpu-legacy1-1"),
+)
+"""The driver for graphics before Gen12, as Intel, Arch and Debian name its packages."""
 NOT_BUILT = "i915 is not the one of DKMS"
 INSTALL_DKMS = (
     "Intel's i915 of DKMS is not installed, as far as was told: set up Intel's repository for this release"
@@ -103,10 +108,17 @@ def check_legacy(question: Question) -> Answer | None:
     old = [gpu for gpu in intel_gpus(question) if _age(question, gpu)]
     if not old:
         return None
-    alone = len(old) == len(intel_gpus(question))
+    alone = len(old) == len(intel_gpus(question)) and not _is_served(question)
     oldest = all(_age(question, gpu) == "oldest" for gpu in old)
     words = {"served": NEVER_SERVED if oldest else SERVED_BEFORE, "instead": "" if oldest else LEGACY_PACKAGES}
     return Answer("fail" if alone else "info", named(question, old), words)
+
+
+def _is_served(question: Question) -> bool:
+    """Say whether a driver is here that serves graphics before Gen12, and nobody asks for PyTorch, which has no code."""
+    build = driver_build(question.facts)
+    served = package(question, *OF_LEGACY) or (build is not None and build < WITHOUT_OLD)
+    return bool(served) and question.facts.torch is None and not question.facts.said.get("torch")
 
 
 def _age(question: Question, gpu: Gpu) -> str:

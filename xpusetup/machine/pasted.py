@@ -189,6 +189,10 @@ class Reader(TorchReader):
     # What lines.SYCL, Level Zero, OpenCL and Vulkan list.
 
     def _sycl(self, line: str) -> str:
+        if old := lines.OLD_SYCL.match(line):
+            line = f"[{old[1]}:{old[3].lower()}][{old[1]}:{old[2]}] {line[old.end() :]}"
+            if old[1] == "host":
+                return "sycl-ls"
         found = lines.SYCL.search(line)
         if found is not None and not lines.SPOKEN.search(line):
             told = lines.NUMBERED.sub(r"[\1:\2][\1:\3]", line[found.start() :].replace("[ext_oneapi_", "["))
