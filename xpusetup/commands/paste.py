@@ -144,7 +144,11 @@ class Paste:
             symptoms=_symptoms([cause for cause in told if _is_symptom(cause, self.facts)], self.facts, findings),
             unknown=_unknown(self.facts, findings),
             surer=any(cause.level == "error" for cause in meant)
-            and all(each.seen.startswith(SAID) or each.id in UNSURE for each in findings if each.id in causes),
+            and all(
+                each.seen.startswith(SAID) or each.id in UNSURE or _says_nothing(each, told)
+                for each in findings
+                if each.id in causes
+            ),
         )
 
     def explain(self, findings: Sequence[Finding]) -> tuple[Finding, ...]:
@@ -153,6 +157,11 @@ class Paste:
         reasons = [(each, _reason(each, told)) for each in findings]
         found = tuple(replace(each, why=_sentence(why.cause), fix=_fix(why)) if why else each for each, why in reasons)
         return tuple(replace(each, fix=self.habits.fix(each.fix)) for each in found)
+
+
+def _says_nothing(finding: Finding, causes: Sequence[Cause]) -> bool:
+    """Say whether it is told that torch has no device, and no error in its place says why."""
+    return finding.id == "torch.available" and _reason(finding, causes) is None
 
 
 def _same(finding: Finding, causes: Iterable[Cause]) -> Cause | None:

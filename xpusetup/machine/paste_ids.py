@@ -4,6 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 
 UEVENT = re.compile(r"^(DRIVER|PCI_CLASS|PCI_ID|PCI_SUBSYS_ID|PCI_SLOT_NAME|MODALIAS)=(\S+)$")
 """A line of a device's uevent file."""
@@ -32,14 +37,18 @@ class Told:
     driver: str = ""
 
 
-def in_a_line(line: str, command: str) -> Told | None:
-    """Give the display device of which one line tells."""
+NAMED = re.compile(r"(?i)^\W*(?:name|caption|description|friendlyname|device description)\b.*\b(?:graphics|arc|iris)\b")
+"""A line with the name of a display device, right before its id."""
+
+
+def in_a_line(line: str, command: str, before: Sequence[str] = ()) -> Told | None:
+    """Give the display device of which one line tells. `before` are the lines before it."""
     if (found := INXI.search(line)) is not None:
         return Told(found["vendor"], found["device"], f"0000:{found['slot']}")
     if (found := TOP.search(line) or ALIAS.search(line)) is not None:
         return Told(found["vendor"].lower(), found["device"].lower())
     found = IN_WINDOWS.search(line)
-    if found is not None and VIDEO.search(command):
+    if found is not None and (VIDEO.search(command) or any(map(NAMED.search, before))):
         return Told(found["vendor"].lower(), found["device"].lower())
     value = VALUE.match(line.strip()) if SYSFS.search(command) else None
     return Told("8086", value[1]) if value is not None and value[1] not in ("8086", "10de", "1002") else None

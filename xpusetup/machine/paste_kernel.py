@@ -114,7 +114,7 @@ class KernelReader(PlaceReader):
                 told, self.uevent = in_uevent(self.uevent), {}
                 self._take_told(told)
             return "sysfs"
-        if (told := in_a_line(line, self.command)) is None:
+        if (told := in_a_line(line, self.command, self.got.everything[-5:])) is None:
             return ""
         self._take_told(told)
         return "sysfs"
