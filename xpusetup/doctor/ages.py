@@ -17,6 +17,7 @@ from xpusetup.doctor.question import (
     numbers,
     package,
 )
+from xpusetup.machine.gpus import age_of
 from xpusetup.machine.versions import COMPILERS, DRIVER_PACKAGES, first_package, is_stock, level_zero_build
 from xpusetup.machine.works import fails, lists_gpu, torch_works
 
@@ -92,7 +93,20 @@ def check_driver_for_gpu(question: Question) -> Answer | None:
     late = newer_than(question, build)
     if not late or lists_all(question) or (torch_works(question.facts) and not question.unlisted):
         return Answer("ok", f"build {build} knows it") if not late else None
-    return Answer("fail" if is_sure(late) else "warn", tell(question, f"the driver {said} (build {build})", late))
+    seen = tell(question, f"the driver {said} (build {build})", late)
+    words = _for_legacy(late) if age_of(late[0][0].device) else {}
+    return Answer("fail" if is_sure(late) else "warn", seen, words)
+
+
+def _for_legacy(late: list[tuple[Gpu, First]]) -> dict[str, str]:
+    """Give what mends a driver that is older than graphics before Gen12: the newest has dropped them again."""
+    mend = (
+        f"Take a release from {late[0][1].first} on that still has them: at most 24.31, or the legacy packages of 24.35"
+        " (intel-opencl-icd-legacy1, intel-level-zero-gpu-legacy1; Debian: intel-opencl-icd-legacy; Arch:"
+        " intel-compute-runtime-legacy), each with the graphics compiler that it names. In a container the one inside counts."
+    )
+    means = "The driver in user space passes over GPUs that came after it; and from 24.35 on it has dropped this one again"
+    return {"means": means, "mend": mend, "commands": "dpkg -l | grep -E 'opencl-icd|level-zero|libze|igc'"}
 
 
 def check_system_for_gpu(question: Question) -> Answer | None:

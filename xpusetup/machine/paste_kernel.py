@@ -116,6 +116,7 @@ class KernelReader(PlaceReader):
             return "sysfs"
         if (told := in_a_line(line, self.command, self.got.everything[-5:])) is None:
             return ""
+        self.got.windows = self.got.windows or "PCI\\VEN_" in line
         self._take_told(told)
         return "sysfs"
 

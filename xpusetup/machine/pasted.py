@@ -20,7 +20,7 @@ from xpusetup.machine.paste_commands import (
     handed_over,
     image_of,
     installs_torch,
-    level_zero_shown,
+    parts_shown,
     shows,
     variables_of,
     whole_commands,
@@ -177,7 +177,7 @@ class Reader(TorchReader):
             self.got.told.add("environment")
         if command.partition(" ")[0] == "sycl-ls" and not self.by_root:
             self.got.told.add("userland.sycl")
-        self.expected, self.rows = level_zero_shown(command), 0
+        self.expected, self.rows = parts_shown(command), 0
         for name, value in variables_of(command).items():
             if name in self.watched:
                 self.got.variables.setdefault(name, value)
